@@ -1,0 +1,1 @@
+"""From judged runs to numbers one can read and question."""

@@ -1,0 +1,127 @@
+"""Evaluate a run against judgments: check, judge, score, count."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.checks import RetrievalWarning
+from retrieval_metrics.evaluation.evaluation import Counts, Evaluation
+from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.judging.by_id import common_queries, judge_by_id
+from retrieval_metrics.judging.rules import as_rules
+from retrieval_metrics.metrics.metric import DEFAULT_METRICS, Metric, as_metrics
+from retrieval_metrics.metrics.scoring import mean_residual, score_metric
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.judging.rules import Rules
+    from retrieval_metrics.types import IntArray, Judgments, QueryId, Ranking
+
+
+def evaluate(
+    qrels: Mapping[QueryId, Judgments] | Qrels,
+    run: Mapping[QueryId, Ranking],
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
+    *,
+    semantics: str | Rules = "standard",
+) -> Evaluation:
+    """Score what a retriever returned against what is relevant.
+
+    Args:
+        qrels: Per query what is true: `{"d1": 2, "d7": 1}` (grades), `["d1", "d7"]`, `[["d1", "d2"], ["d9"]]` (groups:
+            one of d1 and d2, and d9) or `[{"d1": 2, "d2": 1}, {"d9": 3}]` (graded groups).
+        run: Per query what was retrieved: `["d7", "d1"]`, best first, or `{"d7": 12.1, "d1": 9.0}` with scores. Equal
+            scores are ordered by document id, descending, as trec_eval does.
+        metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
+        semantics: The rules for what libraries treat differently: `"standard"`, `"trec_eval"`, `"autorag"`, or your own
+            `Rules`.
+
+    Returns:
+        The values per query, their means, and everything that was missing, repeated, tied or undefined, counted.
+
+    Raises:
+        TypeError: If something has the wrong type: a bare string for a list of ids, an unordered ranking, ids that are
+            str on one side and int on the other, flat judgments mixed with nested.
+        ValueError: If judgments or run are empty or have no query in common, a score or a grade is not finite, or a
+            metric or rule set is unknown.
+
+    Warns:
+        RetrievalWarning: If judged queries are missing from the run, or no retrieved document is judged anywhere.
+
+    Example:
+        >>> result = evaluate({"q1": ["d7"], "q2": ["d1", "d2"]}, {"q1": ["d3", "d7"], "q2": ["d2", "d9"]}, "mrr")
+        >>> result.means["mrr"]  # (1/2 + 1/1) / 2
+        0.75
+    """
+    rules, chosen, truth = as_rules(semantics), as_metrics(metrics), as_qrels(qrels)
+    common_queries(run, truth)
+    if rules.negative == "unjudged":
+        truth = truth.without_negative_grades()
+    if rules.grades == "integer":
+        truth.require_integer_grades(rules.name)
+    judged = judge_by_id(truth, run)
+    if rules.repeats == "error":
+        _refuse_repeats(judged, rules)
+    retrieved = np.fromiter((query in run for query in truth.queries), np.bool_, len(truth))
+    kept = np.flatnonzero(retrieved) if rules.missing == "skip" else np.arange(len(truth))
+    counts = _count(judged, run, kept)
+    _warn(judged, counts, rules)
+    values = np.column_stack([score_metric(judged, metric, rules) for metric in chosen])[kept]
+    residuals = {metric: residual for metric in chosen if (residual := mean_residual(judged, metric, kept)) is not None}
+    return Evaluation(
+        metrics=chosen,
+        queries=[truth.queries[at] for at in kept.tolist()],
+        values=values,
+        counts=counts,
+        residuals=residuals,
+        rules=rules,
+    )
+
+
+def _refuse_repeats(judged: JudgedRun, rules: Rules) -> None:
+    if judged.n_repeated.any():
+        query = judged.qrels.queries[int(judged.n_repeated.argmax())]
+        msg = (
+            f"the ranking of query {query!r} holds a document twice, which {rules.name} refuses; remove repeats, or use
+            " 'semantics="standard", where only the first counts'
+        )
+        raise ValueError(msg)
+
+
+def _count(judged: JudgedRun, run: Mapping[QueryId, Ranking], kept: IntArray) -> Counts:
+    undefined = judged.n_relevant() == 0
+    common = sum(map(run.__contains__, judged.qrels.queries))
+    return Counts(
+        queries=judged.n_queries,
+        scored=int(np.count_nonzero(~undefined[kept])),
+        missing=int(np.count_nonzero(judged.n_retrieved == 0)),
+        unjudged_queries=len(run) - common,
+        no_relevant=int(np.count_nonzero(undefined)),
+        duplicates=int(judged.n_repeated.sum()),
+        ties=len(np.unique(judged.items.query[judged.items.tied > 1])),
+    )
+
+
+def _warn(judged: JudgedRun, counts: Counts, rules: Rules) -> None:
+    if counts["missing"]:
+        first = judged.qrels.queries[int((judged.n_retrieved == 0).argmax())]
+        treatment = "they score 0" if rules.missing == "zero" else "those not in the run are left out"
+        warnings.warn(
+            f"nothing was retrieved for {counts['missing']} of {counts['queries']} judged queries, for example "
+            f"{first!r}; {treatment}",
+            RetrievalWarning,
+            stacklevel=3,
+        )
+    if not len(judged.items.rank):
+        warnings.warn(
+            "none of the retrieved documents is judged for its query, so every metric is 0; are the ids of chunks "
+            f"compared with the ids of documents? The qrels have, for example, {judged.qrels.documents[:3]!r}",
+            RetrievalWarning,
+            stacklevel=3,
+        )

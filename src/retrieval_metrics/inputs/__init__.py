@@ -1,0 +1,1 @@
+"""What users hold: judgments, runs, queries, files."""

@@ -1,0 +1,1 @@
+"""Which retrieved item satisfies which piece of the truth."""

@@ -1,0 +1,215 @@
+"""Join judgments and rankings by document id.
+
+The metrics need the ranks of the judged documents only, so no retrieved document is looked up, hashed or sorted: each
+judged document is looked up in the ranking, and its rank is one more than the number of scores above its own. Document
+ids are compared only where scores tie.
+"""
+
+from __future__ import annotations
+
+import sys
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from math import isfinite
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from retrieval_metrics.checks import id_kind, same_kind
+from retrieval_metrics.judging.judged_run import Items, JudgedRun
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.types import DocumentId, QueryId, Ranking
+
+
+def judge_by_id(qrels: Qrels, run: Mapping[QueryId, Ranking]) -> JudgedRun:
+    """Find the judged documents of every query in its ranking.
+
+    Args:
+        qrels: The judgments.
+        run: Per query a list of document ids, best first, or a mapping of document ids to scores. Queries that are not
+            judged are not looked at.
+
+    Raises:
+        TypeError: If a ranking is of another type, or the ids of run and judgments are of different types.
+        ValueError: If a score is NaN or infinite.
+    """
+    finder = _Finder(qrels)
+    n_retrieved = np.zeros(len(qrels), dtype=np.int64)
+    n_repeated = np.zeros(len(qrels), dtype=np.int64)
+    id_types: set[type] = set()
+    for index, query in enumerate(qrels.queries):
+        ranking: Any = run.get(query)
+        if ranking is None and query not in run:
+            continue
+        if type(ranking) is dict or isinstance(ranking, Mapping):  # asking for dict first is much the cheaper question
+            if ranking:
+                id_types.add(type(next(iter(ranking))))
+                finder.scored(index, ranking)
+                n_retrieved[index] = len(ranking)
+        else:
+            ranked = _as_list(ranking, query)
+            if ranked:
+                id_types.update(map(type, ranked))
+                n_retrieved[index] = len(ranked)
+                n_repeated[index] = finder.ranked(index, ranked)
+    run_kind = id_kind(id_types, "document ids in the run")
+    same_kind(qrels.document_kind, "document ids in the qrels", run_kind, "those in the run")
+    return JudgedRun(qrels, finder.items(), n_retrieved, n_repeated)
+
+
+def _as_list(ranking: Any, query: QueryId) -> Sequence[DocumentId]:
+    if isinstance(ranking, (list, tuple, range)):
+        ranked: Sequence[DocumentId] = ranking
+    elif isinstance(ranking, (str, bytes)):
+        msg = f"the ranking of query {query!r} is the bare string {ranking!r}; write a list: [{ranking!r}]"
+        raise TypeError(msg)
+    elif hasattr(ranking, "tolist"):
+        ranked = ranking.tolist()
+    else:
+        msg = (
+            f"the ranking of query {query!r} must be a list of document ids, best first, or a mapping of document ids "
+            f"to scores, got {type(ranking).__name__}"
+        )
+        if isinstance(ranking, (set, frozenset)):
+            msg += "; a set has no order"
+        raise TypeError(msg)
+    if ranked and isinstance(ranked[0], (tuple, list)):
+        msg = (
+            f"the ranking of query {query!r} holds pairs such as {ranked[0]!r}; pass dict(ranking) for scored documents"
+        )
+        raise TypeError(msg)
+    return ranked
+
+
+class _Finder:
+    """Looks the judged documents up and collects where they stand."""
+
+    def __init__(self, qrels: Qrels) -> None:
+        self.qrels = qrels
+        self.found: list[int] = []
+        self.above: list[int] = []
+        self.tied: dict[int, int] = {}
+
+    def scored(self, index: int, ranking: Mapping[DocumentId, float]) -> None:
+        """Rank the judged documents of a query by score descending, then document id descending."""
+        start, end = self.qrels.bounds[index], self.qrels.bounds[index + 1]
+        get = ranking.get
+        hits = [
+            (at, score)
+            for at, document in enumerate(self.qrels.documents[start:end], start)
+            if (score := get(document)) is not None
+        ]
+        scores = list(ranking.values()) if hits else ranking.values()
+        try:
+            # One pass in C that meets every score: a sum is finite only if all of them are.
+            sound = isfinite(sum(scores))
+        except (TypeError, OverflowError):
+            sound = False
+        if not sound:
+            _find_bad_score(ranking, self.qrels.queries[index])
+        if isinstance(scores, list):
+            scores.sort()  # one pass where the run is stored best first, and in place: a copy would cost as much again
+            self._place(hits, scores, ranking)
+
+    def _place(
+        self, hits: list[tuple[int, float]], scores: Sequence[float], ranking: Mapping[DocumentId, float]
+    ) -> None:
+        n = len(scores)
+        tied: dict[int, float] = {}
+        for at, score in hits:
+            right = bisect_right(scores, score)
+            if right > 1 and scores[right - 2] == score:
+                tied[len(self.found)] = float(score)
+            self.found.append(at)
+            self.above.append(n - right)
+        if tied:
+            self._break_ties(tied, ranking)
+
+    def _break_ties(self, tied: Mapping[int, float], ranking: Mapping[DocumentId, float]) -> None:
+        blocks: dict[float, list[str]] = {score: [] for score in tied.values()}
+        for document, score in ranking.items():
+            if (block := blocks.get(float(score))) is not None:
+                block.append(str(document))
+        for block in blocks.values():
+            block.sort()
+        for place, score in tied.items():
+            block = blocks[score]
+            self.tied[place] = len(block)
+            self.above[place] += len(block) - bisect_right(block, str(self.qrels.documents[self.found[place]]))
+
+    def ranked(self, index: int, ranking: Sequence[DocumentId]) -> int:
+        """Take the documents of a query in the order they come in; return how many of them are repeats."""
+        n = len(ranking)
+        try:
+            position = dict(zip(reversed(ranking), range(n - 1, -1, -1), strict=True))
+        except TypeError as error:
+            query = self.qrels.queries[index]
+            msg = f"the ranking of query {query!r} holds something that is no document id: {error}"
+            raise TypeError(msg) from error
+        start, end = self.qrels.bounds[index], self.qrels.bounds[index + 1]
+        for at, document in enumerate(self.qrels.documents[start:end], start):
+            above = position.get(document)
+            if above is not None:
+                self.found.append(at)
+                self.above.append(above)
+        return n - len(position)
+
+    def items(self) -> Items:
+        """Return the columns, ordered by query and rank."""
+        document = np.array(self.found, dtype=np.int64)
+        rank = np.array(self.above, dtype=np.int64) + 1
+        query = self.qrels.document_query[document]
+        order = np.lexsort((rank, query))
+        document = document[order]
+        tied = np.ones(len(document), dtype=np.int64)
+        tied[list(self.tied)] = list(self.tied.values())
+        return Items(document, query[order], rank[order], self.qrels.document_grade[document], tied[order])
+
+
+def _find_bad_score(ranking: Mapping[DocumentId, float], query: QueryId) -> None:
+    """Raise for the first score that is no finite number; a sum that overflowed although all are finite is no error."""
+    for document, score in ranking.items():
+        if not isinstance(score, Real):
+            msg = (
+                f"the score of document {document!r} for query {query!r} must be a number, got {score!r} "
+                f"({type(score).__name__})"
+            )
+            raise TypeError(msg)
+        if not abs(score) <= sys.float_info.max:
+            msg = f"the score of document {document!r} for query {query!r} is {score!r}; scores must be finite"
+            raise ValueError(msg)
+
+
+def common_queries(run: Mapping[QueryId, Any], qrels: Qrels) -> int:
+    """Count the queries of the run that are judged, and complain about a run that cannot belong to these judgments.
+
+    Raises:
+        TypeError: If the run is no mapping, or its query ids are of another type than those of the judgments.
+        ValueError: If it is empty, or has no query in common with the judgments.
+    """
+    if not isinstance(run, Mapping):
+        msg = f"a run must map each query id to its ranking, got {type(run).__name__}"
+        raise TypeError(msg)
+    if not run:
+        msg = "the run is empty; a query for which nothing was retrieved is written {query: []}"
+        raise ValueError(msg)
+    run_kind = id_kind(set(map(type, run)), "query ids in the run")
+    same_kind(qrels.query_kind, "query ids in the qrels", run_kind, "those in the run")
+    common = sum(map(run.__contains__, qrels.queries))
+    if not common:
+        msg = (
+            f"the run and the qrels have no query in common: the run begins with {_some(run)}, the qrels with "
+            f"{_some(qrels.queries)}; evaluate(qrels, run) takes the judgments first"
+        )
+        raise ValueError(msg)
+    return common
+
+
+def _some(queries: Iterable[QueryId]) -> str:
+    return ", ".join(map(repr, islice(queries, 3)))

@@ -1,0 +1,221 @@
+"""The one structure every metric reads: where the judged documents stand in the rankings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.types import BoolArray, FloatArray, IntArray
+
+
+class Items(NamedTuple):
+    """The judged documents that were retrieved, each at its first rank, ordered by query and rank.
+
+    Attributes:
+        document: Position of the document in `Qrels.documents`.
+        query: Position of the query in `Qrels.queries`.
+        rank: Rank in the ranking, from 1.
+        grade: Grade of the document: its largest over the groups it belongs to.
+        tied: How many documents of the ranking share its score, itself included.
+    """
+
+    document: IntArray
+    query: IntArray
+    rank: IntArray
+    grade: FloatArray
+    tied: IntArray
+
+
+class Hits(NamedTuple):
+    """The hit rows of the expanded ranking, ordered by query and row.
+
+    An item that is the first to satisfy c >= 1 groups gives c hit rows, highest grade first; any other item gives one
+    miss row. For flat judgments the expanded ranking is the ranking itself, and row equals rank.
+
+    Attributes:
+        query: Position of the query in `Qrels.queries`.
+        rank: Rank of the item, from 1.
+        row: Row in the expanded ranking, from 1.
+        grade: Grade the item has in the group it satisfies.
+        ordinal: How many hit rows of the query there are up to this one, itself included.
+    """
+
+    query: IntArray
+    rank: IntArray
+    row: IntArray
+    grade: FloatArray
+    ordinal: IntArray
+
+    def where(self, mask: BoolArray) -> Hits:
+        """Return the rows under a mask; ordinals stay those of the whole ranking."""
+        return Hits(self.query[mask], self.rank[mask], self.row[mask], self.grade[mask], self.ordinal[mask])
+
+    def cut(self, k: int | None) -> Hits:
+        """Return what is left at cut-off `k`, which cuts items, then rows (a row is never above its item's rank)."""
+        return self if k is None else self.where(self.row <= k)
+
+
+class Credits(NamedTuple):
+    """Every satisfaction of a group by a retrieved item, also when the group was satisfied before; ordered like items.
+
+    Attributes:
+        item: Position in `Items`.
+        group: The group it belongs to, as in `Qrels.group_query`.
+        grade: Grade the document has in that group.
+    """
+
+    item: IntArray
+    group: IntArray
+    grade: FloatArray
+
+
+class JudgedRun:
+    """Judgments and rankings of all queries, joined: only what was judged, in columns.
+
+    Attributes:
+        qrels: The judgments.
+        items: The judged documents that were retrieved.
+        n_retrieved: Shape (queries,), how many documents were retrieved, repeats included.
+        n_repeated: Shape (queries,), how many of them stood in the ranking before.
+    """
+
+    __slots__ = ("_credits", "_hits", "_ideal", "_n_relevant", "items", "n_repeated", "n_retrieved", "qrels")
+
+    def __init__(self, qrels: Qrels, items: Items, n_retrieved: IntArray, n_repeated: IntArray) -> None:
+        self.qrels = qrels
+        self.items = items
+        self.n_retrieved = n_retrieved
+        self.n_repeated = n_repeated
+        self._credits: Credits | None = None
+        self._hits: dict[float | None, Hits] = {}
+        self._n_relevant: dict[float | None, FloatArray] = {}
+        self._ideal: dict[bool, tuple[IntArray, FloatArray, IntArray]] = {}
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries are judged."""
+        return len(self.qrels.queries)
+
+    def per_query(self, query: IntArray, weights: FloatArray | None = None) -> FloatArray:
+        """Return the sum of the weights (or the count) of each query, shape (queries,)."""
+        return np.bincount(query, weights, minlength=self.n_queries).astype(np.float64, copy=False)
+
+    def n_relevant(self, rel: float | None = None) -> FloatArray:
+        """Return how many groups of each query are needed: those with a document relevant at threshold `rel`."""
+        if rel not in self._n_relevant:
+            needed = self.qrels.group_query[is_relevant(self.qrels.group_grade, rel)]
+            self._n_relevant[rel] = self.per_query(needed)
+        return self._n_relevant[rel]
+
+    def relevant_items(self, k: int | None, rel: float | None = None) -> IntArray:
+        """Return the query of each distinct relevant document among the first `k` retrieved."""
+        wanted = is_relevant(self.items.grade, rel)
+        if k is not None:
+            wanted = wanted & (self.items.rank <= k)
+        return self.items.query[wanted]
+
+    def credits(self) -> Credits:
+        """Return which groups the retrieved items satisfy, repeatedly or not."""
+        if self._credits is None:
+            self._credits = self._find_credits()
+        return self._credits
+
+    def _find_credits(self) -> Credits:
+        qrels, items = self.qrels, self.items
+        if qrels.is_flat:
+            return Credits(np.arange(len(items.document)), items.document, items.grade)
+        first = np.searchsorted(qrels.member_document, items.document, side="left")
+        count = np.searchsorted(qrels.member_document, items.document, side="right") - first
+        item = np.repeat(np.arange(len(items.document)), count)
+        member = np.arange(len(item)) - np.repeat(np.cumsum(count) - count, count) + np.repeat(first, count)
+        return Credits(item, qrels.member_group[member], qrels.member_grade[member])
+
+    def hits(self, rel: float | None = None) -> Hits:
+        """Return the hit rows of the expanded ranking at relevance threshold `rel` (None: grades above 0)."""
+        if rel not in self._hits:
+            self._hits[rel] = self._find_hits(rel)
+        return self._hits[rel]
+
+    def _find_hits(self, rel: float | None) -> Hits:
+        items, found = self.items, self.credits()
+        relevant = np.flatnonzero(is_relevant(found.grade, rel))
+        item, grade = found.item[relevant], found.grade[relevant]
+        if not self.qrels.is_flat:
+            # Each group is credited at the first item that satisfies it; one item's credits stand highest grade first.
+            first = np.unique(found.group[relevant], return_index=True)[1]
+            first = first[np.lexsort((-grade[first], item[first]))]
+            item, grade = item[first], grade[first]
+        query, rank = items.query[item], items.rank[item]
+        ordinal = ordinals(query)
+        if self.qrels.is_flat:
+            return Hits(query, rank, rank, grade, ordinal)
+        crediting = np.concatenate([[True], item[1:] != item[:-1]])[: len(item)]
+        items_so_far = np.cumsum(crediting)
+        before_query = items_so_far[np.searchsorted(query, query, side="left")] - 1 if len(item) else items_so_far
+        row = rank + ordinal - (items_so_far - before_query)
+        return Hits(query, rank, row, grade, ordinal)
+
+    def judged_rows(self) -> tuple[IntArray, IntArray]:
+        """Return row and query of every judged item in the expanded ranking, hit or miss, in no particular order."""
+        items, hits = self.items, self.hits()
+        if self.qrels.is_flat:
+            return items.rank, items.query
+        first_of_item = np.flatnonzero(np.diff(hits.rank, prepend=0) | np.diff(hits.query, prepend=-1))
+        misses = np.setdiff1d(np.arange(len(items.rank)), self._item_at(hits.query, hits.rank))
+        query, rank = items.query[misses], items.rank[misses]
+        extra = count_above(query, rank, hits.query, hits.rank)
+        extra -= count_above(query, rank, hits.query[first_of_item], hits.rank[first_of_item])
+        return np.concatenate([hits.row, rank + extra]), np.concatenate([hits.query, query])
+
+    def _item_at(self, query: IntArray, rank: IntArray) -> IntArray:
+        start = np.searchsorted(self.items.query, query, side="left")
+        return start + count_above(query, rank, self.items.query, self.items.rank)
+
+    def ideal(self, *, of_documents: bool = False) -> tuple[IntArray, FloatArray, IntArray]:
+        """Return the ideal ranking of every query: query, grade and position (from 1) of each relevant group.
+
+        Args:
+            of_documents: Rank every member of every group on its own, as if all of them were needed.
+        """
+        if of_documents not in self._ideal:
+            qrels = self.qrels
+            query, grade = qrels.group_query, qrels.group_grade
+            if of_documents:
+                query, grade = qrels.document_query[qrels.member_document], qrels.member_grade
+            relevant = grade > 0
+            query, grade = query[relevant], grade[relevant]
+            best_first = np.lexsort((-grade, query))
+            query, grade = query[best_first], grade[best_first]
+            self._ideal[of_documents] = (query, grade, ordinals(query))
+        return self._ideal[of_documents]
+
+
+def is_relevant(grade: FloatArray, rel: float | None) -> BoolArray:
+    """Return which grades are relevant: above 0, or at least `rel` where a threshold is given."""
+    return grade > 0 if rel is None else grade >= rel
+
+
+def count_above(query: IntArray, rank: IntArray, other_query: IntArray, other_rank: IntArray) -> IntArray:
+    """Return for each (query, rank) how many of the others, ordered by query and rank, stand above it in its query.
+
+    Example:
+        >>> query, rank = np.array([0, 1]), np.array([5, 5])
+        >>> count_above(query, rank, np.array([0, 0, 1]), np.array([1, 9, 4])).tolist()  # ranks 1, 9 and 4
+        [1, 1]
+    """
+    longest = max(rank.max(initial=0), other_rank.max(initial=0)) + 1
+    place: IntArray = np.searchsorted(other_query * longest + other_rank, query * longest + rank)
+    return place - np.searchsorted(other_query, query)
+
+
+def ordinals(query: IntArray) -> IntArray:
+    """Return the position (from 1) of each entry within its query, for entries ordered by query.
+
+    Example:
+        >>> ordinals(np.array([0, 0, 2, 2, 2])).tolist()
+        [1, 2, 1, 2, 3]
+    """
+    return np.arange(1, len(query) + 1) - np.searchsorted(query, query, side="left")

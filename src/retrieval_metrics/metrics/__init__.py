@@ -1,0 +1,1 @@
+"""One file per metric, and the names they answer to."""

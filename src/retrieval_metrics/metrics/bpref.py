@@ -1,0 +1,68 @@
+"""Bpref: are relevant documents above those judged not relevant?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.judging.judged_run import count_above, is_relevant
+from retrieval_metrics.metrics.definition import REL, Definition
+from retrieval_metrics.metrics.one_ranking import score_one
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.types import BoolArray, FloatArray
+
+
+def bpref(gains: Sequence[float | None], *, n_relevant: int, n_nonrelevant: int) -> float:
+    """Return how rarely a document judged not relevant stands above a relevant one; unjudged documents do not count.
+
+        bpref = 1/R * sum over relevant retrieved r of (1 - min(n_r, R) / min(N, R))
+
+    where R is the number of relevant documents, N that of documents judged not relevant (grade from 0 up to, not
+    including, the threshold; a negative grade is neither), and n_r how many of the latter stand above r; a term with
+    n_r = 0 is 1. Range [0, 1]. An empty list scores 0; R = 0 is undefined (NaN). It has no cut-off. Source: Buckley and
+    Voorhees (2004), in the form trec_eval computes.
+
+    Args:
+        gains: Grades in rank order; 0 is judged not relevant, None not judged.
+        n_relevant: R, retrieved or not.
+        n_nonrelevant: N, retrieved or not.
+
+    Raises:
+        TypeError: If `gains` is no list of numbers, or a number is no integer.
+        ValueError: If a gain is not finite, or the list holds more than the numbers given.
+
+    Example:
+        >>> bpref([1, None, 0, 1], n_relevant=2, n_nonrelevant=2)  # ((1 - 0) + (1 - 1/2)) / 2
+        0.75
+    """
+    return score_one(DEFINITION, gains, n_relevant=n_relevant, n_nonrelevant=n_nonrelevant)
+
+
+def score(judged: JudgedRun, *, k: None = None, rel: float | None = None) -> FloatArray:  # noqa: ARG001  (never given a k)
+    """Return bpref of every query, shape (queries,)."""
+    relevant, hits, items = judged.n_relevant(rel), judged.hits(rel), judged.items
+    of_query = judged.qrels.document_query[_nonrelevant(judged.qrels.document_grade, rel)]
+    fewer = np.minimum(relevant, judged.per_query(of_query))
+    nonrelevant = _nonrelevant(items.grade, rel)
+    above = count_above(hits.query, hits.rank, items.query[nonrelevant], items.rank[nonrelevant])
+    above = np.minimum(above, relevant[hits.query])
+    term = 1 - above / np.maximum(fewer[hits.query], 1)
+    return judged.per_query(hits.query, term) / np.maximum(relevant, 1)
+
+
+def _nonrelevant(grade: FloatArray, rel: float | None) -> BoolArray:
+    return (grade >= 0) & ~is_relevant(grade, rel)
+
+
+DEFINITION = Definition(
+    name="bpref",
+    score=score,
+    summary="how rarely a document judged not relevant stands above a relevant one",
+    parameters={"rel": REL},
+    takes_cutoff=False,
+)

@@ -1,0 +1,64 @@
+"""Discounted cumulative gain: the sum that NDCG normalises."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.metrics.definition import Definition
+from retrieval_metrics.metrics.gain import GAIN, GAINS, gain_of
+from retrieval_metrics.metrics.one_ranking import score_one
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.types import FloatArray, IntArray
+
+
+def dcg(gains: Sequence[float | None], *, k: int | None = None, gain: str = "linear") -> float:
+    """Return the discounted cumulative gain of the first `k` documents.
+
+        DCG@k = sum over i <= k of gain(g_i) / log2(i + 1)
+
+    where g_i is the grade at rank i and gain(g) is g (`linear`), 2^g - 1 (`exponential`) or 1 (`binary`) for g > 0, and
+    0 otherwise. Range [0, infinity). An empty list scores 0. Sources: Jarvelin and Kekalainen (2002); exponential gain:
+    Burges et al. (2005).
+
+    Args:
+        gains: Grades in rank order; 0 is not relevant, None not judged.
+        k: Cut-off in documents; None takes the whole list.
+        gain: `linear`, `exponential` or `binary`.
+
+    Raises:
+        TypeError: If `gains` is no list of numbers, or `k` no integer.
+        ValueError: If a gain is not finite, `k` not positive, or `gain` unknown.
+
+    Example:
+        >>> dcg([3, 0, 1])  # 3 / log2(2) + 1 / log2(4)
+        3.5
+        >>> dcg([3, 0, 1], gain="exponential")  # 7 / log2(2) + 1 / log2(4)
+        7.5
+    """
+    return score_one(DEFINITION, gains, k=k, gain=gain)
+
+
+def discounted(judged: JudgedRun, query: IntArray, position: IntArray, gain: FloatArray) -> FloatArray:
+    """Return the sum over each query of gain / log2(position + 1), shape (queries,)."""
+    return judged.per_query(query, gain / np.log2(position + 1))
+
+
+def score(judged: JudgedRun, *, k: int | None, gain: str = "linear", gains: str | None = None) -> FloatArray:
+    """Return the DCG of every query, shape (queries,)."""
+    hits = judged.hits().cut(k)
+    return discounted(judged, hits.query, hits.row, gain_of(hits.grade, gain, gains))
+
+
+DEFINITION = Definition(
+    name="dcg",
+    score=score,
+    summary="sum of gain / log2(rank + 1) over the first k",
+    parameters={"gain": GAIN, "gains": GAINS},
+    bounded=False,
+)

@@ -1,0 +1,57 @@
+"""F1: precision and recall in one number."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.metrics import precision, recall
+from retrieval_metrics.metrics.definition import REL, Definition
+from retrieval_metrics.metrics.one_ranking import score_one
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.types import FloatArray
+
+
+def f1(gains: Sequence[float | None], *, n_relevant: int, k: int | None = None) -> float:
+    """Return the harmonic mean of precision and recall at `k`.
+
+        F1@k = 2 P R / (P + R), and 0 if P = R = 0
+
+    where P is precision@k and R recall@k. Range [0, 1]. An empty list scores 0; no relevant document at all is
+    undefined (NaN). Source: van Rijsbergen, Information Retrieval (1979), with beta = 1.
+
+    Args:
+        gains: Grades in rank order; 0 is not relevant, None not judged.
+        n_relevant: How many documents are relevant, retrieved or not.
+        k: Cut-off in documents; None takes the whole list.
+
+    Raises:
+        TypeError: If `gains` is no list of numbers, or `k` or `n_relevant` no integer.
+        ValueError: If a gain is not finite, `k` not positive, or the list holds more than `n_relevant`.
+
+    Example:
+        >>> f1([1, 0, 1, 0], n_relevant=2, k=4)  # P = 2/4, R = 2/2: 2 * .5 * 1 / 1.5
+        0.6666666666666666
+    """
+    return score_one(DEFINITION, gains, k=k, n_relevant=n_relevant)
+
+
+def score(judged: JudgedRun, *, k: int | None, rel: float | None = None, norm: str = "k") -> FloatArray:
+    """Return F1 of every query, shape (queries,)."""
+    p = precision.score(judged, k=k, rel=rel, norm=norm)
+    r = recall.score(judged, k=k, rel=rel)
+    return 2 * p * r / np.where(p + r > 0, p + r, 1)
+
+
+DEFINITION = Definition(
+    name="f1",
+    score=score,
+    summary="harmonic mean of precision and recall",
+    aliases=("f1_score",),
+    parameters={"rel": REL, "norm": precision.NORM},
+)

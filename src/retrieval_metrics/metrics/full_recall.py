@@ -1,0 +1,57 @@
+"""Full recall: is everything there that the answer needs?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.metrics.definition import REL, Definition
+from retrieval_metrics.metrics.one_ranking import score_one
+from retrieval_metrics.metrics.recall import groups_found
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.types import FloatArray
+
+
+def full_recall(gains: Sequence[float | None], *, n_relevant: int, k: int | None = None) -> float:
+    """Return 1 if every relevant document is among the first `k`, else 0.
+
+        full_recall@k = 1 if recall@k = 1, else 0
+
+    With groups of alternatives every group must be satisfied. Range {0, 1}. An empty list scores 0; no relevant
+    document at all is undefined (NaN).
+
+    Args:
+        gains: Grades in rank order; 0 is not relevant, None not judged.
+        n_relevant: How many documents are relevant, retrieved or not.
+        k: Cut-off in documents; None takes the whole list.
+
+    Raises:
+        TypeError: If `gains` is no list of numbers, or `k` or `n_relevant` no integer.
+        ValueError: If a gain is not finite, `k` not positive, or the list holds more than `n_relevant`.
+
+    Example:
+        >>> full_recall([1, 0, 1], n_relevant=2, k=3)  # both are there
+        1.0
+        >>> full_recall([1, 0, 1], n_relevant=2, k=2)  # one is missing
+        0.0
+    """
+    return score_one(DEFINITION, gains, k=k, n_relevant=n_relevant)
+
+
+def score(judged: JudgedRun, *, k: int | None, rel: float | None = None) -> FloatArray:
+    """Return whether recall is full for every query, shape (queries,)."""
+    return np.equal(groups_found(judged, k, rel), judged.n_relevant(rel)).astype(np.float64)
+
+
+DEFINITION = Definition(
+    name="full_recall",
+    score=score,
+    summary="1 if everything needed (every group) is among the first k, else 0",
+    parameters={"rel": REL},
+    binary=True,
+)

@@ -1,0 +1,55 @@
+"""Hit rate: is anything relevant there at all?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.metrics.definition import REL, Definition
+from retrieval_metrics.metrics.one_ranking import score_one
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.types import FloatArray
+
+
+def hit_rate(gains: Sequence[float | None], *, k: int | None = None) -> float:
+    """Return 1 if a relevant document is among the first `k`, else 0.
+
+        hit_rate@k = 1 if some i <= k has g_i > 0, else 0
+
+    where g_i is the grade at rank i. Range {0, 1}. An empty list scores 0. Its mean over queries is the hit rate, which
+    trec_eval calls success.
+
+    Args:
+        gains: Grades in rank order; 0 is not relevant, None not judged.
+        k: Cut-off in documents; None takes the whole list.
+
+    Raises:
+        TypeError: If `gains` is no list of numbers, or `k` no integer.
+        ValueError: If a gain is not finite, or `k` not positive.
+
+    Example:
+        >>> hit_rate([0, 0, 1], k=3)  # relevant at rank 3
+        1.0
+        >>> hit_rate([0, 0, 1], k=2)
+        0.0
+    """
+    return score_one(DEFINITION, gains, k=k)
+
+
+def score(judged: JudgedRun, *, k: int | None, rel: float | None = None) -> FloatArray:
+    """Return the hit rate of every query, shape (queries,)."""
+    hits = judged.hits(rel).cut(k)
+    return judged.per_query(hits.query[hits.ordinal == 1])
+
+
+DEFINITION = Definition(
+    name="hit_rate",
+    score=score,
+    summary="1 if anything relevant is among the first k, else 0",
+    aliases=("hit", "success", "hitrate"),
+    parameters={"rel": REL},
+    binary=True,
+)

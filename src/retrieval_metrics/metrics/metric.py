@@ -1,0 +1,173 @@
+"""The name of a metric: parse it, print it, compare it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.checks import positive_integer
+from retrieval_metrics.metrics.table import ALIASES, DEFINITIONS
+
+if TYPE_CHECKING:
+    from retrieval_metrics.metrics.definition import Definition, ParameterValue
+
+DEFAULT_METRICS = ("hit_rate@5", "full_recall@5", "recall@10", "precision@5", "mrr@10", "map", "ndcg@10")
+"""What is computed when nothing is asked for."""
+
+_NAME = re.compile(r"\s*(?P<name>[^@()\s]+)\s*(?:\((?P<parameters>[^()]*)\))?\s*(?:@\s*(?P<k>.*?))?\s*", re.DOTALL)
+_PEER_CUTOFF = re.compile(r"(?P<name>.+?)(?:_at_|_cut_|_cut\.|_|\.)(?P<k>\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric with its cut-off and parameters, as `name(parameter=value)@k`.
+
+    Two are equal if their names are; parameters at their default are no part of the name.
+
+    Attributes:
+        name: The metric's canonical name, such as `ndcg`.
+        k: The cut-off: only the first k items count. None means all.
+        parameters: The parameters that differ from their defaults, sorted by name.
+
+    Example:
+        >>> Metric.parse("nDCG_cut_10")
+        Metric.parse('ndcg@10')
+        >>> str(Metric.of("ndcg", 10, gain="exponential"))
+        'ndcg(gain=exponential)@10'
+        >>> Metric.parse("ap") == Metric.parse("map")
+        True
+    """
+
+    name: str
+    k: int | None = None
+    parameters: tuple[tuple[str, ParameterValue], ...] = ()
+
+    def __post_init__(self) -> None:
+        name = _canonical_name(self.name)
+        definition = DEFINITIONS[name]
+        k = None if self.k is None else positive_integer(self.k, f"the cut-off k of {name}")
+        if k is not None and not definition.takes_cutoff:
+            msg = f"{name} takes no cut-off, got {name}@{k}; {definition.summary}"
+            raise ValueError(msg)
+        explicit = definition.explicit(dict(self.parameters))
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "k", k)
+        object.__setattr__(self, "parameters", tuple(sorted(explicit.items())))
+
+    @classmethod
+    def of(cls, name: str, k: int | None = None, **parameters: ParameterValue) -> Metric:
+        """Return the metric of that name.
+
+        Raises:
+            ValueError: If the metric, a parameter or its value is unknown, or k is not positive.
+            TypeError: If k is no integer.
+        """
+        return cls(name, k, tuple(parameters.items()))
+
+    @classmethod
+    def parse(cls, text: str) -> Metric:
+        """Return the metric that a name means.
+
+        Args:
+            text: `ndcg@10`, `map`, `rbp(p=0.8)`, `precision(rel=2)@5`; aliases (`ap`, `rr`, `p`, `r`, `hit`, `success`)
+                and the spellings of other tools (`ndcg_at_10`, `ndcg_cut_10`, `P_10`, `nDCG@10`, `recip_rank`) are read
+                too.
+
+        Raises:
+            ValueError: If the text is no metric; the message offers the nearest known ones.
+            TypeError: If it is no text.
+        """
+        if not isinstance(text, str):
+            msg = f"a metric is named by a str such as 'ndcg@10', got {text!r} ({type(text).__name__})"
+            raise TypeError(msg)
+        return _parse(text)
+
+    @property
+    def definition(self) -> Definition:
+        """The metric's formula, parameters and properties."""
+        return DEFINITIONS[self.name]
+
+    def __str__(self) -> str:
+        inside = ",".join(f"{key}={value}" for key, value in self.parameters)
+        cutoff = "" if self.k is None else f"@{self.k}"
+        return f"{self.name}({inside}){cutoff}" if inside else f"{self.name}{cutoff}"
+
+    def __repr__(self) -> str:
+        return f"Metric.parse({str(self)!r})"
+
+
+@lru_cache(maxsize=1024)
+def _parse(text: str) -> Metric:
+    match = _NAME.fullmatch(text)
+    if match is None:
+        msg = f"{text!r} is no metric name; write name@k or name(parameter=value)@k, for example 'ndcg@10'"
+        raise ValueError(msg)
+    name, k = match["name"], match["k"]
+    if k is None and match["parameters"] is None and (peer := _peer_spelling(name)):
+        name, k = peer
+    parameters = _read_parameters(text, match["parameters"])
+    if k is not None and not (k.isascii() and k.isdigit() and int(k) > 0):
+        msg = f"the cut-off in {text!r} must be a positive integer, got {k!r}; for all documents leave '@{k}' out"
+        raise ValueError(msg)
+    return Metric(name, None if k is None else int(k), tuple(parameters.items()))
+
+
+def _peer_spelling(name: str) -> tuple[str, str] | None:
+    """Return name and cut-off of `ndcg_cut_10`, `P_10`, `ndcg_at_10`; None if the name is one as it stands."""
+    match = _PEER_CUTOFF.fullmatch(name)
+    if match is None or _key(name) in ALIASES or _key(match["name"]) not in ALIASES:
+        return None
+    return match["name"], match["k"]
+
+
+def _read_parameters(text: str, inside: str | None) -> dict[str, ParameterValue]:
+    parameters: dict[str, ParameterValue] = {}
+    for part in (inside or "").split(","):
+        if not part.strip():
+            continue
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not (key and equals and value):
+            msg = f"cannot read {part.strip()!r} in {text!r}; parameters are written name=value"
+            raise ValueError(msg)
+        if key in parameters:
+            msg = f"parameter {key!r} stands twice in {text!r}"
+            raise ValueError(msg)
+        parameters[key] = value
+    return parameters
+
+
+def _key(name: str) -> str:
+    return name.strip().lower().replace("-", "_")
+
+
+def _canonical_name(name: str) -> str:
+    key = _key(name)
+    if key in ALIASES:
+        return ALIASES[key]
+    from difflib import get_close_matches  # noqa: PLC0415  (needed only where a name is wrong)
+
+    near = dict.fromkeys(ALIASES[close] for close in get_close_matches(key, ALIASES, n=4, cutoff=0.5))
+    offer = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(DEFINITIONS)}"
+    msg = f"unknown metric {name!r}; {offer}"
+    raise ValueError(msg)
+
+
+def as_metrics(metrics: str | Metric | Iterable[str | Metric]) -> tuple[Metric, ...]:
+    """Return metrics from their names, each once, in the given order.
+
+    Raises:
+        TypeError: If something is neither a name nor a metric.
+        ValueError: If a name is unknown, or there is none.
+    """
+    given = [metrics] if isinstance(metrics, (str, Metric)) else metrics
+    if not isinstance(given, Iterable):
+        msg = f"metrics must be names such as ['ndcg@10', 'mrr'], got {metrics!r}"
+        raise TypeError(msg)
+    chosen = dict.fromkeys(metric if isinstance(metric, Metric) else Metric.parse(metric) for metric in given)
+    if not chosen:
+        msg = "no metric was asked for; name at least one, for example ['ndcg@10']"
+        raise ValueError(msg)
+    return tuple(chosen)

@@ -1,0 +1,101 @@
+"""NDCG: does the ranking put the best first?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.metrics.dcg import discounted
+from retrieval_metrics.metrics.definition import Definition, Parameter, choice
+from retrieval_metrics.metrics.gain import GAIN, GAINS, gain_of
+from retrieval_metrics.metrics.one_ranking import score_one
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.types import FloatArray, IntArray
+
+
+def ndcg(
+    gains: Sequence[float | None], *, k: int | None = None, ideal: Sequence[float] | None = None, gain: str = "linear"
+) -> float:
+    """Return the discounted cumulative gain of the first `k` documents as a share of the best possible one.
+
+        NDCG@k = DCG@k / IDCG@k,   DCG@k = sum over i <= k of gain(g_i) / log2(i + 1)
+
+    where g_i is the grade at rank i, gain(g) is g (`linear`), 2^g - 1 (`exponential`) or 1 (`binary`) for g > 0 and 0
+    otherwise, and IDCG@k is the DCG@k of all relevant documents, best first, retrieved or not. With groups of
+    alternatives the ideal takes each group's largest grade once. Range [0, 1]. A list without a relevant document
+    scores 0; an ideal without one is undefined (NaN). Sources: Jarvelin and Kekalainen (2002); exponential gain:
+    Burges et al. (2005).
+
+    Args:
+        gains: Grades in rank order; 0 is not relevant, None not judged.
+        k: Cut-off in documents, of the list and of the ideal; None takes all.
+        ideal: The grades of all relevant documents in any order; None means that all of them are in the list.
+        gain: `linear`, `exponential` or `binary`.
+
+    Raises:
+        TypeError: If `gains` or `ideal` is no list of numbers, or `k` no integer.
+        ValueError: If a gain is not finite, `k` not positive, `gain` unknown, or the ideal lacks a gain of the list.
+
+    Example:
+        >>> round(ndcg([0, 1]), 4)  # (1 / log2(3)) / (1 / log2(2))
+        0.6309
+        >>> round(ndcg([1, 0], ideal=[1, 1]), 4)  # 1 / (1 + 1 / log2(3))
+        0.6131
+        >>> ndcg([3, 2, 1], k=2)
+        1.0
+    """
+    return score_one(DEFINITION, gains, k=k, ideal=ideal, gain=gain)
+
+
+def score(
+    judged: JudgedRun,
+    *,
+    k: int | None,
+    gain: str = "linear",
+    gains: str | None = None,
+    ideal: str = "all",
+    of: str = "groups",
+) -> FloatArray:
+    """Return NDCG of every query, shape (queries,); NaN where the ideal is 0."""
+    query, row, grade = _rows(judged, k, of)
+    achieved = discounted(judged, query, row, gain_of(grade, gain, gains))
+    best = discounted(judged, *_ideal(judged, k, ideal, of, lambda grade: gain_of(grade, gain, gains)))
+    # The sums of two equal rankings may differ in the last bit where grades do: only that is cut off here.
+    return np.minimum(achieved / np.where(best > 0, best, np.nan), 1.0)
+
+
+def _rows(judged: JudgedRun, k: int | None, of: str) -> tuple[IntArray, IntArray, FloatArray]:
+    if of == "groups":
+        hits = judged.hits().cut(k)
+        return hits.query, hits.row, hits.grade
+    items = judged.items
+    kept = items.grade > 0 if k is None else (items.grade > 0) & (items.rank <= k)
+    return items.query[kept], items.rank[kept], items.grade[kept]
+
+
+def _ideal(
+    judged: JudgedRun, k: int | None, ideal: str, of: str, worth: Callable[[FloatArray], FloatArray]
+) -> tuple[IntArray, IntArray, FloatArray]:
+    query, grade, position = judged.ideal(of_documents=of == "documents")
+    within = np.ones(len(query), dtype=bool) if k is None else position <= k
+    if ideal == "retrieved":
+        within &= position <= judged.n_retrieved[query]
+    return query[within], position[within], worth(grade[within])
+
+
+DEFINITION = Definition(
+    name="ndcg",
+    score=score,
+    summary="discounted cumulative gain of the first k / that of the ideal ranking",
+    parameters={
+        "gain": GAIN,
+        "gains": GAINS,
+        "ideal": Parameter(choice("all", "retrieved"), "all", "cut the ideal at k, or also at the number retrieved"),
+        "of": Parameter(choice("groups", "documents"), "groups", "each group gains once, or every member on its own"),
+    },
+)

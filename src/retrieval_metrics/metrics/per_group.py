@@ -1,0 +1,40 @@
+"""Averages over the groups of a query, each ranked on its own: a rule of AutoRAG."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from retrieval_metrics.judging.judged_run import is_relevant, ordinals
+from retrieval_metrics.metrics.definition import Parameter, choice
+
+if TYPE_CHECKING:
+    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.types import FloatArray, IntArray
+
+PER = Parameter(choice("query", "group"), "query", "one value per query, or the mean over its groups")
+
+
+class GroupHits(NamedTuple):
+    """The members of groups that were retrieved: every one of them, not only the first of its group."""
+
+    group: IntArray
+    rank: IntArray
+    ordinal: IntArray
+
+
+def hits_per_group(judged: JudgedRun, k: int | None, rel: float | None) -> GroupHits:
+    """Return the retrieved relevant members of each group, by group and rank; ordinals count within the group."""
+    found, ranks = judged.credits(), judged.items.rank
+    wanted = is_relevant(found.grade, rel)
+    if k is not None:
+        wanted = wanted & (ranks[found.item] <= k)
+    group, rank = found.group[wanted], ranks[found.item[wanted]]
+    order = np.lexsort((rank, group))
+    return GroupHits(group[order], rank[order], ordinals(group[order]))
+
+
+def mean_over_groups(judged: JudgedRun, group: IntArray, value: FloatArray, rel: float | None) -> FloatArray:
+    """Return the mean of the groups' sums for every query; a group that was not found has 0."""
+    return judged.per_query(judged.qrels.group_query[group], value) / np.maximum(judged.n_relevant(rel), 1)

@@ -1,0 +1,62 @@
+"""Precision: how much of what was retrieved is relevant?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.metrics.definition import REL, Definition, Parameter, choice
+from retrieval_metrics.metrics.one_ranking import score_one
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.types import FloatArray
+
+
+def precision(gains: Sequence[float | None], *, k: int | None = None) -> float:
+    """Return the share of the first `k` places that hold a relevant document.
+
+        precision@k = |{i <= k : g_i > 0}| / k
+
+    where g_i is the grade at rank i. The denominator is k also if fewer came back: an empty place is not relevant.
+    Without k it is the length of the list. Range [0, 1]. An empty list scores 0. With groups of alternatives each
+    distinct member counts. A repeated document earns nothing but takes its place.
+
+    Args:
+        gains: Grades in rank order; 0 is not relevant, None not judged.
+        k: Cut-off in documents; None takes the whole list.
+
+    Raises:
+        TypeError: If `gains` is no list of numbers, or `k` no integer.
+        ValueError: If a gain is not finite, or `k` not positive.
+
+    Example:
+        >>> precision([1, 0, 1], k=5)  # 2 / 5
+        0.4
+        >>> round(precision([1, 0, 1]), 4)  # 2 / 3
+        0.6667
+    """
+    return score_one(DEFINITION, gains, k=k)
+
+
+def score(judged: JudgedRun, *, k: int | None, rel: float | None = None, norm: str = "k") -> FloatArray:
+    """Return the precision of every query, shape (queries,)."""
+    found = judged.per_query(judged.relevant_items(k, rel))
+    if k is not None and norm == "k":
+        return found / k
+    places = judged.n_retrieved if k is None else np.minimum(judged.n_retrieved, k)
+    return found / np.maximum(places, 1)
+
+
+NORM = Parameter(choice("k", "retrieved"), "k", "divide by k, or by the number retrieved where that is smaller")
+
+DEFINITION = Definition(
+    name="precision",
+    score=score,
+    summary="relevant documents among the first k / k",
+    aliases=("p",),
+    parameters={"rel": REL, "norm": NORM},
+)

@@ -1,0 +1,56 @@
+"""R-precision: precision at the number of relevant documents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.metrics.definition import REL, Definition
+from retrieval_metrics.metrics.one_ranking import score_one
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.types import FloatArray
+
+
+def r_precision(gains: Sequence[float | None], *, n_relevant: int) -> float:
+    """Return the share of relevant documents among the first R, R being their number.
+
+        R-precision = |{i <= R : g_i > 0}| / R
+
+    where g_i is the grade at rank i. With groups of alternatives R is the number of groups, and rows of the expanded
+    ranking are counted. Range [0, 1]. An empty list scores 0; R = 0 is undefined (NaN). It has no cut-off: R is the
+    cut-off. Source: Buckley and Voorhees (2005).
+
+    Args:
+        gains: Grades in rank order; 0 is not relevant, None not judged.
+        n_relevant: R, the number of relevant documents, retrieved or not.
+
+    Raises:
+        TypeError: If `gains` is no list of numbers, or `n_relevant` no integer.
+        ValueError: If a gain is not finite, or the list holds more than `n_relevant`.
+
+    Example:
+        >>> r_precision([1, 0, 1], n_relevant=2)  # 1 of the first 2
+        0.5
+    """
+    return score_one(DEFINITION, gains, n_relevant=n_relevant)
+
+
+def score(judged: JudgedRun, *, k: None = None, rel: float | None = None) -> FloatArray:  # noqa: ARG001  (never given a k)
+    """Return the R-precision of every query, shape (queries,)."""
+    hits, relevant = judged.hits(rel), judged.n_relevant(rel)
+    return judged.per_query(hits.query[hits.row <= relevant[hits.query]]) / np.maximum(relevant, 1)
+
+
+DEFINITION = Definition(
+    name="r_precision",
+    score=score,
+    summary="relevant documents among the first R / R; R, the number of relevant documents, is its cut-off",
+    aliases=("rprec", "r_prec"),
+    parameters={"rel": REL},
+    takes_cutoff=False,
+)

@@ -1,0 +1,77 @@
+"""Rank-biased precision: what a user gains who goes on to the next document with probability p."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.metrics.definition import Definition, Parameter, number_between
+from retrieval_metrics.metrics.largest_grade import MAX_GRADE, largest_grade
+from retrieval_metrics.metrics.one_ranking import score_one
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.types import FloatArray, IntArray
+
+
+def rbp(
+    gains: Sequence[float | None], *, k: int | None = None, p: float = 0.8, max_grade: float | None = None
+) -> float:
+    """Return the rate at which a user gains who looks at the next document with probability `p`.
+
+        RBP@k = (1 - p) * sum over i <= k of p^(i - 1) * g_i / G
+
+    where g_i is the grade at rank i and G the largest grade. Range [0, 1), and 1 only in the limit: the ideal ranking
+    of n documents reaches 1 - p^n. What unjudged and unseen documents could still add is its residual, printed with the
+    result of an evaluation. An empty list scores 0. Source: Moffat and Zobel (2008).
+
+    Args:
+        gains: Grades in rank order; 0 is not relevant, None not judged.
+        k: Cut-off in documents; None takes the whole list.
+        p: Persistence, above 0 and below 1.
+        max_grade: G; None takes the largest grade of the list (of all judgments, in an evaluation).
+
+    Raises:
+        TypeError: If `gains` is no list of numbers, or `k` no integer.
+        ValueError: If a gain is not finite or above `max_grade`, `k` not positive, or `p` outside (0, 1).
+
+    Example:
+        >>> round(rbp([1, 0, 1], p=0.5), 4)  # .5 * (1 + .25)
+        0.625
+    """
+    return score_one(DEFINITION, gains, k=k, p=p, max_grade=max_grade)
+
+
+def score(judged: JudgedRun, *, k: int | None, p: float = 0.8, max_grade: float | None = None) -> FloatArray:
+    """Return RBP of every query, shape (queries,)."""
+    hits = judged.hits().cut(k)
+    share = hits.grade / largest_grade(judged, max_grade)
+    # A long sum of powers may end a last bit above 1.
+    return np.minimum(judged.per_query(hits.query, _weight(hits.row, p) * share), 1.0)
+
+
+def residual(judged: JudgedRun, *, k: int | None, p: float = 0.8, max_grade: float | None = None) -> FloatArray:  # noqa: ARG001  (same parameters as score)
+    """Return what RBP would gain if all unjudged and unseen documents had the largest grade, shape (queries,)."""
+    row, query = judged.judged_rows()
+    known = row <= k if k is not None else np.ones(len(row), dtype=bool)
+    return np.maximum(1.0 - judged.per_query(query[known], _weight(row[known], p)), 0.0)
+
+
+def _weight(row: IntArray, p: float) -> FloatArray:
+    weight: FloatArray = (1 - p) * np.power(p, row - 1.0)
+    return weight
+
+
+DEFINITION = Definition(
+    name="rbp",
+    score=score,
+    summary="rank-biased precision: (1 - p) * sum of p^(rank - 1) * grade / largest grade",
+    parameters={
+        "p": Parameter(number_between(0, 1), 0.8, "probability of looking at the next document"),
+        "max_grade": MAX_GRADE,
+    },
+    residual=residual,
+)

@@ -1,0 +1,63 @@
+"""Recall: how much of what is relevant was found?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.metrics.definition import REL, Definition
+from retrieval_metrics.metrics.one_ranking import score_one
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.types import FloatArray
+
+
+def recall(gains: Sequence[float | None], *, n_relevant: int, k: int | None = None) -> float:
+    """Return the share of the relevant documents that is among the first `k`.
+
+        recall@k = |{i <= k : g_i > 0}| / R
+
+    where g_i is the grade at rank i and R the number of relevant documents, retrieved or not. With groups of
+    alternatives it is the groups satisfied / all groups. Range [0, 1]. An empty list scores 0; R = 0 is undefined
+    (NaN). A repeated document counts once.
+
+    Args:
+        gains: Grades in rank order; 0 is not relevant, None not judged.
+        n_relevant: R. The list cannot know it, so it must be given.
+        k: Cut-off in documents; None takes the whole list.
+
+    Raises:
+        TypeError: If `gains` is no list of numbers, or `k` or `n_relevant` no integer.
+        ValueError: If a gain is not finite, `k` not positive, or the list holds more than `n_relevant`.
+
+    Example:
+        >>> recall([1, 0, 1], n_relevant=4)  # 2 / 4
+        0.5
+        >>> recall([1, 0, 1], n_relevant=4, k=1)  # 1 / 4
+        0.25
+    """
+    return score_one(DEFINITION, gains, k=k, n_relevant=n_relevant)
+
+
+def groups_found(judged: JudgedRun, k: int | None, rel: float | None) -> FloatArray:
+    """Return how many groups the first k items satisfy; the cut is by item, so one item may complete them all."""
+    hits = judged.hits(rel)
+    return judged.per_query(hits.query if k is None else hits.query[hits.rank <= k])
+
+
+def score(judged: JudgedRun, *, k: int | None, rel: float | None = None) -> FloatArray:
+    """Return the recall of every query, shape (queries,)."""
+    return groups_found(judged, k, rel) / np.maximum(judged.n_relevant(rel), 1)
+
+
+DEFINITION = Definition(
+    name="recall",
+    score=score,
+    summary="relevant documents (or groups) found among the first k / all of them",
+    aliases=("r", "set_recall"),
+    parameters={"rel": REL},
+)

@@ -1,0 +1,60 @@
+"""Reciprocal rank: how far down is the first relevant document?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.metrics.definition import REL, Definition
+from retrieval_metrics.metrics.one_ranking import score_one
+from retrieval_metrics.metrics.per_group import PER, hits_per_group, mean_over_groups
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.types import FloatArray
+
+
+def reciprocal_rank(gains: Sequence[float | None], *, k: int | None = None) -> float:
+    """Return 1 / the rank of the first relevant document, or 0 if none is among the first `k`.
+
+        RR@k = 1 / min{i <= k : g_i > 0}
+
+    where g_i is the grade at rank i. Range [0, 1]. An empty list scores 0. Its mean over queries is the mean reciprocal
+    rank (MRR). Source: Voorhees, The TREC-8 Question Answering Track Report (1999).
+
+    Args:
+        gains: Grades in rank order; 0 is not relevant, None not judged.
+        k: Cut-off in documents; None takes the whole list.
+
+    Raises:
+        TypeError: If `gains` is no list of numbers, or `k` no integer.
+        ValueError: If a gain is not finite, or `k` not positive.
+
+    Example:
+        >>> round(reciprocal_rank([0, 0, 1]), 4)  # 1 / 3
+        0.3333
+        >>> reciprocal_rank([0, 0, 1], k=2)
+        0.0
+    """
+    return score_one(DEFINITION, gains, k=k)
+
+
+def score(judged: JudgedRun, *, k: int | None, rel: float | None = None, per: str = "query") -> FloatArray:
+    """Return the reciprocal rank of every query, shape (queries,)."""
+    if per == "group":
+        hits = hits_per_group(judged, k, rel)
+        first = hits.ordinal == 1
+        return mean_over_groups(judged, hits.group[first], 1 / hits.rank[first], rel)
+    hits_of_query = judged.hits(rel).cut(k)
+    first = hits_of_query.ordinal == 1
+    return judged.per_query(hits_of_query.query[first], 1 / hits_of_query.row[first])
+
+
+DEFINITION = Definition(
+    name="mrr",
+    score=score,
+    summary="1 / rank of the first relevant document; its mean is MRR",
+    aliases=("rr", "reciprocal_rank", "recip_rank", "mean_reciprocal_rank"),
+    parameters={"rel": REL, "per": PER},
+)

@@ -1,0 +1,51 @@
+"""The metrics there are: one line each, and the names they answer to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.metrics import (
+    average_precision,
+    bpref,
+    dcg,
+    err,
+    f1,
+    full_recall,
+    hit_rate,
+    judged,
+    ndcg,
+    precision,
+    r_precision,
+    rbp,
+    recall,
+    reciprocal_rank,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from retrieval_metrics.metrics.definition import Definition
+
+DEFINITIONS: Mapping[str, Definition] = {
+    module.DEFINITION.name: module.DEFINITION
+    for module in (
+        hit_rate,
+        full_recall,
+        recall,
+        precision,
+        f1,
+        reciprocal_rank,
+        average_precision,
+        ndcg,
+        dcg,
+        r_precision,
+        rbp,
+        err,
+        bpref,
+        judged,
+    )
+}
+
+ALIASES: Mapping[str, str] = {
+    spelling: name for name, definition in DEFINITIONS.items() for spelling in (name, *definition.aliases)
+}

@@ -1,0 +1,50 @@
+"""Generated judgments and runs of known shape, the same on every machine."""
+
+import random
+from dataclasses import dataclass
+
+Qrels = dict[str, dict[str, int]]
+Run = dict[str, dict[str, float]]
+
+COLLECTION = 8_000_000
+"""Document ids are drawn from so many, as D1234567."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The size of an evaluation."""
+
+    name: str
+    queries: int
+    depth: int
+    relevant: tuple[int, int]
+    best_first: bool = True
+
+
+SHAPES = (
+    Shape("50 x 10", 50, 10, (1, 3)),
+    Shape("1,000 x 100, best first", 1_000, 100, (1, 5)),
+    Shape("1,000 x 100, shuffled", 1_000, 100, (1, 5), best_first=False),
+    Shape("6,980 x 1,000", 6_980, 1_000, (1, 2)),
+)
+
+
+def generate(shape: Shape, seed: int = 0) -> tuple[Qrels, Run]:
+    """Return judgments and a run in which a relevant document is mostly retrieved, and sooner rather than later."""
+    rng = random.Random(seed)
+    qrels: Qrels = {}
+    run: Run = {}
+    for number in range(shape.queries):
+        query = f"q{number}"
+        documents = [f"D{at:07d}" for at in rng.sample(range(COLLECTION), shape.depth + shape.relevant[1])]
+        retrieved, outside = documents[: shape.depth], documents[shape.depth :]
+        wanted = rng.randint(*shape.relevant)
+        inside = [retrieved[min(int(rng.expovariate(8 / shape.depth)), shape.depth - 1)] for _ in range(wanted)]
+        judged = [inside[at] if rng.random() < 0.85 else outside[at] for at in range(wanted)]
+        qrels[query] = {document: rng.randint(1, 3) for document in judged}
+        scores = sorted((round(rng.uniform(0, 30), 6) for _ in retrieved), reverse=True)
+        pairs = list(zip(retrieved, scores, strict=True))
+        if not shape.best_first:
+            rng.shuffle(pairs)
+        run[query] = dict(pairs)
+    return qrels, run
