@@ -88,8 +88,8 @@ def _refuse_repeats(judged: JudgedRun, rules: Rules) -> None:
     if judged.n_repeated.any():
         query = judged.qrels.queries[int(judged.n_repeated.argmax())]
         msg = (
-            f"the ranking of query {query!r} holds a document twice, which {rules.name} refuses; remove repeats, or use
-            " 'semantics="standard", where only the first counts'
+            f"the ranking of query {query!r} holds a document twice, which {rules.name} refuses; remove repeats, or use "
+            'semantics="standard", where only the first counts'
         )
         raise ValueError(msg)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.metrics.definition import Definition
-from retrieval_metrics.metrics.gain import power_of_two
+from retrieval_metrics.metrics.gain import exponential
 from retrieval_metrics.metrics.largest_grade import MAX_GRADE, largest_grade
 from retrieval_metrics.metrics.one_ranking import score_one
 
@@ -46,7 +46,8 @@ def err(gains: Sequence[float | None], *, k: int | None = None, max_grade: float
 def score(judged: JudgedRun, *, k: int | None, max_grade: float | None = None) -> FloatArray:
     """Return ERR of every query, shape (queries,)."""
     hits = judged.hits().cut(k)
-    satisfied = (power_of_two(hits.grade) - 1) / power_of_two(np.array([largest_grade(judged, max_grade)]))
+    top = largest_grade(judged, max_grade)
+    satisfied = exponential(hits.grade) / (exponential(np.array([top])) + 1)
     value, unsatisfied = np.zeros(judged.n_queries), np.ones(judged.n_queries)
     # Hit by hit, all queries at once: the first hit of each, then the second, ...
     by_ordinal = np.argsort(hits.ordinal, kind="stable")

@@ -46,8 +46,8 @@ def gain_of(grade: FloatArray, gain: str, gains: str | None = None) -> FloatArra
     return result
 
 
-def power_of_two(grade: FloatArray) -> FloatArray:
-    """Return 2^grade.
+def exponential(grade: FloatArray) -> FloatArray:
+    """Return 2^grade - 1.
 
     Raises:
         ValueError: If a grade is so large that the power leaves the range of a float.
@@ -56,12 +56,13 @@ def power_of_two(grade: FloatArray) -> FloatArray:
     if largest > LARGEST_EXPONENT:
         msg = f"an exponential gain needs grades of at most {LARGEST_EXPONENT}, got {largest:g}"
         raise ValueError(msg)
-    return np.exp2(grade)
+    # Exact for whole grades; near 0, where the subtraction would cancel every digit, expm1 keeps them.
+    return np.where(grade < 1, np.expm1(np.minimum(grade, 1) * np.log(2)), np.exp2(grade) - 1)
 
 
 _BY_NAME: Mapping[str, Callable[[FloatArray], FloatArray]] = {
     "linear": lambda grade: grade,
-    "exponential": lambda grade: power_of_two(grade) - 1,
+    "exponential": exponential,
     "binary": np.ones_like,
 }
 

@@ -1,0 +1,143 @@
+"""What must hold for every metric on every input that is accepted."""
+
+import math
+import random
+from typing import Any
+
+import pytest
+from generated import cutoffs, flat_truths, rankings, truths
+from hypothesis import given
+from hypothesis import strategies as st
+
+import retrieval_metrics as rm
+from retrieval_metrics.metrics.table import DEFINITIONS
+
+IDEAL_IS_ONE = ["hit_rate", "recall", "full_recall", "mrr", "map", "ndcg", "ndcg(gain=exponential)", "r_precision"]
+SPELLINGS = [
+    *DEFINITIONS,
+    "precision(norm=retrieved)",
+    "map(norm=retrieved)",
+    "map(per=group)",
+    "mrr(per=group)",
+    "recall(rel=2)",
+    "bpref(rel=2)",
+    "ndcg(gain=exponential)",
+    "ndcg(of=documents)",
+    "rbp(p=0.999)",
+    "rbp(p=0.001)",
+]
+BOUNDED = [name for name in SPELLINGS if rm.Metric.parse(name).definition.bounded]
+
+pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+
+
+def at(name: str, k: int | None) -> rm.Metric:
+    metric = rm.Metric.parse(name)
+    return metric if k is None or not metric.definition.takes_cutoff else rm.Metric(metric.name, k, metric.parameters)
+
+
+def value(truth: Any, ranking: Any, metric: rm.Metric, semantics: str = "standard") -> float:
+    return rm.evaluate({"q": truth}, {"q": ranking}, metric, semantics=semantics).per_query[str(metric)]["q"]
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+@given(truth=flat_truths, ranking=rankings, k=cutoffs)
+def test_flat_truth_is_groups_of_one_to_the_last_bit(
+    name: str, truth: dict[str, float], ranking: list[str], k: int | None
+) -> None:
+    metric = at(name, k)
+    flat, grouped = value(truth, ranking, metric), value([{d: g} for d, g in truth.items()], ranking, metric)
+    assert flat == grouped or (math.isnan(flat) and math.isnan(grouped))
+
+
+@pytest.mark.parametrize("semantics", ["trec_eval", "autorag"])
+@given(truth=flat_truths, ranking=rankings, k=cutoffs)
+def test_flat_truth_is_groups_of_one_under_every_rule_set(
+    semantics: str, truth: dict[str, float], ranking: list[str], k: int | None
+) -> None:
+    whole = {document: math.floor(grade) for document, grade in truth.items()}
+    once = list(dict.fromkeys(ranking))
+    for name in ("hit_rate", "recall", "precision", "f1", "mrr", "map", "ndcg"):
+        metric = at(name, k)
+        assert value(whole, once, metric, semantics) == value([{d: g} for d, g in whole.items()], once, metric, semantics)
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+@given(
+    truth=st.lists(
+        st.dictionaries(st.sampled_from("abcdef"), st.floats(-5, 900, allow_nan=False), min_size=1), min_size=1, max_size=6
+    ),
+    ranking=st.lists(st.sampled_from("abcdefgh"), max_size=12),
+    k=cutoffs,
+)
+def test_bounded_metrics_stay_in_bounds_and_are_undefined_only_without_relevant_documents(
+    name: str, truth: list[dict[str, float]], ranking: list[str], k: int | None
+) -> None:
+    metric = at(name, k)
+    result = value(truth, ranking, metric)
+    rel = dict(metric.parameters).get("rel")
+    relevant = any(g >= float(rel) if rel else g > 0 for group in truth for g in group.values())
+    defined = bool(ranking) if name == "judged" else relevant
+    assert math.isnan(result) != defined
+    if defined:
+        assert 0 <= result <= 1
+
+
+@pytest.mark.parametrize("name", IDEAL_IS_ONE)
+@given(truth=flat_truths, k=cutoffs)
+def test_the_ideal_ranking_of_flat_truth_scores_one(name: str, truth: dict[str, float], k: int | None) -> None:
+    best_first = sorted(truth, key=lambda document: -truth[document])
+    relevant = sum(grade > 0 for grade in truth.values())
+    metric = at(name, max(k, relevant) if k else None)
+    if relevant:
+        assert value(truth, best_first, metric) == 1
+
+
+@pytest.mark.parametrize("name", IDEAL_IS_ONE)
+def test_one_item_that_satisfies_every_group_is_the_ideal_ranking(name: str) -> None:
+    truth = [{"all": 1, "a": 1}, {"all": 1, "b": 1}, {"all": 1}]
+    assert value(truth, ["all", "x", "a"], at(name, 3)) == 1
+
+
+@pytest.mark.parametrize("name", ["ndcg", "map", "mrr"])
+@given(truth=truths, ranking=rankings, k=cutoffs)
+def test_no_ranking_beats_the_one_that_greedily_takes_what_is_still_needed(
+    name: str, truth: list[dict[str, float]], ranking: list[str], k: int | None
+) -> None:
+    alternatives = [max(group, key=group.__getitem__) for group in sorted(truth, key=lambda g: -max(g.values()))]
+    best = value(truth, list(dict.fromkeys(alternatives)), at(name, None))
+    if not math.isnan(best) and len(set(alternatives)) == len(truth) and not _shared(truth):
+        assert best == pytest.approx(1)
+        assert value(truth, ranking, at(name, k)) <= 1
+
+
+def _shared(truth: list[dict[str, float]]) -> bool:
+    every = [document for group in truth for document in group]
+    return len(every) > len(set(every))
+
+
+@pytest.mark.parametrize("name", [name for name in SPELLINGS if not name.startswith("judged")])
+@given(truth=flat_truths, ranking=rankings, seed=st.integers(0, 99))
+def test_the_order_below_the_last_judged_document_does_not_matter(
+    name: str, truth: dict[str, float], ranking: list[str], seed: int
+) -> None:
+    tail = [f"unjudged{number}" for number in range(6)]
+    shuffled = random.Random(seed).sample(tail, len(tail))
+    one, other = (value(truth, [*ranking, *end], rm.Metric.parse(name)) for end in (tail, shuffled))
+    assert one == other or math.isnan(one)
+
+
+@pytest.mark.parametrize("name", ["hit_rate", "recall", "full_recall", "mrr", "map"])
+@given(truth=truths, ranking=rankings, k=st.integers(1, 15))
+def test_a_deeper_cutoff_never_lowers_what_only_counts_hits(
+    name: str, truth: list[dict[str, float]], ranking: list[str], k: int
+) -> None:
+    shallow, deep = value(truth, ranking, at(name, k)), value(truth, ranking, at(name, k + 1))
+    assert deep >= shallow or math.isnan(shallow)
+
+
+@given(truth=flat_truths, ranking=rankings)
+def test_repeating_a_document_never_helps(truth: dict[str, float], ranking: list[str]) -> None:
+    for name in ("map", "ndcg", "recall", "precision@5"):
+        once = value(truth, list(dict.fromkeys(ranking)), rm.Metric.parse(name))
+        assert value(truth, [*ranking, *ranking], rm.Metric.parse(name)) <= once + 1e-12 or math.isnan(once)
