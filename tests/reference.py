@@ -1,7 +1,7 @@
 """A naive reference for every metric: one query, plain loops, written from the formulas of the docstrings.
 
-Nothing here is fast or shared with the package. Truth is a list of groups, each a dict of ids to grades; a flat judgment
-is a group of one. The ranking is a list of ids, best first, repeats allowed.
+Nothing here is fast or shared with the package. Truth is a list of groups, each a dict of ids to grades; a flat
+judgment is a group of one. The ranking is a list of ids, best first, repeats allowed.
 """
 
 import itertools

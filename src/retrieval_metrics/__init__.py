@@ -12,6 +12,8 @@ from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.evaluation.engine import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.inputs.qrels import Qrels
+from retrieval_metrics.inputs.queries import EvaluationSet
+from retrieval_metrics.inputs.retrieve import RetrievedRun, aretrieve, retrieve
 from retrieval_metrics.judging.rules import Rules
 from retrieval_metrics.metrics.average_precision import average_precision
 from retrieval_metrics.metrics.bpref import bpref
@@ -32,10 +34,13 @@ from retrieval_metrics.metrics.reciprocal_rank import reciprocal_rank
 __all__ = [
     "DEFAULT_METRICS",
     "Evaluation",
+    "EvaluationSet",
     "Metric",
     "Qrels",
     "RetrievalWarning",
+    "RetrievedRun",
     "Rules",
+    "aretrieve",
     "average_precision",
     "bpref",
     "dcg",
@@ -51,4 +56,5 @@ __all__ = [
     "rbp",
     "recall",
     "reciprocal_rank",
+    "retrieve",
 ]

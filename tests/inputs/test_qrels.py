@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from generated import flat_truths, truths
 from hypothesis import given
 
 import retrieval_metrics as rm
+from generated import flat_truths, truths
 
 
 @pytest.mark.parametrize(

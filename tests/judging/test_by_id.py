@@ -74,7 +74,11 @@ def test_a_repeated_document_stands_at_its_first_rank() -> None:
         (["d1", None], TypeError, "document ids in the run must be str or int, got NoneType"),
         (["d1", 2], TypeError, "partly str and partly int"),
         ([{"id": "d1"}], TypeError, "holds something that is no document id: unhashable type: 'dict'"),
-        ([1, 2], TypeError, "document ids in the qrels are str and those in the run are int, so none of them can match"),
+        (
+            [1, 2],
+            TypeError,
+            "document ids in the qrels are str and those in the run are int, so none of them can match",
+        ),
         ({1: 2.0}, TypeError, r"convert one side, for example with str\(id\)"),
         ({None: 2.0}, TypeError, "must be str or int, got NoneType"),
         ({"d1": float("nan")}, ValueError, "score of document 'd1' for query 'q' is nan; scores must be finite"),
@@ -91,5 +95,6 @@ def test_a_ranking_that_is_none_is_refused_by_name(ranking: Any, error: type[Exc
 
 
 def test_an_empty_ranking_retrieves_nothing() -> None:
-    for empty in ([], {}, ()):
+    empties: list[Any] = [[], {}, ()]
+    for empty in empties:
         assert judge_by_id(rm.Qrels({"q": ["a"]}), {"q": empty}).n_retrieved.tolist() == [0]

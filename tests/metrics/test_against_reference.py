@@ -4,11 +4,11 @@ import math
 from typing import Any
 
 import pytest
-import reference
-from generated import cutoffs, rankings, truths
 from hypothesis import given
 
+import reference
 import retrieval_metrics as rm
+from generated import cutoffs, rankings, truths
 
 WITH_REL = ["hit_rate", "full_recall", "recall", "precision", "f1", "mrr", "map"]
 
@@ -25,7 +25,9 @@ def check(name: str, truth: reference.Truth, ranking: list[str], k: int | None, 
         assert math.isnan(value)
         return
     if name in {"rbp", "err"}:
-        parameters["top"] = parameters.pop("max_grade", max(max(max(g.values()) for g in truth), 0) or 1)
+        parameters["top"] = parameters.pop(
+            "max_grade", max(0, *(grade for group in truth for grade in group.values())) or 1
+        )
     if name not in {"r_precision", "bpref"}:
         parameters["k"] = k
     assert value == pytest.approx(reference.METRICS[name](truth, ranking, **parameters), abs=1e-12, nan_ok=True)
@@ -66,7 +68,9 @@ class TestEveryMetric:
 
     @given(truth=truths, ranking=rankings, k=cutoffs)
     def test_residual_of_rbp(self, truth: reference.Truth, ranking: list[str], k: int | None) -> None:
-        residual = rm.evaluate({"q": truth}, {"q": ranking}, rm.Metric.of("rbp", k)).residuals["rbp" + (f"@{k}" if k else "")]
+        residual = rm.evaluate({"q": truth}, {"q": ranking}, rm.Metric.of("rbp", k)).residuals[
+            "rbp" + (f"@{k}" if k else "")
+        ]
         assert residual == pytest.approx(reference.rbp_residual(truth, ranking, k), abs=1e-12)
 
     @given(truth=truths, ranking=rankings)

@@ -5,11 +5,11 @@ import random
 from typing import Any
 
 import pytest
-from generated import cutoffs, flat_truths, rankings, truths
 from hypothesis import given
 from hypothesis import strategies as st
 
 import retrieval_metrics as rm
+from generated import cutoffs, flat_truths, rankings, truths
 from retrieval_metrics.metrics.table import DEFINITIONS
 
 IDEAL_IS_ONE = ["hit_rate", "recall", "full_recall", "mrr", "map", "ndcg", "ndcg(gain=exponential)", "r_precision"]
@@ -59,13 +59,17 @@ def test_flat_truth_is_groups_of_one_under_every_rule_set(
     once = list(dict.fromkeys(ranking))
     for name in ("hit_rate", "recall", "precision", "f1", "mrr", "map", "ndcg"):
         metric = at(name, k)
-        assert value(whole, once, metric, semantics) == value([{d: g} for d, g in whole.items()], once, metric, semantics)
+        assert value(whole, once, metric, semantics) == value(
+            [{d: g} for d, g in whole.items()], once, metric, semantics
+        )
 
 
 @pytest.mark.parametrize("name", BOUNDED)
 @given(
     truth=st.lists(
-        st.dictionaries(st.sampled_from("abcdef"), st.floats(-5, 900, allow_nan=False), min_size=1), min_size=1, max_size=6
+        st.dictionaries(st.sampled_from("abcdef"), st.floats(-5, 900, allow_nan=False), min_size=1),
+        min_size=1,
+        max_size=6,
     ),
     ranking=st.lists(st.sampled_from("abcdefgh"), max_size=12),
     k=cutoffs,

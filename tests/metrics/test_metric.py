@@ -68,7 +68,9 @@ def metrics(draw: st.DrawFn) -> rm.Metric:
         "per": st.sampled_from(["query", "group"]),
         "max_grade": st.integers(1, 9),
     }
-    chosen = draw(st.lists(st.sampled_from(sorted(definition.parameters)), unique=True)) if definition.parameters else []
+    chosen = (
+        draw(st.lists(st.sampled_from(sorted(definition.parameters)), unique=True)) if definition.parameters else []
+    )
     k = draw(st.none() | st.integers(1, 10**6)) if definition.takes_cutoff else None
     return rm.Metric.of(definition.name, k, **{key: draw(values[key]) for key in chosen})
 
@@ -99,7 +101,10 @@ def test_every_alias_is_read_in_any_case(alias: str) -> None:
         ("ndcg@", "must be a positive integer, got ''"),
         ("r_precision@5", "r_precision takes no cut-off, got r_precision@5"),
         ("bpref@5", "bpref takes no cut-off"),
-        ("ndcg(rel=2)", r"ndcg has no parameter 'rel'; it has: gain, gains, ideal, of. To ignore low grades .*gains=1:0"),
+        (
+            "ndcg(rel=2)",
+            r"ndcg has no parameter 'rel'; it has: gain, gains, ideal, of. To ignore low grades .*gains=1:0",
+        ),
         ("judged(rel=2)", "judged has no parameter 'rel'; it has: none"),
         ("ndcg(gain=cubic)", "parameter 'gain' of ndcg must be one of linear, exponential, binary, got 'cubic'"),
         ("rbp(p=1)", "parameter 'p' of rbp must be a number above 0 and below 1, got '1'"),

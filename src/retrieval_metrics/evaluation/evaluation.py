@@ -26,9 +26,10 @@ class Counts(TypedDict):
 
     Attributes:
         queries: Judged queries.
-        scored: Judged queries that have a relevant document and enter the means, missing ones included where they
-            score 0.
+        scored: Judged queries that enter the means: under standard rules all that have a relevant document, missing
+            ones included.
         missing: Judged queries for which nothing was retrieved.
+        failed: Judged queries for which the retriever raised; they are among the missing.
         unjudged_queries: Queries of the run that are not judged; they are left out.
         no_relevant: Judged queries without a relevant document.
         duplicates: Places of the rankings taken by a document that stood there before.
@@ -38,6 +39,7 @@ class Counts(TypedDict):
     queries: int
     scored: int
     missing: int
+    failed: int
     unjudged_queries: int
     no_relevant: int
     duplicates: int
@@ -193,6 +195,8 @@ class Evaluation:
             ("no_relevant", "without a relevant document" + self._said_of_undefined()),
             ("ties", "in which a judged document ties with another"),
         )
+        if counts["failed"]:
+            notes.append(f"{counts['failed']} for which the retriever failed" + (", scored 0" if scores_zero else ""))
         notes += [f"{counts[key]} {text}" for key, text in said if counts[key]]  # type: ignore[literal-required]  # the keys stand above
         if counts["duplicates"]:
             notes.append(f"{counts['duplicates']} repeated documents, which earn nothing")

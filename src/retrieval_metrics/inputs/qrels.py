@@ -15,7 +15,7 @@ from retrieval_metrics.checks import id_kind
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from retrieval_metrics.types import DocumentId, FloatArray, IntArray, Judgments, QueryId
+    from retrieval_metrics.types import DocumentId, FloatArray, IntArray, Judgments, QrelsMapping, QueryId
 
 LARGEST_GRADE = 2.0**53
 """Beyond this a float no longer holds every integer, and no scale of relevance is meant."""
@@ -42,7 +42,7 @@ class Qrels:
         query_kind: `str` or `int`, the type of the query ids.
     """
 
-    def __init__(self, qrels: Mapping[QueryId, Judgments]) -> None:
+    def __init__(self, qrels: QrelsMapping) -> None:
         """Read `{query: judgments}`.
 
         Args:
@@ -107,7 +107,8 @@ class Qrels:
         """Return the judgments without the documents whose grade is negative: itself if there are none."""
         if not (self.member_grade < 0).any():
             return self
-        return Qrels({query: _drop_negative(self.judgments(at)) for at, query in enumerate(self.queries)})
+        kept: dict[Any, Judgments] = {q: _drop_negative(self.judgments(at)) for at, q in enumerate(self.queries)}
+        return Qrels(kept)
 
     def judgments(self, index: int) -> Judgments:
         """Return what is true for one query: graded documents, or graded groups."""
@@ -276,6 +277,6 @@ def _grade_column(
     return column
 
 
-def as_qrels(qrels: Qrels | Mapping[QueryId, Judgments]) -> Qrels:
+def as_qrels(qrels: Qrels | QrelsMapping) -> Qrels:
     """Return judgments in columns; those already read are returned as they are."""
     return qrels if isinstance(qrels, Qrels) else Qrels(qrels)

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.types import DocumentId, QueryId, Ranking
+    from retrieval_metrics.types import DocumentId, QueryId, RunMapping
 
 
-def judge_by_id(qrels: Qrels, run: Mapping[QueryId, Ranking]) -> JudgedRun:
+def judge_by_id(qrels: Qrels, run: RunMapping) -> JudgedRun:
     """Find the judged documents of every query in its ranking.
 
     Args:
@@ -43,9 +43,10 @@ def judge_by_id(qrels: Qrels, run: Mapping[QueryId, Ranking]) -> JudgedRun:
     n_retrieved = np.zeros(len(qrels), dtype=np.int64)
     n_repeated = np.zeros(len(qrels), dtype=np.int64)
     id_types: set[type] = set()
+    rankings: Mapping[Any, Any] = run
     for index, query in enumerate(qrels.queries):
-        ranking: Any = run.get(query)
-        if ranking is None and query not in run:
+        ranking = rankings.get(query)
+        if ranking is None and query not in rankings:
             continue
         if type(ranking) is dict or isinstance(ranking, Mapping):  # asking for dict first is much the cheaper question
             if ranking:
@@ -96,7 +97,7 @@ class _Finder:
         self.above: list[int] = []
         self.tied: dict[int, int] = {}
 
-    def scored(self, index: int, ranking: Mapping[DocumentId, float]) -> None:
+    def scored(self, index: int, ranking: Mapping[Any, float]) -> None:
         """Rank the judged documents of a query by score descending, then document id descending."""
         start, end = self.qrels.bounds[index], self.qrels.bounds[index + 1]
         get = ranking.get
@@ -117,9 +118,7 @@ class _Finder:
             scores.sort()  # one pass where the run is stored best first, and in place: a copy would cost as much again
             self._place(hits, scores, ranking)
 
-    def _place(
-        self, hits: list[tuple[int, float]], scores: Sequence[float], ranking: Mapping[DocumentId, float]
-    ) -> None:
+    def _place(self, hits: list[tuple[int, float]], scores: Sequence[float], ranking: Mapping[Any, float]) -> None:
         n = len(scores)
         tied: dict[int, float] = {}
         for at, score in hits:
@@ -131,7 +130,7 @@ class _Finder:
         if tied:
             self._break_ties(tied, ranking)
 
-    def _break_ties(self, tied: Mapping[int, float], ranking: Mapping[DocumentId, float]) -> None:
+    def _break_ties(self, tied: Mapping[int, float], ranking: Mapping[Any, float]) -> None:
         blocks: dict[float, list[str]] = {score: [] for score in tied.values()}
         for document, score in ranking.items():
             if (block := blocks.get(float(score))) is not None:
@@ -172,7 +171,7 @@ class _Finder:
         return Items(document, query[order], rank[order], self.qrels.document_grade[document], tied[order])
 
 
-def _find_bad_score(ranking: Mapping[DocumentId, float], query: QueryId) -> None:
+def _find_bad_score(ranking: Mapping[Any, float], query: QueryId) -> None:
     """Raise for the first score that is no finite number; a sum that overflowed although all are finite is no error."""
     for document, score in ranking.items():
         if not isinstance(score, Real):
@@ -186,7 +185,7 @@ def _find_bad_score(ranking: Mapping[DocumentId, float], query: QueryId) -> None
             raise ValueError(msg)
 
 
-def common_queries(run: Mapping[QueryId, Any], qrels: Qrels) -> int:
+def common_queries(run: RunMapping, qrels: Qrels) -> int:
     """Count the queries of the run that are judged, and complain about a run that cannot belong to these judgments.
 
     Raises:

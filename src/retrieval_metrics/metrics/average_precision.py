@@ -12,13 +12,11 @@ from retrieval_metrics.metrics.one_ranking import score_one
 from retrieval_metrics.metrics.per_group import PER, hits_per_group, mean_over_groups
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import FloatArray
+    from retrieval_metrics.types import FloatArray, Gains
 
 
-def average_precision(gains: Sequence[float | None], *, k: int | None = None, n_relevant: int | None = None) -> float:
+def average_precision(gains: Gains, *, k: int | None = None, n_relevant: int | None = None) -> float:
     """Return the mean, over all relevant documents, of the precision at the rank of each.
 
         AP@k = 1/R * sum over i <= k with g_i > 0 of P(i),   P(i) = |{j <= i : g_j > 0}| / i

@@ -11,13 +11,11 @@ from retrieval_metrics.metrics.definition import REL, Definition
 from retrieval_metrics.metrics.one_ranking import score_one
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import BoolArray, FloatArray
+    from retrieval_metrics.types import BoolArray, FloatArray, Gains
 
 
-def bpref(gains: Sequence[float | None], *, n_relevant: int, n_nonrelevant: int) -> float:
+def bpref(gains: Gains, *, n_relevant: int, n_nonrelevant: int) -> float:
     """Return how rarely a document judged not relevant stands above a relevant one; unjudged documents do not count.
 
         bpref = 1/R * sum over relevant retrieved r of (1 - min(n_r, R) / min(N, R))

@@ -11,13 +11,11 @@ from retrieval_metrics.metrics.gain import GAIN, GAINS, gain_of
 from retrieval_metrics.metrics.one_ranking import score_one
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import FloatArray, IntArray
+    from retrieval_metrics.types import FloatArray, Gains, IntArray
 
 
-def dcg(gains: Sequence[float | None], *, k: int | None = None, gain: str = "linear") -> float:
+def dcg(gains: Gains, *, k: int | None = None, gain: str = "linear") -> float:
     """Return the discounted cumulative gain of the first `k` documents.
 
         DCG@k = sum over i <= k of gain(g_i) / log2(i + 1)

@@ -12,13 +12,11 @@ from retrieval_metrics.metrics.largest_grade import MAX_GRADE, largest_grade
 from retrieval_metrics.metrics.one_ranking import score_one
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import FloatArray
+    from retrieval_metrics.types import FloatArray, Gains
 
 
-def err(gains: Sequence[float | None], *, k: int | None = None, max_grade: float | None = None) -> float:
+def err(gains: Gains, *, k: int | None = None, max_grade: float | None = None) -> float:
     """Return the expected reciprocal of the rank at which a user stops who stops at the first satisfying document.
 
         ERR@k = sum over i <= k of 1/i * S_i * product over j < i of (1 - S_j),   S_i = (2^g_i - 1) / 2^G

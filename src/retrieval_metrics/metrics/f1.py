@@ -11,13 +11,11 @@ from retrieval_metrics.metrics.definition import REL, Definition
 from retrieval_metrics.metrics.one_ranking import score_one
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import FloatArray
+    from retrieval_metrics.types import FloatArray, Gains
 
 
-def f1(gains: Sequence[float | None], *, n_relevant: int, k: int | None = None) -> float:
+def f1(gains: Gains, *, n_relevant: int, k: int | None = None) -> float:
     """Return the harmonic mean of precision and recall at `k`.
 
         F1@k = 2 P R / (P + R), and 0 if P = R = 0

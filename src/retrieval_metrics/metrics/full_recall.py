@@ -11,13 +11,11 @@ from retrieval_metrics.metrics.one_ranking import score_one
 from retrieval_metrics.metrics.recall import groups_found
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import FloatArray
+    from retrieval_metrics.types import FloatArray, Gains
 
 
-def full_recall(gains: Sequence[float | None], *, n_relevant: int, k: int | None = None) -> float:
+def full_recall(gains: Gains, *, n_relevant: int, k: int | None = None) -> float:
     """Return 1 if every relevant document is among the first `k`, else 0.
 
         full_recall@k = 1 if recall@k = 1, else 0

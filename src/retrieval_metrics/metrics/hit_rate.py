@@ -8,13 +8,11 @@ from retrieval_metrics.metrics.definition import REL, Definition
 from retrieval_metrics.metrics.one_ranking import score_one
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import FloatArray
+    from retrieval_metrics.types import FloatArray, Gains
 
 
-def hit_rate(gains: Sequence[float | None], *, k: int | None = None) -> float:
+def hit_rate(gains: Gains, *, k: int | None = None) -> float:
     """Return 1 if a relevant document is among the first `k`, else 0.
 
         hit_rate@k = 1 if some i <= k has g_i > 0, else 0

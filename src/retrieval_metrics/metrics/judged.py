@@ -10,13 +10,11 @@ from retrieval_metrics.metrics.definition import Definition
 from retrieval_metrics.metrics.one_ranking import score_one
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import FloatArray
+    from retrieval_metrics.types import FloatArray, Gains
 
 
-def judged(gains: Sequence[float | None], *, k: int | None = None) -> float:
+def judged(gains: Gains, *, k: int | None = None) -> float:
     """Return the share of the first `k` documents that somebody has judged.
 
         judged@k = |{i <= k : document i is judged}| / min(k, n)

@@ -12,15 +12,13 @@ from retrieval_metrics.metrics.gain import GAIN, GAINS, gain_of
 from retrieval_metrics.metrics.one_ranking import score_one
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import FloatArray, IntArray
+    from retrieval_metrics.types import FloatArray, Gains, IntArray
 
 
-def ndcg(
-    gains: Sequence[float | None], *, k: int | None = None, ideal: Sequence[float] | None = None, gain: str = "linear"
-) -> float:
+def ndcg(gains: Gains, *, k: int | None = None, ideal: Gains | None = None, gain: str = "linear") -> float:
     """Return the discounted cumulative gain of the first `k` documents as a share of the best possible one.
 
         NDCG@k = DCG@k / IDCG@k,   DCG@k = sum over i <= k of gain(g_i) / log2(i + 1)

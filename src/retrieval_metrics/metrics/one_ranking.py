@@ -16,15 +16,16 @@ from retrieval_metrics.metrics.scoring import score_values
 
 if TYPE_CHECKING:
     from retrieval_metrics.metrics.definition import Definition
+    from retrieval_metrics.types import Gains
 
 
 def score_one(
     definition: Definition,
-    gains: Sequence[float | None],
+    gains: Gains,
     *,
     k: int | None = None,
     n_relevant: int | None = None,
-    ideal: Sequence[float] | None = None,
+    ideal: Gains | None = None,
     n_nonrelevant: int | None = None,
     **parameters: Any,
 ) -> float:
@@ -76,7 +77,7 @@ def _numbers(values: Any, what: str, *, none_allowed: bool = False) -> list[floa
     return list(values)
 
 
-def _missing(grades: list[float], n_relevant: int | None, ideal: Sequence[float] | None) -> list[float]:
+def _missing(grades: list[float], n_relevant: int | None, ideal: Gains | None) -> list[float]:
     """Return the grades of the relevant documents that the list does not hold."""
     relevant = [grade for grade in grades if grade > 0]
     if ideal is not None:

@@ -10,13 +10,11 @@ from retrieval_metrics.metrics.definition import REL, Definition, Parameter, cho
 from retrieval_metrics.metrics.one_ranking import score_one
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import FloatArray
+    from retrieval_metrics.types import FloatArray, Gains
 
 
-def precision(gains: Sequence[float | None], *, k: int | None = None) -> float:
+def precision(gains: Gains, *, k: int | None = None) -> float:
     """Return the share of the first `k` places that hold a relevant document.
 
         precision@k = |{i <= k : g_i > 0}| / k

@@ -10,13 +10,11 @@ from retrieval_metrics.metrics.definition import REL, Definition
 from retrieval_metrics.metrics.one_ranking import score_one
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import FloatArray
+    from retrieval_metrics.types import FloatArray, Gains
 
 
-def r_precision(gains: Sequence[float | None], *, n_relevant: int) -> float:
+def r_precision(gains: Gains, *, n_relevant: int) -> float:
     """Return the share of relevant documents among the first R, R being their number.
 
         R-precision = |{i <= R : g_i > 0}| / R

@@ -11,15 +11,11 @@ from retrieval_metrics.metrics.largest_grade import MAX_GRADE, largest_grade
 from retrieval_metrics.metrics.one_ranking import score_one
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import FloatArray, IntArray
+    from retrieval_metrics.types import FloatArray, Gains, IntArray
 
 
-def rbp(
-    gains: Sequence[float | None], *, k: int | None = None, p: float = 0.8, max_grade: float | None = None
-) -> float:
+def rbp(gains: Gains, *, k: int | None = None, p: float = 0.8, max_grade: float | None = None) -> float:
     """Return the rate at which a user gains who looks at the next document with probability `p`.
 
         RBP@k = (1 - p) * sum over i <= k of p^(i - 1) * g_i / G

@@ -10,13 +10,11 @@ from retrieval_metrics.metrics.definition import REL, Definition
 from retrieval_metrics.metrics.one_ranking import score_one
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import FloatArray
+    from retrieval_metrics.types import FloatArray, Gains
 
 
-def recall(gains: Sequence[float | None], *, n_relevant: int, k: int | None = None) -> float:
+def recall(gains: Gains, *, n_relevant: int, k: int | None = None) -> float:
     """Return the share of the relevant documents that is among the first `k`.
 
         recall@k = |{i <= k : g_i > 0}| / R

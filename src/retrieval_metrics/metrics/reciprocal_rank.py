@@ -9,13 +9,11 @@ from retrieval_metrics.metrics.one_ranking import score_one
 from retrieval_metrics.metrics.per_group import PER, hits_per_group, mean_over_groups
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import FloatArray
+    from retrieval_metrics.types import FloatArray, Gains
 
 
-def reciprocal_rank(gains: Sequence[float | None], *, k: int | None = None) -> float:
+def reciprocal_rank(gains: Gains, *, k: int | None = None) -> float:
     """Return 1 / the rank of the first relevant document, or 0 if none is among the first `k`.
 
         RR@k = 1 / min{i <= k : g_i > 0}

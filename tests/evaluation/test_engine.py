@@ -1,0 +1,174 @@
+"""What `evaluate` does in each situation, and that it says so."""
+
+import copy
+import math
+import warnings
+from typing import Any
+
+import pytest
+
+import retrieval_metrics as rm
+
+
+def quiet(*args: Any, **kwargs: Any) -> rm.Evaluation:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rm.RetrievalWarning)
+        return rm.evaluate(*args, **kwargs)
+
+
+class TestStandardRules:
+    def test_a_missing_query_scores_zero_is_counted_and_warned_of(self) -> None:
+        with pytest.warns(
+            rm.RetrievalWarning, match=r"nothing was retrieved for 1 of 2 judged queries, .* 'q2'; they score 0"
+        ):
+            result = rm.evaluate({"q1": ["a"], "q2": ["a"]}, {"q1": ["a"]}, ["map"])
+        assert result.means["map"] == 0.5
+        assert result.counts["missing"] == 1
+        assert result.n["map"] == result.counts["scored"] == 2
+        assert "1 with nothing retrieved, scored 0" in str(result)
+
+    def test_an_empty_ranking_is_a_missing_query(self) -> None:
+        result = quiet({"q1": ["a"], "q2": ["a"]}, {"q1": ["a"], "q2": []}, ["map", "judged@5"])
+        assert result.counts["missing"] == 1
+        assert result.per_query["map"] == {"q1": 1, "q2": 0}
+        assert math.isnan(result.per_query["judged@5"]["q2"])
+        assert result.n["judged@5"] == 1
+
+    def test_a_query_that_is_not_judged_is_left_out_and_counted(self) -> None:
+        result = rm.evaluate({"q1": ["a"]}, {"q1": ["a"], "q9": ["a"]}, ["map"])
+        assert list(result.per_query["map"]) == ["q1"]
+        assert result.counts["unjudged_queries"] == 1
+        assert "1 in the run but not judged, left out" in str(result)
+
+    def test_a_query_without_a_relevant_document_is_undefined_and_leaves_the_mean(self) -> None:
+        result = rm.evaluate({"q1": ["a"], "q2": {"a": 0}, "q3": []}, {"q1": ["a"], "q2": ["a"], "q3": ["a"]}, ["map"])
+        assert math.isnan(result.per_query["map"]["q2"])
+        assert result.means["map"] == 1
+        assert (result.counts["no_relevant"], result.counts["scored"], result.n["map"]) == (2, 1, 1)
+        assert "2 without a relevant document, undefined and out of the means" in str(result)
+
+    def test_the_mean_of_nothing_is_nan(self) -> None:
+        assert math.isnan(rm.evaluate({"q": {"a": 0}}, {"q": ["a"]}, ["map"]).means["map"])
+
+    def test_a_repeated_document_earns_once_keeps_its_place_and_is_counted(self) -> None:
+        result = rm.evaluate({"q": ["a", "b"]}, {"q": ["a", "a", "x", "b"]}, ["map", "ndcg", "precision@4"])
+        assert dict(result.means) == pytest.approx(
+            {"map": 0.75, "ndcg": (1 + 1 / math.log2(5)) / (1 + 1 / math.log2(3)), "precision@4": 0.5}
+        )
+        assert result.counts["duplicates"] == 1
+        assert "1 repeated documents, which earn nothing" in str(result)
+
+    def test_ties_of_judged_documents_are_counted(self) -> None:
+        result = rm.evaluate(
+            {"q": ["a"], "p": ["a"]}, {"q": {"a": 1.0, "b": 1.0}, "p": {"a": 2.0, "x": 1.0, "y": 1.0}}, ["mrr"]
+        )
+        assert result.per_query["mrr"] == {"q": 0.5, "p": 1}
+        assert result.counts["ties"] == 1
+        assert "1 in which a judged document ties with another" in str(result)
+
+    def test_a_negative_grade_is_judged_and_gains_nothing(self) -> None:
+        result = rm.evaluate({"q": {"a": 1, "bad": -1}}, {"q": ["bad", "a"]}, ["ndcg", "judged", "bpref"])
+        assert result.means["judged"] == 1
+        assert result.means["ndcg"] == 1 / math.log2(3)
+        assert result.means["bpref"] == 1
+
+    def test_no_judged_document_anywhere_is_warned_of(self) -> None:
+        with pytest.warns(rm.RetrievalWarning, match=r"none of the retrieved documents is judged .* chunks .*'doc-1'"):
+            rm.evaluate({"q": ["doc-1"]}, {"q": ["doc-1#chunk-4"]}, ["map"])
+
+
+WORKED_TRUTH = [["test-1", "test-2"], ["test-3"]]
+WORKED_RANKING = ["test-1", "pred-1", "test-2", "pred-3"]
+
+
+class TestGroups:
+    @pytest.mark.parametrize(
+        ("semantics", "expected"),
+        [
+            (
+                "standard",
+                {"precision": 0.5, "recall": 0.5, "f1": 0.5, "mrr": 1, "map": 0.5, "ndcg": 0.6131471927654584},
+            ),
+            (
+                "autorag",
+                {"precision": 0.5, "recall": 0.5, "f1": 0.5, "mrr": 0.5, "map": 5 / 12, "ndcg": 0.7039180890341347},
+            ),
+        ],
+    )
+    def test_the_worked_example(self, semantics: str, expected: dict[str, float]) -> None:
+        result = rm.evaluate({"q": WORKED_TRUTH}, {"q": WORKED_RANKING}, list(expected), semantics=semantics)
+        assert dict(result.means) == pytest.approx(expected, abs=1e-15)
+
+    def test_one_item_that_satisfies_two_groups_gives_two_hit_rows(self) -> None:
+        result = rm.evaluate(
+            {"q": [["both", "a"], ["both"]]}, {"q": ["x", "both"]}, ["map", "mrr", "recall@2", "map@2"]
+        )
+        assert dict(result.means) == pytest.approx(
+            {"map": (1 / 2 + 2 / 3) / 2, "mrr": 0.5, "recall@2": 1, "map@2": 0.25}
+        )
+
+
+class TestOtherRules:
+    def test_trec_eval_refuses_repeats_and_fractions_by_name(self) -> None:
+        with pytest.raises(ValueError, match="ranking of query 'q' holds a document twice, which trec_eval refuses"):
+            rm.evaluate({"q": ["a"]}, {"q": ["a", "a"]}, semantics="trec_eval")
+        with pytest.raises(ValueError, match=r"document 'a' for query 'q' has 0\.5"):
+            rm.evaluate({"q": {"a": 0.5}}, {"q": ["a"]}, semantics="trec_eval")
+
+    def test_own_rules_are_data(self) -> None:
+        rules = rm.Rules(name="mine", missing="skip", no_relevant="zero", parameters={"map": {"norm": "retrieved"}})
+        result = quiet({"q": ["a", "b"], "p": ["a"], "z": {"a": 0}}, {"q": ["a"], "z": ["a"]}, ["map"], semantics=rules)
+        assert result.per_query["map"] == {"q": 1, "z": 0}
+        assert "3 queries, mine rules" in str(result)
+
+    def test_what_a_name_says_wins_over_the_rules(self) -> None:
+        rules = rm.Rules(name="mine", parameters={"ndcg": {"gain": "exponential"}})
+        truth, run = {"q": {"a": 1, "b": 3}}, {"q": ["a", "b"]}
+        assert rm.evaluate(truth, run, "ndcg(gain=binary)", semantics=rules).means["ndcg(gain=binary)"] == 1
+        assert rm.evaluate(truth, run, "ndcg", semantics=rules).means["ndcg"] < 0.75
+
+    def test_unknown_rules_are_refused_with_the_known_ones(self) -> None:
+        with pytest.raises(ValueError, match="unknown semantics 'trec'; known are standard, trec_eval, autorag"):
+            rm.evaluate({"q": ["a"]}, {"q": ["a"]}, semantics="trec")
+        with pytest.raises(TypeError, match="must be the name of a rule set or a Rules, got int"):
+            rm.evaluate({"q": ["a"]}, {"q": ["a"]}, semantics=1)  # type: ignore[arg-type]  # the point of the test
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run", "error", "message"),
+    [
+        ({}, {"q": ["a"]}, ValueError, "qrels are empty"),
+        ({"q": ["a"]}, {}, ValueError, "the run is empty; a query for which nothing was retrieved"),
+        ({"q": ["a"]}, {"p": ["a"]}, ValueError, r"no query in common: the run begins with 'p', the qrels with 'q'"),
+        ({"q": ["a"]}, {1: ["a"]}, TypeError, "query ids in the qrels are str and those in the run are int"),
+        ({"q": ["a"]}, {"q": [1]}, TypeError, "document ids in the qrels are str and those in the run are int"),
+        ({"q": ["a"]}, [["a"]], TypeError, "a run must map each query id to its ranking, got list"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(qrels: Any, run: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        rm.evaluate(qrels, run)
+
+
+def test_one_million_documents_for_one_query() -> None:
+    ranking = [f"d{number}" for number in range(1_000_000)]
+    result = rm.evaluate({"q": {"d0": 1, "d999999": 1}}, {"q": ranking}, ["recall@10", "recall", "map"])
+    assert dict(result.means) == pytest.approx({"recall@10": 0.5, "recall": 1, "map": (1 + 2 / 1e6) / 2})
+
+
+def test_nothing_that_was_handed_over_is_changed() -> None:
+    qrels: Any = {"q": [{"a": 2, "b": 1}, ["c"]], "p": {"a": 0}, "r": ["z", "z"]}
+    run: Any = {"q": {"c": 1.0, "a": 1.0}, "p": ["a", "a"], "s": []}
+    before = copy.deepcopy((qrels, run))
+    quiet(qrels, run)
+    assert (qrels, run) == before
+
+
+def test_the_default_metrics_are_computed_when_none_are_named() -> None:
+    assert tuple(rm.evaluate({"q": ["a"]}, {"q": ["a"]}).means) == rm.DEFAULT_METRICS
+
+
+def test_warnings_point_at_the_caller() -> None:
+    with pytest.warns(rm.RetrievalWarning) as caught:
+        rm.evaluate({"q": ["a"], "p": ["b"]}, {"q": ["x"]})
+    assert {warning.filename for warning in caught} == {__file__}

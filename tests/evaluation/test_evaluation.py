@@ -1,0 +1,96 @@
+"""The result: mappings that know aliases, exact means, text, HTML, Markdown, DataFrame."""
+
+import math
+import random
+import sys
+
+import pandas as pd
+import pytest
+
+import retrieval_metrics as rm
+
+QRELS = {"q1": {"a": 2, "b": 1}, "q2": ["c"]}
+RUN = {"q1": ["b", "a"], "q2": ["x", "c"]}
+
+
+@pytest.fixture
+def result() -> rm.Evaluation:
+    return rm.evaluate(QRELS, RUN, ["map", "ndcg@10", "precision(rel=2)@5"])
+
+
+def test_results_are_found_under_every_spelling(result: rm.Evaluation) -> None:
+    assert result.means["AP"] == result.means["map"] == result.means[rm.Metric("map")] == 0.75
+    assert result.per_query["ndcg_cut_10"]["q2"] == 1 / math.log2(3)
+    assert "nDCG@10" in result.means
+    assert "ndcg@5" not in result.means
+    assert 7 not in result.means  # type: ignore[comparison-overlap]  # the point of the line
+    assert list(result.means) == ["map", "ndcg@10", "precision(rel=2)@5"]
+    assert len(result.means) == 3
+
+
+def test_a_metric_that_was_not_computed_is_named(result: rm.Evaluation) -> None:
+    with pytest.raises(KeyError, match="mrr was not computed; there are map, ndcg@10"):
+        result.means["mrr"]
+    with pytest.raises(ValueError, match="did you mean mrr"):
+        result.means["mmr"]
+
+
+def test_means_do_not_depend_on_the_order_of_the_queries() -> None:
+    rng = random.Random(1)
+    queries = [f"q{number}" for number in range(500)]
+    run = {query: [str(rng.randrange(9)) for _ in range(9)] for query in queries}
+    shuffled = rng.sample(queries, len(queries))
+    one, other = (rm.evaluate({query: ["3"] for query in order}, run, ["mrr", "ndcg"]) for order in (queries, shuffled))
+    assert dict(one.means) == dict(other.means)
+
+
+def test_the_text_is_an_aligned_table_with_notes(result: rm.Evaluation) -> None:
+    assert str(result).splitlines() == [
+        "metric                mean  n",
+        "map                 0.7500  2",
+        f"ndcg@10             {result.means['ndcg@10']:.4f}  2",
+        "precision(rel=2)@5  0.2000  1",
+        "2 queries",
+    ]
+
+
+def test_the_repr_is_one_line(result: rm.Evaluation) -> None:
+    assert repr(result).startswith("<Evaluation of 2 queries: map 0.7500, ndcg@10 0.")
+
+
+def test_markdown_and_html_hold_the_same_cells(result: rm.Evaluation) -> None:
+    assert result.to_markdown().splitlines()[:3] == [
+        "| metric | mean | n |",
+        "| --- | ---: | ---: |",
+        "| map | 0.7500 | 2 |",
+    ]
+    page = result._repr_html_()
+    assert page.count("<tr>") == 4
+    assert ">0.7500</td>" in page
+    assert "2 queries" in page
+
+
+def test_html_escapes_what_is_written_into_it() -> None:
+    rules = rm.Rules(name="<b>mine</b>")
+    assert "&lt;b&gt;mine" in rm.evaluate(QRELS, RUN, "map", semantics=rules)._repr_html_()
+
+
+def test_the_residual_of_rbp_is_printed() -> None:
+    result = rm.evaluate({"q": ["a"]}, {"q": ["a", "x"]}, "rbp(p=0.5)")
+    assert result.residuals["rbp(p=0.5)"] == 0.5  # 1 - .5: only rank 1 is judged
+    assert "rbp(p=0.5): residual 0.5000" in str(result)
+
+
+def test_a_dataframe_has_a_row_per_query_and_a_column_per_metric(result: rm.Evaluation) -> None:
+    frame = result.to_pandas()
+    assert frame.index.tolist() == ["q1", "q2"]
+    assert frame.index.name == "query"
+    assert frame["map"].tolist() == [1, 0.5]
+    assert math.isnan(frame["precision(rel=2)@5"]["q2"])
+    assert isinstance(frame, pd.DataFrame)
+
+
+def test_without_pandas_the_error_holds_the_command(result: rm.Evaluation, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"pip install 'retrieval-metrics\[pandas\]'"):
+        result.to_pandas()
