@@ -11,6 +11,8 @@ from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.evaluation.counts import count, failures
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.run import Run
+from retrieval_metrics.judging.by_column import judge_by_column
 from retrieval_metrics.judging.by_id import common_queries, judge_by_id
 from retrieval_metrics.judging.rules import as_rules
 from retrieval_metrics.metrics.metric import DEFAULT_METRICS, Metric, as_metrics
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 def evaluate(
     qrels: QrelsMapping | Qrels,
-    run: RunMapping,
+    run: RunMapping | Run,
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
     *,
     semantics: str | Rules = "standard",
@@ -39,7 +41,7 @@ def evaluate(
         qrels: Per query what is true: `{"d1": 2, "d7": 1}` (grades), `["d1", "d7"]`, `[["d1", "d2"], ["d9"]]` (groups:
             one of d1 and d2, and d9) or `[{"d1": 2, "d2": 1}, {"d9": 3}]` (graded groups).
         run: Per query what was retrieved: `["d7", "d1"]`, best first, or `{"d7": 12.1, "d1": 9.0}` with scores. Equal
-            scores are ordered by document id, descending, as trec_eval does.
+            scores are ordered by document id, descending, as trec_eval does. Or a `Run`, as `read_run` returns it.
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
         semantics: The rules for what libraries treat differently: `"standard"`, `"trec_eval"`, `"autorag"`, or your own
             `Rules`.
@@ -67,7 +69,7 @@ def evaluate(
         truth = truth.without_negative_grades()
     if rules.grades == "integer":
         truth.require_integer_grades(rules.name)
-    judged = judge_by_id(truth, run)
+    judged = judge_by_column(truth, run) if isinstance(run, Run) else judge_by_id(truth, run)
     if rules.repeats == "error":
         _refuse_repeats(judged, rules)
     retrieved = np.fromiter((query in run for query in truth.queries), np.bool_, len(truth))

@@ -28,6 +28,14 @@ class Items(NamedTuple):
     grade: FloatArray
     tied: IntArray
 
+    @classmethod
+    def ordered(cls, qrels: Qrels, document: IntArray, rank: IntArray, tied: IntArray) -> Items:
+        """Return the items of documents found in any order."""
+        query = qrels.document_query[document]
+        order = np.lexsort((rank, query))
+        document = document[order]
+        return cls(document, query[order], rank[order], qrels.document_grade[document], tied[order])
+
 
 class Hits(NamedTuple):
     """The hit rows of the expanded ranking, ordered by query and row.
