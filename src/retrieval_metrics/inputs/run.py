@@ -88,7 +88,7 @@ class Run(Mapping[Any, Any]):
         """Return the columns, whole queries at a time."""
         return iter(self._batches)
 
-    def __getitem__(self, query: QueryId) -> Ranking:
+    def __getitem__(self, query: QueryId) -> Any:
         number, at = self._index[query]
         return next(islice(self.batches(), number, None)).ranking(at)
 

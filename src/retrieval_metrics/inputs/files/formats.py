@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from retrieval_metrics.inputs.files.columns import QUERY
 from retrieval_metrics.inputs.files.opening import first_lines
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ EXTENSIONS = {
     ".qrels": "trec",
     ".run": "trec",
     ".trec": "trec",
+    ".tsv": "tsv",
 }
 TREC_WIDTHS = (4, 6)
 
@@ -41,7 +43,9 @@ def format_of(path: str | PathLike[str], given: str | None) -> str:
     """
     if given is not None:
         return known_format(given)
-    return format_by_name(path) or _by_content(path)
+    by_name = format_by_name(path)
+    # TREC files with tabs are called .tsv too.
+    return by_name if by_name is not None and by_name != "tsv" else _by_content(path)
 
 
 def known_format(given: str) -> str:
@@ -68,9 +72,12 @@ def _by_content(path: str | PathLike[str]) -> str:
     if first.startswith((b"{", b"[")):
         # One object a line, or one object of the whole file.
         return "jsonl" if first.endswith((b"}", b"]")) and len(lines) > 1 else "json"
+    fields = first.decode(errors="replace").split("\t")
+    if any(field.strip().lower() in QUERY for field in fields):
+        return "tsv"
     if len(first.split()) in TREC_WIDTHS:
         return "trec"
-    if b"\t" in first:
+    if len(fields) > 1:
         return "tsv"
     shown = first[:100].decode(errors="replace")
     msg = (

@@ -159,6 +159,8 @@ class _Table:
             column = column.cast(pl.String)
         if column.null_count():
             self._refuse(column.is_null(), f"has no {role}")
+        if not len(column):
+            return column.cast(pl.String)
         if column.dtype.is_integer():
             return column.cast(pl.Int64)
         if column.dtype != pl.String:

@@ -71,7 +71,7 @@ def parts(path: str | PathLike[str], layout: Layout, advance: Callable[[int], No
         ValueError: If a line has another number of columns, or a value that is no finite number; the message holds the
             file, the number of the line, and the line.
     """
-    line = 1
+    line, rows = 1, 0
     for piece in pieces(path, advance):
         part = _parse_regular(piece, layout)
         if part is not None:
@@ -81,6 +81,10 @@ def parts(path: str | PathLike[str], layout: Layout, advance: Callable[[int], No
             part = _parse_regular(_tidied(piece), layout) or _parse_line_by_line(piece, layout, path, line)
         yield part
         line += lines
+        rows += len(part[0])
+    if not rows:
+        msg = f"{path} is empty: it holds nothing but blanks"
+        raise ValueError(msg)
 
 
 def _tidied(piece: bytes) -> bytes:

@@ -107,7 +107,7 @@ def write_qrels(qrels: QrelsMapping | Qrels, path: str | PathLike[str], *, forma
         msg = f"{kind} files hold no query without judgments, such as {bare!r}; write .json or .jsonl"
         raise ValueError(msg)
     grades = pl.Series(truth.document_grade)
-    if not (grades % 1).any():
+    if not (truth.document_grade % 1).any():
         grades = grades.cast(pl.Int64)
     if kind == "trec":
         _require_words([*truth.queries, *truth.documents], "an id", path)
@@ -241,5 +241,6 @@ def _compressed(path: Path, suffix: str) -> Any:
 
         return gzip.open(path, "wb")
     if suffix == ".zst":
-        return need_zstd().ZstdFile(path, "w")
+        zstd = need_zstd()
+        return zstd.ZstdFile(path, "w", options={zstd.CompressionParameter.checksum_flag: 1})
     return path.open("wb")
