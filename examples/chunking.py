@@ -3,10 +3,12 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 HEADING = re.compile(r"^(?:(?P<title>\S.*)\n(?P<rule>[*=\-~^\"])(?P=rule){2,}|-\[ (?P<note>.+) \]-)$", re.MULTILINE)
 _PARAGRAPH = re.compile(r"(?:[^\n]*\S[^\n]*(?:\n|\Z))+")
 _TABLE_RULE = re.compile(r"^ *\+[-+]{3,}\n", re.MULTILINE)
+_CONTINUED = re.compile(r"(?:is|are|was|were|at|and|or|except) ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +20,8 @@ class Block:
     words: int
     indent: int
     is_heading: bool
-    introduces: bool
+    introduces: bool  # it ends with a colon
+    continues: bool  # it goes on with a sentence that an example interrupted: "... is equivalent to"
 
 
 def chunks(text: str, start: int, end: int, size: int) -> Iterator[tuple[int, int]]:
@@ -67,7 +70,7 @@ def _units(blocks: Sequence[Block], size: int) -> Iterator[list[Block]]:
 
 def _belongs(block: Block, unit: Sequence[Block], inside: int | None, size: int) -> bool:
     last = unit[-1]
-    if last.is_heading or last.introduces:
+    if last.is_heading or last.introduces or block.continues:
         return True
     if block.is_heading or _words(unit) >= size:
         return False
@@ -82,7 +85,7 @@ def _blocks(text: str, start: int, end: int, size: int) -> Iterator[Block]:
         # The first rule is the upper edge of a table; every further one ends a row. Prose has none and stays whole.
         rules = [rule.end() for rule in _TABLE_RULE.finditer(text, *paragraph.span())]
         edges = [paragraph.start(), *(edge for edge in rules[1:] if edge < paragraph.end()), paragraph.end()]
-        for row_start, row_end in zip(edges, edges[1:], strict=False):
+        for row_start, row_end in pairwise(edges):
             yield _block(text, row_start, row_end)
 
 
@@ -95,6 +98,7 @@ def _block(text: str, start: int, end: int) -> Block:
         indent=len(content) - len(content.lstrip()),
         is_heading=HEADING.fullmatch(content) is not None,
         introduces=content.endswith(":"),
+        continues=_CONTINUED.match(content.lstrip()) is not None,
     )
 
 

@@ -19,9 +19,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from pydoc_data.topics import topics as _topics
 
 from chunking import HEADING, chunks
-from pydoc_data.topics import topics as _topics
 
 
 @dataclass(frozen=True, slots=True)
