@@ -1,0 +1,25 @@
+"""Every script among the examples runs from beginning to end, with nothing on its error stream."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+SCRIPTS = sorted(path for path in EXAMPLES.glob("*.py") if path.read_text().startswith("# /// script"))
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_it_runs(script: Path) -> None:
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, timeout=300)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout
+
+
+def test_the_first_command_prints_one_table_of_both_retrievers() -> None:
+    done = subprocess.run([sys.executable, EXAMPLES / "quickstart.py"], capture_output=True, text=True, check=True)
+    row = re.search(r"^ndcg@10 +(0\.\d{4}) +(0\.\d{4})   whether", done.stdout, flags=re.MULTILINE)
+    assert row is not None
+    assert all(float(mean) > 0.2 for mean in row.groups())
