@@ -1,0 +1,1 @@
+"""Every retrieval metric, exact, in the evaluator of LlamaIndex."""
