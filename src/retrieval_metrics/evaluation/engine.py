@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.checks import RetrievalWarning
-from retrieval_metrics.evaluation.evaluation import Counts, Evaluation
+from retrieval_metrics.evaluation.counts import count, failures
+from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.inputs.qrels import as_qrels
-from retrieval_metrics.inputs.retrieve import RetrievedRun
 from retrieval_metrics.judging.by_id import common_queries, judge_by_id
 from retrieval_metrics.judging.rules import as_rules
 from retrieval_metrics.metrics.metric import DEFAULT_METRICS, Metric, as_metrics
@@ -19,10 +19,11 @@ from retrieval_metrics.metrics.scoring import mean_residual, score_metric
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from retrieval_metrics.evaluation.counts import Counts
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.rules import Rules
-    from retrieval_metrics.types import IntArray, QrelsMapping, QueryId, RunMapping
+    from retrieval_metrics.types import QrelsMapping, QueryId, RunMapping
 
 
 def evaluate(
@@ -71,7 +72,7 @@ def evaluate(
         _refuse_repeats(judged, rules)
     retrieved = np.fromiter((query in run for query in truth.queries), np.bool_, len(truth))
     kept = np.flatnonzero(retrieved) if rules.missing == "skip" else np.arange(len(truth))
-    counts = _count(judged, run, kept, rules)
+    counts = count(judged, run, kept, rules)
     _warn(judged, run, counts, rules)
     values = np.column_stack([score_metric(judged, metric, rules) for metric in chosen])[kept]
     residuals = {metric: residual for metric in chosen if (residual := mean_residual(judged, metric, kept)) is not None}
@@ -95,31 +96,11 @@ def _refuse_repeats(judged: JudgedRun, rules: Rules) -> None:
         raise ValueError(msg)
 
 
-def _count(judged: JudgedRun, run: RunMapping, kept: IntArray, rules: Rules) -> Counts:
-    undefined = judged.n_relevant() == 0
-    common = sum(map(run.__contains__, judged.qrels.queries))
-    return Counts(
-        queries=judged.n_queries,
-        scored=len(kept) if rules.no_relevant == "zero" else int(np.count_nonzero(~undefined[kept])),
-        missing=int(np.count_nonzero(judged.n_retrieved == 0)),
-        failed=len(_failures(judged, run)),
-        unjudged_queries=len(run) - common,
-        no_relevant=int(np.count_nonzero(undefined)),
-        duplicates=int(judged.n_repeated.sum()),
-        ties=len(np.unique(judged.items.query[judged.items.tied > 1])),
-    )
-
-
-def _failures(judged: JudgedRun, run: RunMapping) -> dict[QueryId, Exception]:
-    errors = run.errors if isinstance(run, RetrievedRun) else {}
-    return {query: errors[query] for query in judged.qrels.queries if query in errors} if errors else {}
-
-
-def _said_of_failures(failures: Mapping[QueryId, Exception]) -> str:
-    if not failures:
+def _said_of_failures(errors: Mapping[QueryId, Exception]) -> str:
+    if not errors:
         return ""
-    query, error = next(iter(failures.items()))
-    return f"; the retriever failed for {len(failures)} of them, for example {query!r}: {type(error).__name__}: {error}"
+    query, error = next(iter(errors.items()))
+    return f"; the retriever failed for {len(errors)} of them, for example {query!r}: {type(error).__name__}: {error}"
 
 
 def _warn(judged: JudgedRun, run: RunMapping, counts: Counts, rules: Rules) -> None:
@@ -128,7 +109,7 @@ def _warn(judged: JudgedRun, run: RunMapping, counts: Counts, rules: Rules) -> N
         treatment = "they score 0" if rules.missing == "zero" else "those not in the run are left out"
         warnings.warn(
             f"nothing was retrieved for {counts['missing']} of {counts['queries']} judged queries, for example "
-            f"{first!r}; {treatment}{_said_of_failures(_failures(judged, run))}",
+            f"{first!r}; {treatment}{_said_of_failures(failures(judged, run))}",
             RetrievalWarning,
             stacklevel=3,
         )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from math import fsum, isnan, nan
-from typing import TYPE_CHECKING, TypedDict, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from retrieval_metrics.evaluation.counts import describe
 from retrieval_metrics.metrics.metric import Metric
 from retrieval_metrics.presentation import tables
 
@@ -15,35 +16,11 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from retrieval_metrics.evaluation.counts import Counts
     from retrieval_metrics.judging.rules import Rules
     from retrieval_metrics.types import FloatArray, QueryId
 
 T = TypeVar("T")
-
-
-class Counts(TypedDict):
-    """What was met on the way, in numbers.
-
-    Attributes:
-        queries: Judged queries.
-        scored: Judged queries that enter the means: under standard rules all that have a relevant document, missing
-            ones included.
-        missing: Judged queries for which nothing was retrieved.
-        failed: Judged queries for which the retriever raised; they are among the missing.
-        unjudged_queries: Queries of the run that are not judged; they are left out.
-        no_relevant: Judged queries without a relevant document.
-        duplicates: Places of the rankings taken by a document that stood there before.
-        ties: Queries in which a judged document has the same score as another document.
-    """
-
-    queries: int
-    scored: int
-    missing: int
-    failed: int
-    unjudged_queries: int
-    no_relevant: int
-    duplicates: int
-    ties: int
 
 
 class ByMetric(Mapping[str, T]):
@@ -182,29 +159,8 @@ class Evaluation:
         return ["metric", "mean", "n"], rows
 
     def _notes(self) -> list[str]:
-        counts, scores_zero = self.counts, self.rules.missing == "zero"
-        notes = [
-            f"{counts['queries']} queries" + ("" if self.rules.name == "standard" else f", {self.rules.name} rules")
-        ]
-        said = (
-            (
-                "missing",
-                "with nothing retrieved" + (", scored 0" if scores_zero else "; those not in the run left out"),
-            ),
-            ("unjudged_queries", "in the run but not judged, left out"),
-            ("no_relevant", "without a relevant document" + self._said_of_undefined()),
-            ("ties", "in which a judged document ties with another"),
-        )
-        if counts["failed"]:
-            notes.append(f"{counts['failed']} for which the retriever failed" + (", scored 0" if scores_zero else ""))
-        notes += [f"{counts[key]} {text}" for key, text in said if counts[key]]  # type: ignore[literal-required]  # the keys stand above
-        if counts["duplicates"]:
-            notes.append(f"{counts['duplicates']} repeated documents, which earn nothing")
-        notes += [
+        notes = describe(self.counts, self.rules)
+        return notes + [
             f"{name}: residual {residual:.4f}, what unjudged and unseen documents could add to the mean"
             for name, residual in self.residuals.items()
         ]
-        return notes
-
-    def _said_of_undefined(self) -> str:
-        return ", scored 0" if self.rules.no_relevant == "zero" else ", undefined and out of the means"

@@ -56,13 +56,12 @@ def score(
 
 
 def _mean_of_groups(judged: JudgedRun, k: int | None, rel: float | None, norm: str) -> FloatArray:
-    hits = hits_per_group(judged, k, rel)
-    groups = len(judged.qrels.group_query)
-    counted = (
-        judged.qrels.member_group[is_relevant(judged.qrels.member_grade, rel)] if norm == "relevant" else hits.group
-    )
-    size = np.bincount(counted, minlength=groups)
-    return mean_over_groups(judged, hits.group, hits.ordinal / hits.rank / size[hits.group], rel)
+    hits, qrels = hits_per_group(judged, k, rel), judged.qrels
+    counted = qrels.member_group[is_relevant(qrels.member_grade, rel)] if norm == "relevant" else hits.group
+    groups = len(qrels.group_query)
+    size = np.maximum(np.bincount(counted, minlength=groups), 1)
+    of_group = np.bincount(hits.group, hits.ordinal / hits.rank, minlength=groups) / size
+    return mean_over_groups(judged, np.arange(groups), of_group, rel)
 
 
 DEFINITION = Definition(

@@ -36,5 +36,6 @@ def hits_per_group(judged: JudgedRun, k: int | None, rel: float | None) -> Group
 
 
 def mean_over_groups(judged: JudgedRun, group: IntArray, value: FloatArray, rel: float | None) -> FloatArray:
-    """Return the mean of the groups' sums for every query; a group that was not found has 0."""
-    return judged.per_query(judged.qrels.group_query[group], value) / np.maximum(judged.n_relevant(rel), 1)
+    """Return for every query the mean over its groups of the sum of each group's values; a group not found has 0."""
+    of_group: FloatArray = np.bincount(group, value, minlength=len(judged.qrels.group_query)).astype(np.float64)
+    return judged.per_query(judged.qrels.group_query, of_group) / np.maximum(judged.n_relevant(rel), 1)
