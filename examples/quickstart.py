@@ -11,9 +11,10 @@ Run it with `uv run examples/quickstart.py`. It reads nothing from the network a
 """
 
 import questions
-import retrieval_metrics as rm
 from corpus import passages
 from retrievers import BM25, Dense
+
+import retrieval_metrics as rm
 
 MEANING = {
     "hit_rate@5": "share of the questions with something relevant among the first 5 passages",
@@ -39,9 +40,7 @@ def main() -> None:
 
     print(f"{'':<14}" + "".join(f"{name:>8}" for name in results))
     for metric, meaning in MEANING.items():
-        print(
-            f"{metric:<14}" + "".join(f"{result.means[metric]:8.4f}" for result in results.values()) + f"   {meaning}"
-        )
+        print(f"{metric:<14}" + "".join(f"{result.means[metric]:8.4f}" for result in results.values()) + f"   {meaning}")
 
     best = max(results, key=lambda name: results[name].means["ndcg@10"])
     per_query = results[best].per_query["ndcg@10"]
