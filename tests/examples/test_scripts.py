@@ -25,6 +25,8 @@ def test_it_runs(script: Path) -> None:
 
 
 def test_the_first_command_prints_one_table_of_both_retrievers() -> None:
-    row = re.search(r"^ndcg@10 +(0\.\d{4}) +(0\.\d{4})   whether", run(EXAMPLES / "quickstart.py").stdout, flags=re.M)
+    row = re.search(
+        r"^ndcg@10 +(0\.\d{4}) +(0\.\d{4})   whether", run(EXAMPLES / "quickstart.py").stdout, flags=re.MULTILINE
+    )
     assert row is not None
     assert all(float(mean) > 0.2 for mean in row.groups())
