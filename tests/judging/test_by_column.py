@@ -110,6 +110,14 @@ def test_judged_queries_that_retrieved_nothing_or_are_missing_count_as_missing()
     assert result.per_query["mrr"] == {"q1": 0.0, "q2": 1.0, "q3": 0.0}
 
 
+def test_what_is_no_id_needs_items_and_not_columns() -> None:
+    columns = in_columns({"q": {"a": 1.0}})
+    with pytest.raises(TypeError, match="a Run in columns holds ids and nothing to match otherwise"):
+        rm.evaluate({"q": [rm.Quote("what is a closure?")]}, columns)
+    with pytest.raises(TypeError, match="pass lists of Retrieved"):
+        rm.evaluate({"q": ["a"]}, columns, match="source")
+
+
 def test_a_run_without_a_common_query_is_refused() -> None:
     with pytest.raises(ValueError, match="no query in common: the run begins with 'q9'"):
         rm.evaluate({"q": ["a"]}, in_columns({"q9": {"a": 1.0}}))
