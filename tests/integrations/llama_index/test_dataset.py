@@ -219,3 +219,13 @@ def test_progress_is_shown_on_stderr(capsys: pytest.CaptureFixture[str]) -> None
 def test_a_retriever_that_repeats_a_node_is_cleaned_by_the_host() -> None:
     (result,) = evaluator({"q": ["n9", "n9", "n1"]}).evaluate_dataset([("q", ["n1"])])
     assert (result.retrieved_ids, result.metric_vals_dict["mrr"]) == (["n9", "n1"], 0.5)
+
+
+def test_the_removed_dataset_class_is_read_where_it_still_exists(tmp_path: Path) -> None:
+    legacy = pytest.importorskip(
+        "llama_index.core.llama_dataset.legacy.embedding", reason="llama-index-core 0.14.21 removed it"
+    )
+    dataset = legacy.EmbeddingQAFinetuneDataset(queries=QUERIES, corpus={"n1": "a text"}, relevant_docs=RELEVANT)
+    dataset.save_json(str(tmp_path / "qa.json"))
+    for one in (dataset, tmp_path / "qa.json"):
+        assert dict(evaluator().evaluate_dataset(one).evaluation.means) == MEANS
