@@ -10,11 +10,14 @@
 Run it with `uv run examples/quickstart.py`. It reads nothing from the network and takes a few seconds.
 """
 
-import questions
-from corpus import passages
-from retrievers import BM25, Dense
+from functools import partial
 
+import questions
 import retrieval_metrics as rm
+from corpus import passages
+from retrievers import BM25, Dense, Retriever
+
+DEPTH = 100
 
 MEANING = {
     "hit_rate@5": "share of the questions with something relevant among the first 5 passages",
@@ -33,19 +36,20 @@ def main() -> None:
     texts, qrels = questions.queries(), questions.qrels(pieces)
     print(f"{len(texts)} questions about Python, {len(pieces)} passages of its reference; retrieving ...\n")
 
+    retrievers: dict[str, Retriever] = {"BM25": BM25(pieces), "dense": Dense(pieces)}
     results = {}
-    for name, retriever in {"BM25": BM25(pieces), "dense": Dense(pieces)}.items():
-        run = rm.retrieve(lambda text, search=retriever.search: search(text, 100), texts)
+    for name, retriever in retrievers.items():
+        run = rm.retrieve(partial(retriever.search, k=DEPTH), texts)
         results[name] = rm.evaluate(qrels, run, list(MEANING))
 
     print(f"{'':<14}" + "".join(f"{name:>8}" for name in results))
     for metric, meaning in MEANING.items():
-        print(f"{metric:<14}" + "".join(f"{result.means[metric]:8.4f}" for result in results.values()) + f"   {meaning}")
+        means = "".join(f"{result.means[metric]:8.4f}" for result in results.values())
+        print(f"{metric:<14}{means}   {meaning}")
 
     best = max(results, key=lambda name: results[name].means["ndcg@10"])
-    per_query = results[best].per_query["ndcg@10"]
-    worst = min(per_query, key=lambda query: per_query[query])
-    print(f"\nThe better one, {best}, does worst on: {texts[worst]!r} (ndcg@10 {per_query[worst]:.4f})")
+    value, text = min((results[best].per_query["ndcg@10"][query], text) for query, text in texts.items())
+    print(f"\nThe better one, {best}, does worst on: {text!r} (ndcg@10 {value:.4f})")
 
 
 if __name__ == "__main__":
