@@ -1,9 +1,11 @@
 """Whole datasets: every shape, concurrent, failures kept, the host's results beside the core's evaluation."""
 
 import asyncio
+import gc
 import json
 import pickle
 import threading
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -143,6 +145,20 @@ def test_the_first_failure_is_raised_where_that_is_wanted() -> None:
     with pytest.raises(ConnectionError, match="no index") as raised:
         evaluator(answers).evaluate_dataset(ROWS, raise_on_error=True)
     assert raised.value.__notes__ == ["while retrieving for query 'q2'"]
+
+
+def test_a_failure_that_is_raised_leaves_no_coroutine_behind() -> None:
+    answers = {text: ConnectionError("no index") for text in QUERIES.values()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for workers in range(1, 4):
+            with pytest.raises(ConnectionError, match="no index"):
+                evaluator(answers).evaluate_dataset(ROWS, workers=workers, raise_on_error=True)
+        with pytest.raises(ConnectionError, match="no index"):
+            evaluator(ANSWERS | {QUERIES["q2"]: ConnectionError("no index")}).evaluate_dataset(
+                ROWS, raise_on_error=True
+            )
+        gc.collect()  # what is lost is warned of when it is collected
 
 
 def test_retrieving_nothing_scores_zero_and_is_warned_of() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -23,7 +24,7 @@ from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, Matching, Text, ar
 from retrieval_metrics.inputs.retrieve import WORKERS
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Mapping
+    from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
 
     from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
     from retrieval_metrics.types import Judgments
@@ -182,8 +183,8 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         """Retrieve and postprocess; the core calls this in a thread and awaits what it returns."""
         query = QueryBundle(text)
         if _is_only_synchronous(self.retriever):
-            return self._postprocessed(self.retriever.retrieve(query), query)
-        return self._retrieved(query)
+            return _Later(partial(self._postprocessed, self.retriever.retrieve(query), query))
+        return _Later(partial(self._retrieved, query))
 
     async def _retrieved(self, query: QueryBundle) -> list[NodeWithScore]:
         return await self._postprocessed(await self.retriever.aretrieve(query), query)
@@ -205,6 +206,16 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
     @property
     def _scorer(self) -> NodeScorer:
         return NodeScorer(self.metrics, self.match)
+
+
+class _Later:
+    """A coroutine that is made when it is awaited: one that waits for its turn when another query fails is not lost."""
+
+    def __init__(self, make: Callable[[], Coroutine[Any, Any, list[NodeWithScore]]]) -> None:
+        self._make = make
+
+    def __await__(self) -> Generator[Any, None, list[NodeWithScore]]:
+        return self._make().__await__()
 
 
 def _by_name(name: str) -> BaseRetrievalMetric:
