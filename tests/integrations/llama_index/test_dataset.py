@@ -5,6 +5,7 @@ import gc
 import json
 import pickle
 import threading
+import time
 import warnings
 from pathlib import Path
 from types import SimpleNamespace
@@ -148,17 +149,23 @@ def test_the_first_failure_is_raised_where_that_is_wanted() -> None:
 
 
 def test_a_failure_that_is_raised_leaves_no_coroutine_behind() -> None:
-    answers = {text: ConnectionError("no index") for text in QUERIES.values()}
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for workers in range(1, 4):
-            with pytest.raises(ConnectionError, match="no index"):
-                evaluator(answers).evaluate_dataset(ROWS, workers=workers, raise_on_error=True)
+    failing = threading.Event()
+
+    class FailsWhileAnotherRuns(Prepared):
+        def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+            if query_bundle.query_str == QUERIES["q2"]:
+                failing.set()
+                raise ConnectionError("no index")
+            assert failing.wait(10)
+            time.sleep(0.05)  # until the failure has reached the loop
+            return []
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         with pytest.raises(ConnectionError, match="no index"):
-            evaluator(ANSWERS | {QUERIES["q2"]: ConnectionError("no index")}).evaluate_dataset(
-                ROWS, raise_on_error=True
-            )
+            evaluator({}, FailsWhileAnotherRuns).evaluate_dataset(ROWS, raise_on_error=True)
         gc.collect()  # what is lost is warned of when it is collected
+    assert not [str(warning.message) for warning in caught if "never awaited" in str(warning.message)]
 
 
 def test_retrieving_nothing_scores_zero_and_is_warned_of() -> None:
