@@ -17,6 +17,7 @@ from retrieval_metrics.inputs.queries import EvaluationSet
 from retrieval_metrics.inputs.retrieve import RetrievedRun, aretrieve, retrieve
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.inputs.sources import locate
+from retrieval_metrics.judging.budget import Budget
 from retrieval_metrics.judging.matching import Matching
 from retrieval_metrics.judging.rules import Rules
 from retrieval_metrics.metrics.average_precision import average_precision
@@ -37,6 +38,7 @@ from retrieval_metrics.metrics.reciprocal_rank import reciprocal_rank
 
 __all__ = [
     "DEFAULT_METRICS",
+    "Budget",
     "Evaluation",
     "EvaluationSet",
     "Matching",
