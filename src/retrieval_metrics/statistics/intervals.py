@@ -157,7 +157,7 @@ def interval_from_sums(
     mean = total / count
     low, high = beta_interval(count, total, total_of_squares, ends=(low_end, high_end), level=level)
     # The half observations pull the interval off the edge: where every value is 0, its low end would be above 0.
-    return Interval(max(min(low, mean), lower), min(max(high, mean), upper))
+    return Interval(float(max(min(low, mean), lower)), float(min(max(high, mean), upper)))
 
 
 def beta_interval(

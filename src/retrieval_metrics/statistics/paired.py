@@ -151,6 +151,7 @@ def _interval(differences: NDArray[np.float64], mean: float, level: float, span:
     if not len(differences):
         return Interval(math.nan, math.nan)
     largest = float(np.abs(differences).max()) or span
-    total, total_of_squares = math.fsum(differences.tolist()), math.fsum((differences**2).tolist())
-    low, high = beta_interval(len(differences), total, total_of_squares, ends=(-largest, largest), level=level)
-    return Interval(min(low, mean), max(high, mean))
+    scaled = differences / largest
+    total, total_of_squares = math.fsum(scaled.tolist()), math.fsum((scaled * scaled).tolist())
+    low, high = beta_interval(len(scaled), total, total_of_squares, ends=(-1.0, 1.0), level=level)
+    return Interval(min(largest * low, mean), max(largest * high, mean))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from retrieval_metrics.statistics import checks
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
 FEWEST_FOR_A_SPREAD = 2  # queries
@@ -116,7 +117,8 @@ def paired_t_power(effect: float, count: int, level: float) -> float:
     from scipy.stats import nct, t  # noqa: PLC0415 - importing the package must not cost scipy
 
     freedom = count - 1
-    return float(nct.sf(t.isf(level / 2, freedom), freedom, effect * math.sqrt(count)))
+    with np.errstate(divide="ignore"):  # scipy 1.11 divides by zero on its way to a right result near no effect
+        return float(nct.sf(t.isf(level / 2, freedom), freedom, effect * math.sqrt(count)))
 
 
 def _standard_deviation(differences: NDArray[np.float64], span: float) -> float:
