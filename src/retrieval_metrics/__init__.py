@@ -20,6 +20,7 @@ from retrieval_metrics.inputs.retrieve import RetrievedRun, aretrieve, retrieve
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.inputs.sources import locate
+from retrieval_metrics.judging.budget import Budget
 from retrieval_metrics.judging.matching import Matching
 from retrieval_metrics.judging.rules import Rules
 from retrieval_metrics.metrics.average_precision import average_precision
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_METRICS",
+    "Budget",
     "Evaluation",
     "EvaluationSet",
     "Matching",
