@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -31,6 +32,10 @@ class Batch(NamedTuple):
     bounds: IntArray
     documents: pl.Series
     scores: FloatArray | None
+
+    def query_of(self, row: int) -> QueryId:
+        """Return the query that owns a row."""
+        return self.queries[bisect_right(self.bounds, row) - 1]
 
     def ranking(self, at: int) -> Ranking:
         """Return what was retrieved for query `at`: documents with scores, or documents best first."""
