@@ -95,7 +95,10 @@ class Run(Mapping[Any, Any]):
 
     def __getitem__(self, query: QueryId) -> Any:
         number, at = self._index[query]
-        return next(islice(self.batches(), number, None)).ranking(at)
+        return self._batch(number).ranking(at)
+
+    def _batch(self, number: int) -> Batch:
+        return self._batches[number]
 
     def __contains__(self, query: object) -> bool:
         return query in self._index
@@ -139,6 +142,9 @@ class StreamedRun(Run):
     def batches(self) -> Iterator[Batch]:
         """Read the file again, whole queries at a time."""
         return self._read()
+
+    def _batch(self, number: int) -> Batch:
+        return next(islice(self._read(), number, None))
 
     def _how(self) -> str:
         return f", streamed from {self._path}"
