@@ -11,6 +11,8 @@ Evaluate whole runs with `evaluate`, one ranking given as gains with `ndcg`, `re
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.evaluation.engine import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.evaluation.matches import Matches, match
+from retrieval_metrics.evaluation.relabelling import Relabelling, relabel
 from retrieval_metrics.inputs.pieces import Metadata, Quote, Span, Text
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.queries import EvaluationSet
@@ -41,11 +43,13 @@ __all__ = [
     "Budget",
     "Evaluation",
     "EvaluationSet",
+    "Matches",
     "Matching",
     "Metadata",
     "Metric",
     "Qrels",
     "Quote",
+    "Relabelling",
     "RetrievalWarning",
     "Retrieved",
     "RetrievedRun",
@@ -63,11 +67,13 @@ __all__ = [
     "hit_rate",
     "judged",
     "locate",
+    "match",
     "ndcg",
     "precision",
     "r_precision",
     "rbp",
     "recall",
     "reciprocal_rank",
+    "relabel",
     "retrieve",
 ]

@@ -396,6 +396,31 @@ def test_gold_chunks_first_score_one_however_the_texts_are_cut(
 
 
 @pytest.mark.parametrize("splitter", SPLITTERS)
+def test_labels_on_512_characters_are_carried_over_without_a_loss(
+    corpora: dict[str, str], questions: dict[str, list[Span]], splitter: str
+) -> None:
+    old = chunked(corpora, "512")
+    labels: dict[str, list[Any]] = {
+        query: [chunk.id for chunk in old for span in spans if chunk.source == span.source and shared(chunk, span)]
+        for query, spans in questions.items()
+    }
+    new = chunked(corpora, splitter)
+    result = rm.relabel(labels, old, new, match=rm.Matching(sources=corpora))
+    assert result.counts["lost"] == 0
+    assert len(result.labels) == sum(len(set(of_query)) for of_query in labels.values()) == 814
+    fates = {fate for fate, count in result.counts.items() if count}
+    expected = {"512": {"kept"}, "256": {"split"}, "1024": {"merged"}}
+    assert fates <= expected.get(splitter, {"kept", "moved", "split", "merged"})
+    # Whoever retrieves the new chunks of every label finds all that is relevant.
+    by_id = {chunk.id: chunk for chunk in new}
+    run: dict[str, list[Retrieved]] = {query: [] for query in questions}
+    for label in result.labels:
+        run[str(label.query)] += [by_id[one] for one in label.new]
+    recall = rm.evaluate(result.qrels, run, ["recall", "hit_rate"], match=rm.Matching(sources=corpora)).means
+    assert dict(recall) == {"recall": 1, "hit_rate": 1}
+
+
+@pytest.mark.parametrize("splitter", SPLITTERS)
 def test_chunks_without_offsets_are_found_in_the_sources(corpora: dict[str, str], splitter: str) -> None:
     chunks = chunked(corpora, splitter)
     located = rm.locate([Retrieved(chunk.id, chunk.text, chunk.source) for chunk in chunks], corpora)
