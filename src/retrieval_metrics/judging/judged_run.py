@@ -36,6 +36,14 @@ class Items(NamedTuple):
     grade: FloatArray
     tied: IntArray
 
+    @classmethod
+    def ordered(cls, qrels: Qrels, document: IntArray, rank: IntArray, tied: IntArray) -> Items:
+        """Return the items of documents found in any order."""
+        query = qrels.document_query[document]
+        order = np.lexsort((rank, query))
+        document = document[order]
+        return cls(document, query[order], rank[order], qrels.document_grade[document], tied[order])
+
 
 class Places(NamedTuple):
     """The ranks at which something judged stands, each once, ordered by query and rank.
