@@ -1,6 +1,7 @@
 """Spans against sets of characters, and what no way of cutting may change."""
 
 import csv
+import itertools
 import json
 import math
 import re
@@ -17,6 +18,7 @@ import retrieval_metrics as rm
 from generated import cutoffs
 from piece_reference import Chunk
 from retrieval_metrics import Quote, Retrieved, Span, Text
+from retrieval_metrics.judging.rules import RULE_SETS
 from retrieval_metrics.metrics.table import DEFINITIONS
 
 pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
@@ -144,10 +146,14 @@ class TestAgainstSetsOfCharacters:
     ) -> None:
         sources, truth, ranking = situation
         names = [name for name, one in DEFINITIONS.items() if one.bounded]
-        for cut in ("", "@1", "@4"):
+        match, run = rm.Matching(sources=sources), {"q": items(sources, ranking)}
+        for semantics, cut in itertools.product(RULE_SETS, ("", "@1", "@4", "@15chars")):
             at = [name + cut for name in names if rm.Metric.parse(name).definition.takes_cutoff or not cut]
-            values = means(groups(truth), items(sources, ranking), at, sources)
-            assert all(math.isnan(value) or 0 <= value <= 1 for value in values.values()), values
+            if semantics == "trec_eval" and len(set(ranking)) < len(ranking):
+                continue  # it refuses repeats
+            result = rm.evaluate({"q": groups(truth)}, run, at, match=match, semantics=semantics)
+            values = [*result.means.values(), *result.residuals.values()]
+            assert all(math.isnan(value) or 0 <= value <= 1 for value in values), result.means
 
     @given(text=texts, data=st.data())
     def test_without_the_source_every_character_counts(self, text: str, data: st.DataObject) -> None:

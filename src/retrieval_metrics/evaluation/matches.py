@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.judging.matching import Key, Matching
     from retrieval_metrics.types import QrelsMapping, QueryId, Relevant, RunMapping
 
-SHOWN = 40
+SHOWN = 60
 """Longer cells are cut: a quote may fill a page."""
 
 

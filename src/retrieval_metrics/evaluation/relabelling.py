@@ -80,8 +80,8 @@ class Relabelling:
         return f"<Relabelling of {len(self.labels)} labels: {self.counts['lost']} lost>"
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
-        rows = [[fate, str(self.counts[fate]), meaning] for fate, meaning in _MEANING.items()]
-        return ["label", "n", "what it means"], rows
+        rows = [[f"{fate}: {meaning}", str(self.counts[fate])] for fate, meaning in _MEANING.items()]
+        return ["labels", "n"], rows
 
     def _notes(self) -> list[str]:
         return [
