@@ -11,9 +11,12 @@ Evaluate whole runs with `evaluate`, one ranking given as gains with `ndcg`, `re
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.evaluation.engine import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.inputs.pieces import Metadata, Quote, Span, Text
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.queries import EvaluationSet
 from retrieval_metrics.inputs.retrieve import RetrievedRun, aretrieve, retrieve
+from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.judging.matching import Matching
 from retrieval_metrics.judging.rules import Rules
 from retrieval_metrics.metrics.average_precision import average_precision
 from retrieval_metrics.metrics.bpref import bpref
@@ -35,11 +38,17 @@ __all__ = [
     "DEFAULT_METRICS",
     "Evaluation",
     "EvaluationSet",
+    "Matching",
+    "Metadata",
     "Metric",
     "Qrels",
+    "Quote",
     "RetrievalWarning",
+    "Retrieved",
     "RetrievedRun",
     "Rules",
+    "Span",
+    "Text",
     "aretrieve",
     "average_precision",
     "bpref",

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.checks import id_kind
+from retrieval_metrics.inputs.pieces import Piece
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from retrieval_metrics.types import DocumentId, FloatArray, IntArray, Judgments, QrelsMapping, QueryId
+    from retrieval_metrics.types import FloatArray, IntArray, Judgments, QrelsMapping, QueryId, Relevant
 
 LARGEST_GRADE = 2.0**53
 """Beyond this a float no longer holds every integer, and no scale of relevance is meant."""
@@ -29,7 +30,7 @@ class Qrels:
 
     Attributes:
         queries: The ids of the judged queries.
-        documents: The judged documents, query by query; each once per query.
+        documents: The judged documents, by id or as pieces such as quotes, query by query; each once per query.
         bounds: Query `i` owns `documents[bounds[i]:bounds[i + 1]]`.
         document_query: Shape (documents,), the query of each document, as its position in `queries`.
         document_grade: Shape (documents,), the grade of each document: its largest where it is in several groups.
@@ -38,7 +39,8 @@ class Qrels:
         member_document: Shape (members,), ascending: position of the document in `documents`.
         member_group: Shape (members,), the group the document belongs to.
         member_grade: Shape (members,), the grade the document has in that group.
-        document_kind: `str` or `int`, the type of the document ids; None if there is no document.
+        document_kind: `str` or `int`, the type of the document ids; None if there is no document id.
+        has_pieces: Whether something is judged that is no id.
         query_kind: `str` or `int`, the type of the query ids.
     """
 
@@ -47,8 +49,9 @@ class Qrels:
 
         Args:
             qrels: Per query `{"d1": 2, "d7": 1}` (grades), `["d1", "d7"]` or a set (binary), `[["d1", "d2"], ["d9"]]`
-                (groups) or `[{"d1": 2, "d2": 1}, {"d9": 3}]` (graded groups). A document repeated in a list or in a
-                group counts once. Nothing in it is changed.
+                (groups) or `[{"d1": 2, "d2": 1}, {"d9": 3}]` (graded groups). In place of an id may stand a `Quote`,
+                `Text`, `Span` or `Metadata`. A document repeated in a list or in a group counts once. Nothing in it is
+                changed.
 
         Raises:
             TypeError: If it is no mapping, an id is neither str nor int, a bare string stands for a list of ids, flat
@@ -66,8 +69,11 @@ class Qrels:
             reader.read(query, judgments)
         self.queries: Sequence[QueryId] = list(qrels)
         self.query_kind = id_kind(set(map(type, self.queries)), "query ids in the qrels")
-        self.documents: Sequence[DocumentId] = reader.documents
-        self.document_kind = id_kind(set(map(type, self.documents)), "document ids in the qrels")
+        self.documents: Sequence[Relevant] = reader.documents
+        types = set(map(type, self.documents))
+        pieces = {cls for cls in types if issubclass(cls, Piece)}
+        self.document_kind = id_kind(types - pieces, "document ids in the qrels")
+        self.has_pieces = bool(pieces)
         self.bounds: Sequence[int] = reader.bounds
         self.document_query = np.repeat(np.arange(len(self.queries)), np.diff(np.array(self.bounds)))
         self.document_grade = reader.grade_column(self)
@@ -115,7 +121,7 @@ class Qrels:
         start, end = self.bounds[index], self.bounds[index + 1]
         if self.is_flat:
             return dict(zip(self.documents[start:end], self.document_grade[start:end].tolist(), strict=True))
-        groups: dict[int, dict[DocumentId, float]] = {}
+        groups: dict[int, dict[Relevant, float]] = {}
         first, last = np.searchsorted(self.member_document, [start, end])
         for member in range(first, last):
             group = groups.setdefault(int(self.member_group[member]), {})
@@ -149,7 +155,7 @@ class _Reader:
     """Collects the columns while the judgments are walked; flat and grouped queries may be mixed between queries."""
 
     def __init__(self) -> None:
-        self.documents: list[DocumentId] = []
+        self.documents: list[Relevant] = []
         self.bounds: list[int] = [0]
         self.grades: list[float] = []
         self.group_queries: list[int] = []
@@ -168,7 +174,7 @@ class _Reader:
             self._flat(unique, repeat(1.0, len(unique)))
         self.bounds.append(len(self.documents))
 
-    def _flat(self, documents: Iterable[DocumentId], grades: Iterable[float]) -> None:
+    def _flat(self, documents: Iterable[Relevant], grades: Iterable[float]) -> None:
         start = len(self.documents)
         self.documents.extend(documents)
         self.grades.extend(grades)
@@ -190,7 +196,7 @@ class _Reader:
             self.member_documents.extend(range(len(self.documents)))
             self.member_grades.extend(self.grades)
         start = len(self.documents)
-        position: dict[DocumentId, int] = {}
+        position: dict[Relevant, int] = {}
         for number, group in enumerate(groups, start=1):
             grades = _group_grades(group, number, query)
             self.group_queries.append(len(self.bounds) - 1)
@@ -218,8 +224,9 @@ def _plain(judgments: Any, query: QueryId) -> Any:
     """Return judgments as a mapping or an iterable collection, arrays and series as lists."""
     if isinstance(judgments, (dict, list, tuple, set, frozenset, Mapping)):
         return judgments
-    if isinstance(judgments, (str, bytes)):
-        msg = f"the judgments of query {query!r} are the bare string {judgments!r}; write a list: [{judgments!r}]"
+    if isinstance(judgments, (str, bytes, Piece)):
+        what = f"the bare {type(judgments).__name__}" if isinstance(judgments, Piece) else "the bare string"
+        msg = f"the judgments of query {query!r} are {what} {judgments!r}; write a list: [{judgments!r}]"
         raise TypeError(msg)
     if hasattr(judgments, "tolist"):
         return judgments.tolist()
@@ -230,7 +237,7 @@ def _plain(judgments: Any, query: QueryId) -> Any:
     raise TypeError(msg)
 
 
-def _group_grades(group: Any, number: int, query: QueryId) -> Mapping[DocumentId, float]:
+def _group_grades(group: Any, number: int, query: QueryId) -> Mapping[Relevant, float]:
     if not isinstance(group, (list, tuple, set, frozenset, Mapping)):
         msg = (
             f"query {query!r} mixes flat and nested judgments: entry {number} is {group!r} beside groups; "
@@ -259,9 +266,7 @@ def _comparable(grade: Any) -> bool:
     return isinstance(grade, Real)
 
 
-def _grade_column(
-    grades: Sequence[Any], documents: Sequence[DocumentId], queries: IntArray, qrels: Qrels
-) -> FloatArray:
+def _grade_column(grades: Sequence[Any], documents: Sequence[Relevant], queries: IntArray, qrels: Qrels) -> FloatArray:
     def complaint(at: int, must: str) -> str:
         query = qrels.queries[int(queries[at])]
         return f"the grade of document {documents[at]!r} for query {query!r} must be {must}, got {grades[at]!r}"

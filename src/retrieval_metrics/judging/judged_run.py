@@ -12,13 +12,17 @@ if TYPE_CHECKING:
 
 
 class Items(NamedTuple):
-    """The judged documents that were retrieved, each at its first rank, ordered by query and rank.
+    """What is judged and was retrieved, each at the first rank that satisfies it, ordered by query, rank and grade.
+
+    For judgments by id these are the retrieved documents that are judged, one at a rank. For pieces such as quotes one
+    item may satisfy several.
 
     Attributes:
         document: Position of the document in `Qrels.documents`.
         query: Position of the query in `Qrels.queries`.
         rank: Rank in the ranking, from 1.
-        grade: Grade of the document: its largest over the groups it belongs to.
+        grade: Grade of the document: its largest over the groups it belongs to. Of several at one rank the highest
+            stands first.
         tied: How many documents of the ranking share its score, itself included.
     """
 
@@ -29,11 +33,47 @@ class Items(NamedTuple):
     tied: IntArray
 
 
+class Places(NamedTuple):
+    """The ranks at which something judged stands, each once, ordered by query and rank.
+
+    Attributes:
+        query: Position of the query in `Qrels.queries`.
+        rank: Rank in the ranking, from 1.
+        grade: Largest grade of what stands there.
+    """
+
+    query: IntArray
+    rank: IntArray
+    grade: FloatArray
+
+
+class Additions(NamedTuple):
+    """The ranks whose item covers something of a piece that no item above it covers, ordered by query and rank.
+
+    Attributes:
+        query: Position of the query in `Qrels.queries`.
+        rank: Rank in the ranking, from 1.
+        grade: Largest grade of the pieces it adds to.
+        completed: Largest grade of the pieces that are satisfied at this rank; minus infinity if none is.
+    """
+
+    query: IntArray
+    rank: IntArray
+    grade: FloatArray
+    completed: FloatArray
+
+    def partial(self, rel: float | None) -> tuple[IntArray, IntArray]:
+        """Return query and rank of the items that add to a relevant piece and complete none: they give no row."""
+        mask = is_relevant(self.grade, rel) & ~is_relevant(self.completed, rel)
+        return self.query[mask], self.rank[mask]
+
+
 class Hits(NamedTuple):
     """The hit rows of the expanded ranking, ordered by query and row.
 
-    An item that is the first to satisfy c >= 1 groups gives c hit rows, highest grade first; any other item gives one
-    miss row. For flat judgments the expanded ranking is the ranking itself, and row equals rank.
+    An item that is the first to satisfy c >= 1 groups gives c hit rows, highest grade first; an item that adds to what
+    is covered of a piece without completing one gives no row; any other item gives one miss row. For flat judgments by
+    id the expanded ranking is the ranking itself, and row equals rank.
 
     Attributes:
         query: Position of the query in `Qrels.queries`.
@@ -54,8 +94,12 @@ class Hits(NamedTuple):
         return Hits(self.query[mask], self.rank[mask], self.row[mask], self.grade[mask], self.ordinal[mask])
 
     def cut(self, k: int | None) -> Hits:
-        """Return what is left at cut-off `k`, which cuts items, then rows (a row is never above its item's rank)."""
-        return self if k is None else self.where(self.row <= k)
+        """Return what is left at cut-off `k`, which cuts items, then rows."""
+        if k is None:
+            return self
+        within = self.row <= k
+        # The expanded ranking has rows of its own; where it is the ranking itself, one comparison is enough.
+        return self.where(within if self.row is self.rank else within & (self.rank <= k))
 
 
 class Credits(NamedTuple):
@@ -77,16 +121,40 @@ class JudgedRun:
 
     Attributes:
         qrels: The judgments.
-        items: The judged documents that were retrieved.
+        items: What is judged and was retrieved.
+        places: The ranks at which something judged stands: those of the items, unless pieces were matched.
+        additions: Which ranks add to what is covered of a piece; None where no piece can be covered in part.
         n_retrieved: Shape (queries,), how many documents were retrieved, repeats included.
         n_repeated: Shape (queries,), how many of them stood in the ranking before.
     """
 
-    __slots__ = ("_credits", "_hits", "_ideal", "_n_relevant", "items", "n_repeated", "n_retrieved", "qrels")
+    __slots__ = (
+        "_credits",
+        "_hits",
+        "_ideal",
+        "_n_relevant",
+        "additions",
+        "items",
+        "n_repeated",
+        "n_retrieved",
+        "places",
+        "qrels",
+    )
 
-    def __init__(self, qrels: Qrels, items: Items, n_retrieved: IntArray, n_repeated: IntArray) -> None:
+    def __init__(
+        self,
+        qrels: Qrels,
+        items: Items,
+        n_retrieved: IntArray,
+        n_repeated: IntArray,
+        *,
+        places: Places | None = None,
+        additions: Additions | None = None,
+    ) -> None:
         self.qrels = qrels
         self.items = items
+        self.places: Places | Items = items if places is None else places
+        self.additions = additions
         self.n_retrieved = n_retrieved
         self.n_repeated = n_repeated
         self._credits: Credits | None = None
@@ -111,11 +179,11 @@ class JudgedRun:
         return self._n_relevant[rel]
 
     def relevant_items(self, k: int | None, rel: float | None = None) -> IntArray:
-        """Return the query of each distinct relevant document among the first `k` retrieved."""
-        wanted = is_relevant(self.items.grade, rel)
+        """Return the query of each distinct relevant item among the first `k` retrieved."""
+        wanted = is_relevant(self.places.grade, rel)
         if k is not None:
-            wanted = wanted & (self.items.rank <= k)
-        return self.items.query[wanted]
+            wanted = wanted & (self.places.rank <= k)
+        return self.places.query[wanted]
 
     def credits(self) -> Credits:
         """Return which groups the retrieved items satisfy, repeatedly or not."""
@@ -143,36 +211,45 @@ class JudgedRun:
         items, found = self.items, self.credits()
         relevant = np.flatnonzero(is_relevant(found.grade, rel))
         item, grade = found.item[relevant], found.grade[relevant]
-        if not self.qrels.is_flat:
+        flat = self.qrels.is_flat and self.places is items
+        if not flat:
             # Each group is credited at the first item that satisfies it; one item's credits stand highest grade first.
             first = np.unique(found.group[relevant], return_index=True)[1]
-            first = first[np.lexsort((-grade[first], item[first]))]
+            first = first[np.lexsort((-grade[first], self._place_of_item()[item[first]]))]
             item, grade = item[first], grade[first]
         query, rank = items.query[item], items.rank[item]
         ordinal = ordinals(query)
-        if self.qrels.is_flat:
+        if flat:
             return Hits(query, rank, rank, grade, ordinal)
-        crediting = np.concatenate([[True], item[1:] != item[:-1]])[: len(item)]
-        items_so_far = np.cumsum(crediting)
-        before_query = items_so_far[np.searchsorted(query, query, side="left")] - 1 if len(item) else items_so_far
-        row = rank + ordinal - (items_so_far - before_query)
+        crediting = np.diff(self._place_of_item()[item], prepend=-1) != 0
+        places_so_far = np.cumsum(crediting)
+        before_query = places_so_far[np.searchsorted(query, query, side="left")] - 1 if len(item) else places_so_far
+        row = rank + ordinal - (places_so_far - before_query)
+        if self.additions is not None:
+            row -= count_above(query, rank, *self.additions.partial(rel))
         return Hits(query, rank, row, grade, ordinal)
+
+    def _place_of_item(self) -> IntArray:
+        """Return a number for the place of each item that several items share where they stand at one rank."""
+        if self.places is self.items:
+            return np.arange(len(self.items.rank))
+        new = np.diff(self.items.query, prepend=-1).astype(bool) | np.diff(self.items.rank, prepend=0).astype(bool)
+        return np.cumsum(new)
 
     def judged_rows(self) -> tuple[IntArray, IntArray]:
         """Return row and query of every judged item in the expanded ranking, hit or miss, in no particular order."""
-        items, hits = self.items, self.hits()
-        if self.qrels.is_flat:
-            return items.rank, items.query
-        first_of_item = np.flatnonzero(np.diff(hits.rank, prepend=0) | np.diff(hits.query, prepend=-1))
-        misses = np.setdiff1d(np.arange(len(items.rank)), self._item_at(hits.query, hits.rank))
-        query, rank = items.query[misses], items.rank[misses]
-        extra = count_above(query, rank, hits.query, hits.rank)
-        extra -= count_above(query, rank, hits.query[first_of_item], hits.rank[first_of_item])
-        return np.concatenate([hits.row, rank + extra]), np.concatenate([hits.query, query])
-
-    def _item_at(self, query: IntArray, rank: IntArray) -> IntArray:
-        start = np.searchsorted(self.items.query, query, side="left")
-        return start + count_above(query, rank, self.items.query, self.items.rank)
+        places, hits = self.places, self.hits()
+        if self.qrels.is_flat and places is self.items:
+            return places.rank, places.query
+        new = np.flatnonzero(np.diff(hits.rank, prepend=0) | np.diff(hits.query, prepend=-1))
+        partial = (hits.query[:0], hits.rank[:0]) if self.additions is None else self.additions.partial(None)
+        missed = ~(
+            is_among(places.query, places.rank, hits.query, hits.rank) | is_among(places.query, places.rank, *partial)
+        )
+        query, rank = places.query[missed], places.rank[missed]
+        row = rank + count_above(query, rank, hits.query, hits.rank)
+        row -= count_above(query, rank, hits.query[new], hits.rank[new]) + count_above(query, rank, *partial)
+        return np.concatenate([hits.row, row]), np.concatenate([hits.query, query])
 
     def ideal(self, *, of_documents: bool = False) -> tuple[IntArray, FloatArray, IntArray]:
         """Return the ideal ranking of every query: query, grade and position (from 1) of each relevant group.
@@ -209,6 +286,12 @@ def count_above(query: IntArray, rank: IntArray, other_query: IntArray, other_ra
     longest = max(rank.max(initial=0), other_rank.max(initial=0)) + 1
     place: IntArray = np.searchsorted(other_query * longest + other_rank, query * longest + rank)
     return place - np.searchsorted(other_query, query)
+
+
+def is_among(query: IntArray, rank: IntArray, other_query: IntArray, other_rank: IntArray) -> BoolArray:
+    """Return for each (query, rank) whether it is one of the others."""
+    longest = max(rank.max(initial=0), other_rank.max(initial=0)) + 1
+    return np.isin(query * longest + rank, other_query * longest + other_rank)
 
 
 def ordinals(query: IntArray) -> IntArray:

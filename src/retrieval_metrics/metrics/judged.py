@@ -40,8 +40,8 @@ def judged(gains: Gains, *, k: int | None = None) -> float:
 
 def score(judged: JudgedRun, *, k: int | None) -> FloatArray:
     """Return the judged share of every query, shape (queries,); NaN where nothing was retrieved."""
-    items = judged.items
-    known = judged.per_query(items.query if k is None else items.query[items.rank <= k])
+    known_at = judged.places
+    known = judged.per_query(known_at.query if k is None else known_at.query[known_at.rank <= k])
     places = judged.n_retrieved if k is None else np.minimum(judged.n_retrieved, k)
     return np.where(places > 0, known / np.maximum(places, 1), np.nan)
 
