@@ -28,7 +28,7 @@ Truth: TypeAlias = Mapping[str, Any]
 Rankings: TypeAlias = Mapping[str, Sequence[str]]
 """Per query the ids that were retrieved, best first; a query may be missing."""
 
-Scores: TypeAlias = Mapping[str, Mapping[str, float]]
+Scores: TypeAlias = Mapping[str, Mapping[Any, float]]
 """Per metric, named as it was asked for, the value of every judged query; NaN where it is undefined."""
 
 
@@ -179,7 +179,7 @@ class EvaluationConformance(Conformance):
 
     def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
         per_query = self.evaluation(qrels, run, metrics).per_query
-        return {metric: {str(query): value for query, value in per_query[metric].items()} for metric in metrics}
+        return {metric: per_query[metric] for metric in metrics}
 
     @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
     def test_means_and_counts_are_the_cores(self, case: Case) -> None:

@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ def test_the_values_are_those_of_evaluate_in_a_run_and_alone(case: Case) -> None
 
 
 def test_ranks_and_numbers_are_counted_by_hand() -> None:
-    qrels = {"q1": {"a": 2, "b": 1, "c": 0}, "q2": [["a", "b"], ["c"]], "q3": ["z"], "q4": []}
+    qrels: dict[str, Any] = {"q1": {"a": 2, "b": 1, "c": 0}, "q2": [["a", "b"], ["c"]], "q3": ["z"], "q4": []}
     run = {"q1": ["c", "b", "x", "a", "b"], "q2": ["b", "a", "x"], "q3": []}
     metric = rm.Metric.of("recall", 2)
     scores = score_queries(qrels, run, metric)[metric]
