@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from retrieval_metrics.inputs.qrels import as_qrels
-from retrieval_metrics.judging.by_id import judge_by_id
+from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.judging.judged_run import is_relevant
 from retrieval_metrics.judging.rules import STANDARD
 from retrieval_metrics.metrics.metric import as_metrics
@@ -68,16 +68,16 @@ def score_queries(
         >>> score.value, score.relevant_ranks, score.n_relevant, score.n_retrieved  # (1/2) / 2
         (0.25, (2,), 2, 2)
     """
-    judged = judge_by_id(as_qrels(qrels), run)
+    judged = judge(as_qrels(qrels), run)
     return {metric: _scores(judged, metric) for metric in as_metrics(metrics)}
 
 
 def _scores(judged: JudgedRun, metric: Metric) -> dict[QueryId, QueryScore]:
     rel = dict(metric.parameters).get("rel")
     threshold = None if rel is None else float(rel)
-    relevant = is_relevant(judged.items.grade, threshold)
-    ends = np.cumsum(judged.per_query(judged.items.query[relevant])).astype(np.int64)
-    ranks = np.split(judged.items.rank[relevant], ends[:-1])
+    relevant = is_relevant(judged.places.grade, threshold)
+    ends = np.cumsum(judged.per_query(judged.places.query[relevant])).astype(np.int64)
+    ranks = np.split(judged.places.rank[relevant], ends[:-1])
     columns = (
         judged.qrels.queries,
         score_metric(judged, metric, STANDARD).tolist(),

@@ -10,7 +10,6 @@ import retrieval_metrics as rm
 from ragas_retrieval_metrics.host import EvaluationDataset, SingleTurnSample
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.retrieve import WORKERS
-from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.matching import as_matching
 
 if TYPE_CHECKING:
@@ -32,9 +31,9 @@ def from_llama_index(
 ) -> EvaluationDataset:
     """Ask a LlamaIndex retriever every query and return the rows to evaluate.
 
-    Every row holds `user_input`, `retrieved_contexts` and `retrieved_context_ids`, and `reference_context_ids` where
-    a list says what is relevant. Grades and groups do not fit into a row: give them to the metrics, which take the same
-    object, `metric_suite(qrels=questions)`.
+    Every row holds `user_input`, `retrieved_contexts` and `retrieved_context_ids`, and `reference_context_ids` (of
+    `rm.Text` judgments `reference_contexts`) where a list says what is relevant. Grades, groups and quotes do not fit
+    into a row: give them to the metrics, which take the same dataset, `metric_suite(qrels=...)`.
 
     A query whose retriever raises has retrieved nothing: it scores 0.
 
@@ -157,16 +156,16 @@ async def afrom_langchain(
     return _dataset(questions, run, of_document, match)
 
 
-def of_node(node: Any) -> Retrieved:
+def of_node(node: Any) -> rm.Retrieved:
     """Return what LlamaIndex retrieved, a node with its score, in the words of the core."""
     inner = node.node
-    return Retrieved(inner.node_id, inner.get_content(), source=inner.ref_doc_id, metadata=inner.metadata)
+    return rm.Retrieved(inner.node_id, inner.get_content(), source=inner.ref_doc_id, metadata=inner.metadata)
 
 
-def of_document(document: Any) -> Retrieved:
+def of_document(document: Any) -> rm.Retrieved:
     """Return a document of LangChain in the words of the core."""
     metadata = document.metadata
-    return Retrieved(document.id, document.page_content, source=metadata.get("source"), metadata=metadata)
+    return rm.Retrieved(document.id, document.page_content, source=metadata.get("source"), metadata=metadata)
 
 
 def _questions(queries: Any, qrels: QrelsMapping | None) -> rm.EvaluationSet:
@@ -186,7 +185,7 @@ def _method(retriever: Any, name: str, what: str) -> Callable[[str], Any]:
 
 
 def _dataset(
-    questions: rm.EvaluationSet, run: rm.RetrievedRun, convert: Callable[[Any], Retrieved], match: str | Key
+    questions: rm.EvaluationSet, run: rm.RetrievedRun, convert: Callable[[Any], rm.Retrieved], match: str | Key
 ) -> EvaluationDataset:
     if run.errors:
         query, error = next(iter(run.errors.items()))
@@ -197,7 +196,7 @@ def _dataset(
             stacklevel=3,
         )
     key = as_matching(match).key
-    references = _references(questions.qrels)
+    ids_of, texts_of = _references(questions.qrels)
     samples: list[SingleTurnSample | MultiTurnSample] = []  # the type of a list that a dataset takes
     texts: Mapping[Any, str] = questions.queries
     for query, text in texts.items():
@@ -208,20 +207,29 @@ def _dataset(
                 user_input=text,
                 retrieved_contexts=[item.text or "" for item in items],
                 retrieved_context_ids=ids,
-                reference_context_ids=None if references is None else references[query],
+                reference_context_ids=ids_of.get(query),
+                reference_contexts=texts_of.get(query),
             )
         )
     return EvaluationDataset(samples=samples)
 
 
-def _references(qrels: QrelsMapping) -> dict[Any, list[str | int]] | None:
-    """Return the relevant ids of every query; None if lists cannot say what the judgments say."""
+def _references(qrels: QrelsMapping) -> tuple[dict[Any, list[str | int]], dict[Any, list[str]]]:
+    """Return the relevant ids and the relevant texts of every query; nothing where a list would say something else.
+
+    The columns of ragas hold flat lists. A list of the ids of a graded or grouped dataset would be scored as if all of
+    them were needed and equally good.
+    """
     truth = Qrels(qrels)
-    if not truth.is_flat or (truth.document_grade != 1).any() or truth.document_kind is None:
-        return None
+    if not truth.is_flat or (truth.document_grade != 1).any():
+        return {}, {}
     bounds = zip(truth.bounds, truth.bounds[1:], strict=False)
-    lists = (list(truth.documents[start:end]) for start, end in bounds)
-    return dict(zip(truth.queries, lists, strict=True))
+    lists: list[list[Any]] = [list(truth.documents[start:end]) for start, end in bounds]
+    if not truth.has_pieces:
+        return dict(zip(truth.queries, lists, strict=True)), {}
+    if all(isinstance(piece, rm.Text) for piece in truth.documents):
+        return {}, {query: [piece.text for piece in some] for query, some in zip(truth.queries, lists, strict=True)}
+    return {}, {}
 
 
 def _id(key: Any, place: int, query: Any, match: object) -> str | int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import retrieval_metrics as rm
 from ragas_retrieval_metrics.host import BaseMetric, MetricResult, MetricType, SingleTurnMetric
 from ragas_retrieval_metrics.names import By, Named, OnUnjudged, one_of
-from ragas_retrieval_metrics.references import References, scale_known
+from ragas_retrieval_metrics.references import References, as_items, as_pieces, scale_known
 from ragas_retrieval_metrics.row import FIELDS, Row
 from retrieval_metrics.evaluation.score_queries import score_queries
 
@@ -65,11 +65,12 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
             name: A name of the core (`"ndcg@10"`, `"precision(rel=2)@5"`), or the name of such a metric in ragas.
             k: The cut-off, where the name does not say it: only the first k contexts count. None means all.
             by: `"ids"` (the default) compares `retrieved_context_ids` with `reference_context_ids`; `"texts"` compares
-                `retrieved_contexts` with `reference_contexts`, for hosts that fill texts alone; `"auto"` takes ids
-                where a row has them and texts otherwise.
+                `retrieved_contexts` with `reference_contexts`, for hosts that fill texts alone, each as an `rm.Text`;
+                `"auto"` takes ids where a row has them and texts otherwise.
             qrels: What is relevant, by the text of the query (`user_input`): ids, grades `{"d1": 2}`, groups
-                `[["d1", "d2"], ["d9"]]` or graded groups. It replaces the reference columns, which in `evaluate()` can
-                hold a flat list only. An `rm.EvaluationSet` will do.
+                `[["d1", "d2"], ["d9"]]` or graded groups; with `by="texts"` reference texts, `rm.Text` or `rm.Quote`
+                instead of ids. It replaces the reference columns, which in `evaluate()` can hold a flat list only. An
+                `rm.EvaluationSet` will do.
             on_unjudged: `"nan"` (the default) leaves a row without a relevant context undefined; `"zero"` scores it 0.
             **parameters: Parameters of the metric, such as `rel=2` or `gain="exponential"`.
 
@@ -164,6 +165,8 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
         if judgments is None:
             return (0.0 if self.on_unjudged == "zero" else nan), "nothing says what is relevant"
         metric = self._references.scaled(self.metric) if self._references else scale_known(self.metric, judgments)
+        if kind == "texts":
+            judgments, retrieved = as_pieces(judgments), as_items(retrieved)
         score = score_queries({row.query: judgments}, {row.query: retrieved}, metric)[metric][row.query]
         if isnan(score.value) and not score.n_relevant and self.on_unjudged == "zero":
             return 0.0, _reason(score, metric)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -28,15 +28,20 @@ class References:
         """Read judgments, keyed by `user_input`; None where there are none.
 
         Raises:
-            ValueError: If what is compared is left open, so that ids could silently be compared with texts, or two
-                queries of an `EvaluationSet` have the same text.
+            ValueError: If what is compared is left open, so that ids could silently be compared with texts, if quotes
+                are to be compared with ids, or two queries of an `EvaluationSet` have the same text.
         """
         if qrels is None:
             return None
         if by == "auto":
             msg = "with qrels= say what they hold: by='ids' or by='texts'; by='auto' looks at the columns of a row"
             raise ValueError(msg)
-        return cls(as_references(qrels))
+        truth = as_references(qrels)
+        if by == "ids" and truth.has_pieces:
+            piece = next(document for document in truth.documents if not isinstance(document, (str, int)))
+            msg = f"the qrels hold {piece!r}, which is matched with texts; compare them with by='texts'"
+            raise ValueError(msg)
+        return cls(truth)
 
     def of_query(self, row: Row) -> Any:
         """Return the judgments of a row; None if its query is not judged.
@@ -77,6 +82,45 @@ def as_references(qrels: QrelsMapping | rm.Qrels | rm.EvaluationSet) -> rm.Qrels
         ValueError: If two queries of an `EvaluationSet` have the same text and different judgments.
     """
     return as_qrels(_by_text(qrels) if isinstance(qrels, rm.EvaluationSet) else qrels)
+
+
+def as_pieces(judgments: Any) -> Any:
+    """Return judgments that hold texts as pieces of the core: a string is the whole text of a reference.
+
+    Raises:
+        TypeError: If something is neither a string, an `rm.Text` nor an `rm.Quote`.
+    """
+    if isinstance(judgments, Mapping):
+        return {_piece(text): grade for text, grade in judgments.items()}
+    return [
+        as_pieces(entry) if isinstance(entry, (Mapping, list, tuple, set, frozenset)) else _piece(entry)
+        for entry in judgments
+    ]
+
+
+def _piece(text: Any) -> rm.Text | rm.Quote:
+    if isinstance(text, (rm.Text, rm.Quote)):
+        return text
+    if not isinstance(text, str):
+        msg = f"by='texts' compares texts: a reference is a str, an rm.Text or an rm.Quote, got {text!r}"
+        raise TypeError(msg)
+    return rm.Text(text)
+
+
+def as_items(texts: Any) -> list[rm.Retrieved]:
+    """Return retrieved texts as items of the core, in which a text that comes again is a repeat.
+
+    Raises:
+        TypeError: If they have no order, or one is no text.
+    """
+    if not isinstance(texts, Sequence) and not hasattr(texts, "tolist"):
+        msg = f"retrieved_contexts must be a list of texts, best first, got {type(texts).__name__}"
+        raise TypeError(msg)
+    for rank, text in enumerate(texts, start=1):
+        if not isinstance(text, str):
+            msg = f"retrieved_contexts must hold texts, got {text!r} ({type(text).__name__}) at rank {rank}"
+            raise TypeError(msg)
+    return [rm.Retrieved(str(text), str(text)) for text in texts]
 
 
 def scale_known(metric: rm.Metric, judgments: Any) -> rm.Metric:
