@@ -125,7 +125,7 @@ def test_qrels_come_in_every_form_and_are_not_changed_later() -> None:
     qrels = {"what is a cell?": {"d3": 2}}
     questions = rm.EvaluationSet.of([{"id": "q1", "query": "what is a cell?", "relevant": {"d3": 2}}])
     for given_as in (qrels, rm.Qrels(qrels), questions):
-        metric = MRR(qrels=given_as)  # type: ignore[arg-type]  # a loop over several types
+        metric = MRR(qrels=given_as)
         assert value(metric, RANKING, None, user_input="what is a cell?") == 1 / 2
     metric = MRR(qrels=qrels)
     qrels["what is a cell?"] = {"d9": 1}
@@ -158,7 +158,7 @@ def test_the_scale_is_that_of_all_judgments() -> None:
 @pytest.mark.parametrize("name", ["err@10", "rbp"])
 @pytest.mark.parametrize("reference", [{"d1": 1}, [{"d1": 2}, {"d9": 1}]])
 def test_the_grades_of_one_row_do_not_show_the_scale(name: str, reference: Any) -> None:
-    with pytest.raises(ValueError, match="top of the scale of grades, which one row does not show; .* max_grade="):
+    with pytest.raises(ValueError, match=r"top of the scale of grades, which one row does not show; .* max_grade="):
         value(RetrievalMetric(name), ["d1"], reference)
     expected = rm.evaluate({"q": reference}, {"q": ["d1"]}, rm.Metric.of(name.split("@", maxsplit=1)[0], max_grade=4))
     assert [value(RetrievalMetric(name.split("@", maxsplit=1)[0], max_grade=4), ["d1"], reference)] == list(
@@ -230,7 +230,7 @@ def test_arrays_are_lists_and_nothing_is_changed() -> None:
 
 def test_without_reading_back_a_csv_file_gives_another_number(tmp_path: Any) -> None:
     rows = [{"retrieved_context_ids": RANKING, "reference_context_ids": ["d1", "d7"]}]
-    dataset = Dataset("questions", "local/csv", data=rows, root_dir=str(tmp_path))
+    dataset: Dataset[Any] = Dataset("questions", "local/csv", data=rows, root_dir=str(tmp_path))
     dataset.save()
     dataset.reload()
     row = dataset[0]
@@ -251,7 +251,7 @@ def test_required_columns_are_strict_for_ids_and_texts_and_optional_for_auto() -
     assert columns(by="auto") == set()
     assert columns(qrels={"q": ["d1"]}) == {"retrieved_context_ids", "user_input"}
     with pytest.raises(ValueError, match="Invalid column"):
-        NDCG(10).required_columns = {MetricType.SINGLE_TURN: {"retrieved_context_ids"}}  # type: ignore[assignment]  # the trap
+        NDCG(10).required_columns = {MetricType.SINGLE_TURN: {"retrieved_context_ids"}}
 
 
 @pytest.mark.parametrize(
@@ -269,12 +269,12 @@ def test_a_missing_column_is_an_error_before_anything_runs(options: dict[str, An
 
 
 def test_a_row_with_fields_of_the_other_kind_alone_is_refused() -> None:
-    texts = {"retrieved_contexts": ["a text"], "reference_contexts": ["a text"]}
-    with pytest.raises(ValueError, match="has retrieved_contexts but no retrieved_context_ids, .* with by='texts'"):
+    texts: dict[str, Any] = {"retrieved_contexts": ["a text"], "reference_contexts": ["a text"]}
+    with pytest.raises(ValueError, match=r"has retrieved_contexts but no retrieved_context_ids, .* with by='texts'"):
         NDCG(10).score(**texts)
     with pytest.raises(ValueError, match="has retrieved_contexts but no retrieved_context_ids"):
         NDCG(10, qrels={"q": ["d1"]}).score(**texts, user_input="q")
-    with pytest.raises(ValueError, match="has reference_context_ids but no reference_contexts, .* with by='ids'"):
+    with pytest.raises(ValueError, match=r"has reference_context_ids but no reference_contexts, .* with by='ids'"):
         NDCG(10, by="texts").score(retrieved_contexts=["a"], reference_context_ids=["d1"])
 
 

@@ -82,7 +82,7 @@ async def run_mrr(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_row_that_an_experiment_dropped_scores_0_and_is_counted(capsys: pytest.CaptureFixture[str]) -> None:
-    dataset = Dataset("questions", "inmemory", data=[WRONG_TYPE, FOUND, UNJUDGED])
+    dataset: Dataset[Any] = Dataset("questions", "inmemory", data=[WRONG_TYPE, FOUND, UNJUDGED])
     result = asyncio.run(run_mrr.arun(dataset))
     assert "Task failed" in capsys.readouterr().out
     assert len(result) == 2
@@ -98,14 +98,14 @@ def test_a_row_that_an_experiment_dropped_scores_0_and_is_counted(capsys: pytest
 
 
 def test_an_experiment_without_its_dataset_is_warned_of() -> None:
-    dataset = Dataset("questions", "inmemory", data=[WRONG_TYPE, FOUND])
+    dataset: Dataset[Any] = Dataset("questions", "inmemory", data=[WRONG_TYPE, FOUND])
     result = asyncio.run(run_mrr.arun(dataset))
     with pytest.warns(rm.RetrievalWarning, match="drops the rows that raise.*pass expected=dataset"):
         assert to_evaluation(result).means["mrr"] == 1.0
 
 
 def test_all_rows_dropped_is_an_error_not_a_mean_of_nothing() -> None:
-    dataset = Dataset("questions", "inmemory", data=[WRONG_TYPE])
+    dataset: Dataset[Any] = Dataset("questions", "inmemory", data=[WRONG_TYPE])
     with pytest.raises(ValueError, match="no rows; every row may have failed"):
         to_evaluation(asyncio.run(run_mrr.arun(dataset)), dataset)
 
@@ -120,7 +120,7 @@ def test_the_decorator_of_ragas_turns_errors_into_nothing_which_fails() -> None:
     def decorated(rank: int) -> float:
         return 1 / rank
 
-    rows = [{"user_input": "a", "mrr": decorated.score(rank=2)}, {"user_input": "b", "mrr": decorated.score(rank=0)}]
+    rows: list[dict[str, Any]] = [{"user_input": str(rank), "mrr": decorated.score(rank=rank)} for rank in (2, 0)]
     assert rows[1]["mrr"].value is None
     with pytest.warns(rm.RetrievalWarning, match="1 of 2 rows failed"):
         assert to_evaluation(rows).means["mrr"] == 0.25
@@ -163,7 +163,7 @@ def test_what_is_no_result_is_refused(result: Any, error: type[Exception], messa
 
 
 def test_the_same_question_twice_stays_two_rows() -> None:
-    rows = [{"user_input": "same", "mrr": 1.0}, {"user_input": "same", "mrr": 0.0}, {"mrr": 0.5}]
+    rows: list[dict[str, Any]] = [{"user_input": "same", "mrr": 1.0}, {"user_input": "same", "mrr": 0.0}, {"mrr": 0.5}]
     evaluation = to_evaluation(rows)
     assert evaluation.per_query["mrr"] == {"same": 1.0, "same (2)": 0.0, "row 3": 0.5}
     dataset = [{"user_input": "same"}, {"user_input": "same"}, {"user_input": "same"}]
@@ -179,7 +179,7 @@ def test_a_whole_suite_survives_the_way_through_a_csv_file(tmp_path: Any) -> Non
     async def run_suite(row: dict[str, Any]) -> dict[str, Any]:
         return {**row, **{metric.name: (await metric.ascore(**row)).value for metric in suite}}
 
-    dataset = Dataset("questions", "local/csv", data=[FOUND, NOTHING, UNJUDGED], root_dir=str(tmp_path))
+    dataset: Dataset[Any] = Dataset("questions", "local/csv", data=[FOUND, NOTHING, UNJUDGED], root_dir=str(tmp_path))
     dataset.save()
     dataset.reload()
     result = asyncio.run(run_suite.arun(dataset, name="suite"))

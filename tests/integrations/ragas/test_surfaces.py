@@ -132,11 +132,11 @@ class InAnExperiment(EvaluationConformance):
         self.folder = tmp_path
 
     def evaluation(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> rm.Evaluation:
-        options = {} if self.backend == "inmemory" else {"root_dir": str(self.folder)}
+        options: dict[str, Any] = {} if self.backend == "inmemory" else {"root_dir": str(self.folder)}
         rows = rows_of(qrels, run)
         if self.backend == "local/jsonl":  # JSON knows no sets, and these cases hold none
             assert not any(isinstance(row["reference_context_ids"], set) for row in rows)
-        dataset = Dataset("questions", self.backend, data=rows, **options)
+        dataset: Dataset[Any] = Dataset("questions", self.backend, data=rows, **options)
         dataset.save()
         dataset.reload()
         experiment_result = asyncio.run(score_row.arun(dataset, metrics=metrics_of(metrics)))
@@ -160,12 +160,12 @@ class TestExperimentInCsv(InAnExperiment):
 
 def test_the_synchronous_ways_work_in_a_running_loop() -> None:
     async def notebook() -> tuple[float, float, float]:
-        row = {"retrieved_context_ids": ["x", "d1"], "reference_context_ids": ["d1"]}
+        row: dict[str, Any] = {"retrieved_context_ids": ["x", "d1"], "reference_context_ids": ["d1"]}
         metric = RetrievalMetric("mrr")
         return (
             metric.score(**row).value,
             metric.batch_score([row])[0].value,
-            await metric.single_turn_ascore(SingleTurnSample(**row)),  # type: ignore[arg-type]  # the lists are right
+            await metric.single_turn_ascore(SingleTurnSample(**row)),
         )
 
     assert asyncio.run(notebook()) == (0.5, 0.5, 0.5)
@@ -178,7 +178,7 @@ def test_rows_come_back_in_the_order_of_the_dataset() -> None:
         return {**row, "mrr": 1 / row["place"]}
 
     rows = [{"user_input": f"q{place}", "place": place} for place in (3, 1, 2)]
-    dataset = Dataset("questions", "inmemory", data=rows)
+    dataset: Dataset[Any] = Dataset("questions", "inmemory", data=rows)
     result = asyncio.run(slowest_first.arun(dataset))
     assert [row["user_input"] for row in result] == ["q1", "q2", "q3"]
     evaluation = to_evaluation(result, dataset)

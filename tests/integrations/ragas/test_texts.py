@@ -43,7 +43,7 @@ class TestTextsInEvaluate(Conformance):
     def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
         rows = [{"user_input": query, "retrieved_contexts": run.get(query, [])} for query in qrels]
         chosen = [RetrievalMetric(name, by="texts", qrels=qrels) for name in metrics]
-        result: Any = evaluate(EvaluationDataset.from_list(rows), chosen, show_progress=False)  # type: ignore[arg-type]  # a list of a subclass
+        result: Any = evaluate(EvaluationDataset.from_list(rows), chosen, show_progress=False)
         return to_evaluation(result).per_query
 
 
@@ -79,7 +79,7 @@ def test_metric_level_references_may_be_graded_grouped_or_quotes() -> None:
     }
     rows = [{"user_input": query, "retrieved_contexts": [OTHER]} for query in qrels]
     chosen = [NDCG(by="texts", qrels=qrels), Recall(by="texts", qrels=qrels)]
-    result: Any = evaluate(EvaluationDataset.from_list(rows), chosen, show_progress=False)  # type: ignore[arg-type]  # a list of a subclass
+    result: Any = evaluate(EvaluationDataset.from_list(rows), chosen, show_progress=False)
     assert result["recall-by-texts"] == [0.5, 0.5, 1.0]
     assert result["ndcg-by-texts"][0] == pytest.approx(1 / (3 + 1 / math.log2(3)))
 
@@ -91,8 +91,8 @@ def test_texts_that_a_csv_file_made_text_of_are_read_back() -> None:
 
 def test_auto_takes_ids_where_both_sides_have_them_and_texts_otherwise() -> None:
     metric = MRR(by="auto")
-    both = {"retrieved_context_ids": ["x", "d1"], "reference_context_ids": ["d1"]}
-    texts = {"retrieved_contexts": [OTHER], "reference_contexts": [OTHER]}
+    both: dict[str, Any] = {"retrieved_context_ids": ["x", "d1"], "reference_context_ids": ["d1"]}
+    texts: dict[str, Any] = {"retrieved_contexts": [OTHER], "reference_contexts": [OTHER]}
     assert metric.score(**both).value == 0.5
     assert metric.score(**texts).value == 1.0
     assert metric.score(**both, **texts).value == 0.5

@@ -137,7 +137,7 @@ SUITE: tuple[type[_NamedMetric], ...] = (HitRate, MRR, MAP, NDCG, Precision, Rec
 
 
 def metric_suite(
-    k: int | Iterable[int | None] = (1, 3, 5, 10),
+    k: int | Iterable[int | None] | None = (1, 3, 5, 10),
     *,
     by: By | None = None,
     qrels: QrelsMapping | rm.Qrels | rm.EvaluationSet | None = None,
