@@ -8,12 +8,10 @@ class Anchor:
     """A judgment that outlives every way of cutting: each passage that holds the quote has the grade.
 
     The quote is verbatim but for white space. Grade 3 answers the question in full, 2 answers most of it, 1 helps.
-    With a topic, the quote counts in that topic alone.
     """
 
     grade: int
     quote: str
-    topic: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

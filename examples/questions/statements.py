@@ -211,7 +211,7 @@ QUESTIONS = (
         answers=(
             Anchor(3, "The typical usage to inspect a crashed program is"),
             Anchor(2, "debugging if the program being debugged exits abnormally"),
-            Anchor(3, "pdb.pm() Enter"),
+            Anchor(3, "Enter post-mortem debugging of the"),
             Anchor(1, 'it is also made available to the user as "sys.last_traceback"'),
             Anchor(1, "It also supports post"),
         ),

@@ -184,7 +184,7 @@ QUESTIONS = (
     ),
     Question(
         "binary-output",
-        "Print a number in base 2 or as hex digits, with or without the 0x in front.",
+        "Print 10 as 1010 or as hex digits, with or without the 0x in front.",
         answers=(
             Anchor(3, "format also supports binary numbers"),
             Anchor(2, "Binary format. Outputs the number in base 2."),

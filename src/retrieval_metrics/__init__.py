@@ -16,6 +16,7 @@ from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.queries import EvaluationSet
 from retrieval_metrics.inputs.retrieve import RetrievedRun, aretrieve, retrieve
 from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.inputs.sources import locate
 from retrieval_metrics.judging.matching import Matching
 from retrieval_metrics.judging.rules import Rules
 from retrieval_metrics.metrics.average_precision import average_precision
@@ -59,6 +60,7 @@ __all__ = [
     "full_recall",
     "hit_rate",
     "judged",
+    "locate",
     "ndcg",
     "precision",
     "r_precision",

@@ -29,6 +29,9 @@ class Counts(TypedDict):
         no_relevant: Judged queries without a relevant document.
         duplicates: Places of the rankings taken by a document that stood there before.
         ties: Queries in which a judged document has the same score as another document.
+        unplaced: Retrieved items that could not be compared with a span, because their place in its source is not
+            known.
+        ambiguous: Items without offsets whose text stands in their source more than once; the first place was taken.
     """
 
     queries: int
@@ -39,6 +42,8 @@ class Counts(TypedDict):
     no_relevant: int
     duplicates: int
     ties: int
+    unplaced: int
+    ambiguous: int
 
 
 def count(judged: JudgedRun, run: Mapping[Any, Any], kept: IntArray, rules: Rules) -> Counts:
@@ -54,6 +59,8 @@ def count(judged: JudgedRun, run: Mapping[Any, Any], kept: IntArray, rules: Rule
         no_relevant=int(np.count_nonzero(undefined)),
         duplicates=int(judged.n_repeated.sum()),
         ties=len(np.unique(judged.items.query[judged.items.tied > 1])),
+        unplaced=judged.unplaced,
+        ambiguous=judged.ambiguous,
     )
 
 
@@ -75,6 +82,8 @@ def describe(counts: Counts, rules: Rules) -> list[str]:
         + (scored_zero if rules.no_relevant == "zero" else ", undefined and out of the means"),
         "ties": "in which a judged document ties with another",
         "duplicates": "repeated documents, which earn nothing",
+        "unplaced": "retrieved items whose place in a source is not known, so that no span was found in them",
+        "ambiguous": "items that stand in their source more than once, taken to be the first",
     }
     numbers: Mapping[str, Any] = counts
     queries = f"{counts['queries']} {'query' if counts['queries'] == 1 else 'queries'}"

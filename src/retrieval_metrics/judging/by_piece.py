@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from retrieval_metrics.inputs.pieces import Metadata, Piece, Quote, Span, Text
+from retrieval_metrics.inputs.pieces import Metadata, Quote, Span, Text
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.by_id import NoId, as_list, judge_by_id
 from retrieval_metrics.judging.findings import Findings
 from retrieval_metrics.judging.judged_run import JudgedRun
 from retrieval_metrics.judging.keys import IdRule, MetadataRule
+from retrieval_metrics.judging.places import Geography
 from retrieval_metrics.judging.quotes import QuoteRule
 from retrieval_metrics.judging.spans import SpanRule
 from retrieval_metrics.judging.texts import TextRule
@@ -25,6 +26,13 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import QueryId, RunMapping
 
     Rankings = dict[QueryId, Sequence[Retrieved]]
+
+
+class Rule(Protocol):
+    """Decides for one kind of piece which items satisfy it."""
+
+    def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], findings: Findings) -> None:
+        """Look for the pieces of a query in its ranking: the items with their ranks, each id once."""
 
 
 def judge_items(qrels: Qrels, run: RunMapping, matching: Matching) -> JudgedRun:
@@ -111,19 +119,18 @@ def _collapsed(rankings: Rankings, keys: Mapping[Any, list[Any]]) -> tuple[Ranki
 
 
 def _judge_pieces(qrels: Qrels, rankings: Rankings, matching: Matching) -> JudgedRun:
-    findings = Findings(qrels)
-    kinds = {type(document) for document in qrels.documents}
-    rules = [
-        rule
-        for needed, rule in (
-            (Quote in kinds, QuoteRule(qrels, matching)),
-            (Text in kinds, TextRule(qrels, matching, findings)),
-            (Span in kinds, SpanRule(qrels, matching, findings)),
-            (Metadata in kinds, MetadataRule(qrels)),
-            (any(not issubclass(kind, Piece) for kind in kinds), IdRule(qrels, matching)),
-        )
-        if needed
-    ]
+    findings, geography = Findings(qrels), Geography(matching.sources)
+    kinds = set(map(type, qrels.documents))
+    spans = SpanRule(qrels, matching, findings, geography)
+    rules: list[Rule] = [spans] if Span in kinds else []
+    if Quote in kinds:
+        rules.append(QuoteRule(qrels, matching))
+    if Text in kinds:
+        rules.append(TextRule(qrels, matching, findings))
+    if Metadata in kinds:
+        rules.append(MetadataRule(qrels))
+    if qrels.document_kind is not None:
+        rules.append(IdRule(qrels, matching))
     n_retrieved = np.zeros(len(qrels), dtype=np.int64)
     n_repeated = np.zeros(len(qrels), dtype=np.int64)
     for index, query in enumerate(qrels.queries):
@@ -132,9 +139,11 @@ def _judge_pieces(qrels: Qrels, rankings: Rankings, matching: Matching) -> Judge
         n_retrieved[index], n_repeated[index] = len(items), len(items) - len(distinct)
         for rule in rules:
             rule.find(index, distinct, findings)
-    return JudgedRun(
+    judged = JudgedRun(
         qrels, findings.items(), n_retrieved, n_repeated, places=findings.places(), additions=findings.additions()
     )
+    judged.unplaced, judged.ambiguous = spans.unplaced, geography.ambiguous
+    return judged
 
 
 def _distinct(items: Sequence[Retrieved]) -> list[tuple[int, Retrieved]]:

@@ -126,6 +126,8 @@ class JudgedRun:
         additions: Which ranks add to what is covered of a piece; None where no piece can be covered in part.
         n_retrieved: Shape (queries,), how many documents were retrieved, repeats included.
         n_repeated: Shape (queries,), how many of them stood in the ranking before.
+        unplaced: How many retrieved items could not be compared with a span, because their place is not known.
+        ambiguous: How many items were located at the first of several places where their text stands.
     """
 
     __slots__ = (
@@ -134,11 +136,13 @@ class JudgedRun:
         "_ideal",
         "_n_relevant",
         "additions",
+        "ambiguous",
         "items",
         "n_repeated",
         "n_retrieved",
         "places",
         "qrels",
+        "unplaced",
     )
 
     def __init__(
@@ -157,6 +161,7 @@ class JudgedRun:
         self.additions = additions
         self.n_retrieved = n_retrieved
         self.n_repeated = n_repeated
+        self.unplaced = self.ambiguous = 0
         self._credits: Credits | None = None
         self._hits: dict[float | None, Hits] = {}
         self._n_relevant: dict[float | None, FloatArray] = {}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import TYPE_CHECKING, TypeAlias
 
 from retrieval_metrics.checks import positive_integer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.types import DocumentId
@@ -28,6 +28,9 @@ class Matching:
             a `Retrieved` and returns its id (None: it has none).
         collapse: Drop every item whose id, as `by` says, stood in the ranking before, so that a document takes one
             place however many of its chunks came back. Without it a repeat keeps its place and earns nothing.
+        sources: The text of each source, by the name that items and spans call it. With it white space does not count
+            in what spans and items cover, and an item that has no offsets is looked for in its source; without it every
+            character counts.
         shortest_quote: A `Quote` of fewer characters, white space aside, is an error, because it occurs by chance.
         text_run: How many words in a row must be the same for a word of a `Text` to count as held.
         share: A `Span` or a `Text` is satisfied once this share of its characters is covered.
@@ -40,6 +43,7 @@ class Matching:
 
     by: str | Key = "id"
     collapse: bool = False
+    sources: Mapping[str, str] | None = field(default=None, repr=False, hash=False)
     shortest_quote: int = 8
     text_run: int = 5
     share: float = 0.8

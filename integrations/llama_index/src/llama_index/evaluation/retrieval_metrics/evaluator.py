@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from typing import TYPE_CHECKING, Any
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -233,5 +234,8 @@ def _question(query: str, expected_ids: Judgments) -> EvaluationSet:
 
 def _is_only_synchronous(retriever: BaseRetriever) -> bool:
     """Whether `aretrieve` would compute on the event loop, because only `_retrieve` is implemented."""
-    kind = type(retriever)
-    return kind._aretrieve is BaseRetriever._aretrieve and kind.aretrieve is BaseRetriever.aretrieve  # noqa: SLF001  (what the host overrides)
+    # The host wraps some methods to trace them, anew at each access: what they wrap is compared.
+    return all(
+        inspect.unwrap(getattr(type(retriever), name)) is inspect.unwrap(getattr(BaseRetriever, name))
+        for name in ("_aretrieve", "aretrieve")
+    )
