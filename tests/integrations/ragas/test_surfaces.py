@@ -42,7 +42,7 @@ def test_the_fixture_blocks_the_network() -> None:
 class TestEvaluate(EvaluationConformance):
     def evaluation(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> rm.Evaluation:
         dataset = dataset_of(run, list(qrels))
-        return to_evaluation(evaluate(dataset, metrics_of(metrics, qrels=qrels), show_progress=False))  # type: ignore[arg-type]  # an Executor is returned only where asked for
+        return to_evaluation(evaluate(dataset, metrics_of(metrics, qrels=qrels), show_progress=False))
 
 
 class TestAevaluate(Conformance):

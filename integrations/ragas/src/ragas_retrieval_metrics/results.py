@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from pydantic import BaseModel
@@ -22,6 +22,7 @@ from retrieval_metrics.judging.rules import STANDARD
 
 if TYPE_CHECKING:
     import pandas as pd
+    from ragas.executor import Executor
 
 
 class ScoredRow(NamedTuple):
@@ -44,7 +45,7 @@ class ScoredRow(NamedTuple):
 
 
 def to_evaluation(
-    result: EvaluationResult | DataTable[Any] | pd.DataFrame | Iterable[Mapping[str, Any] | BaseModel],
+    result: EvaluationResult | Executor | DataTable[Any] | pd.DataFrame | Iterable[Mapping[str, Any] | BaseModel],
     expected: int | Sequence[Any] | DataTable[Any] | EvaluationDataset | None = None,
     *,
     metrics: Iterable[str] | None = None,
@@ -57,7 +58,8 @@ def to_evaluation(
     counted too.
 
     Args:
-        result: What `evaluate()` or an experiment returned; or its rows, or their DataFrame.
+        result: What `evaluate()` or an experiment returned; or its rows, or their DataFrame. The Executor that
+            `evaluate(return_executor=True)` returns has no result yet and is refused.
         expected: The dataset the experiment ran on, or its length: without it, rows that an experiment dropped cannot
             be seen.
         metrics: The columns to take; None takes all that are named like a metric, such as `ndcg_at_10`.
@@ -113,18 +115,22 @@ def _evaluation(rows: Sequence[ScoredRow], columns: Sequence[str]) -> rm.Evaluat
     values = np.array(filled, dtype=np.float64)
     relying = [place for place, metric in enumerate(parsed) if metric.definition.needs_relevant]
     undefined = np.isnan(values[:, relying]).all(axis=1) if relying else np.zeros(len(rows), dtype=np.bool_)
-    counts = Counts(
-        queries=len(rows),
-        scored=int(np.count_nonzero(~undefined)),
-        missing=sum(row.failed or (row.retrieved is not None and not len(row.retrieved)) for row in rows),
-        failed=sum(row.failed for row in rows),
-        unjudged_queries=0,
-        no_relevant=int(np.count_nonzero(undefined)),
-        duplicates=sum(len(row.retrieved) - len(set(row.retrieved)) for row in rows if row.retrieved is not None),
-        ties=0,
-    )
+    counts: dict[str, int] = dict.fromkeys(Counts.__annotations__, 0)  # a result of ragas shows some of them only
+    counts |= {
+        "queries": len(rows),
+        "scored": int(np.count_nonzero(~undefined)),
+        "missing": sum(row.failed or (row.retrieved is not None and not len(row.retrieved)) for row in rows),
+        "failed": sum(row.failed for row in rows),
+        "no_relevant": int(np.count_nonzero(undefined)),
+        "duplicates": sum(len(row.retrieved) - len(set(row.retrieved)) for row in rows if row.retrieved is not None),
+    }
     return rm.Evaluation(
-        metrics=parsed, queries=_distinct(rows), values=values, counts=counts, residuals={}, rules=STANDARD
+        metrics=parsed,
+        queries=_distinct(rows),
+        values=values,
+        counts=cast("Counts", counts),
+        residuals={},
+        rules=STANDARD,
     )
 
 
