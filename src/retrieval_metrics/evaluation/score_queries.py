@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.judging.matching import Key, Matching
     from retrieval_metrics.metrics.metric import Metric
     from retrieval_metrics.types import QrelsMapping, QueryId, RunMapping
 
@@ -28,8 +29,8 @@ class QueryScore(NamedTuple):
 
     Attributes:
         value: The value; NaN where the metric is undefined.
-        relevant_ranks: The ranks of the relevant documents that were retrieved, beyond the cut-off too, each document
-            at its first rank.
+        relevant_ranks: The ranks at which something relevant stands, beyond the cut-off too; a document that is
+            retrieved again stands at its first rank alone.
         n_relevant: How many relevant documents, or groups, there are.
         n_retrieved: How many documents were retrieved, repeats included.
     """
@@ -46,7 +47,11 @@ class QueryScore(NamedTuple):
 
 
 def score_queries(
-    qrels: QrelsMapping | Qrels, run: RunMapping, metrics: str | Metric | Iterable[str | Metric]
+    qrels: QrelsMapping | Qrels,
+    run: RunMapping,
+    metrics: str | Metric | Iterable[str | Metric],
+    *,
+    match: str | Key | Matching = "id",
 ) -> dict[Metric, dict[QueryId, QueryScore]]:
     """Return the values that `evaluate` gives, each with what it rests on, and without warnings.
 
@@ -57,6 +62,7 @@ def score_queries(
         qrels: The judgments per query, as `evaluate` takes them.
         run: The rankings per query, as `evaluate` takes them. A query that is missing has retrieved nothing.
         metrics: Names or metrics.
+        match: What an id of the judgments is compared with, as `evaluate` takes it.
 
     Raises:
         TypeError: As `evaluate`.
@@ -68,7 +74,7 @@ def score_queries(
         >>> score.value, score.relevant_ranks, score.n_relevant, score.n_retrieved  # (1/2) / 2
         (0.25, (2,), 2, 2)
     """
-    judged = judge(as_qrels(qrels), run)
+    judged = judge(as_qrels(qrels), run, match)
     return {metric: _scores(judged, metric) for metric in as_metrics(metrics)}
 
 

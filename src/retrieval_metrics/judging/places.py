@@ -36,6 +36,14 @@ class Geography:
         source = self._sources.get(name)
         return end - start if source is None else source.length(start, end)
 
+    def length_of(self, item: Retrieved) -> int:
+        """Return how many characters of an item count, wherever it stands."""
+        if item.source in self._sources and (place := self.place(item)) is not None:
+            return self._sources[item.source].length(*place)
+        if item.text is not None:
+            return len("".join(item.text.split())) if self._sources else len(item.text)
+        return 0 if item.start is None or item.end is None else item.end - item.start
+
     def place(self, item: Retrieved) -> tuple[int, int] | None:
         """Return start and end of an item in its source; None if they are not known."""
         if item.start is not None and item.end is not None:

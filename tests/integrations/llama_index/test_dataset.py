@@ -1,9 +1,12 @@
 """Whole datasets: every shape, concurrent, failures kept, the host's results beside the core's evaluation."""
 
 import asyncio
+import gc
 import json
 import pickle
 import threading
+import time
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -143,6 +146,26 @@ def test_the_first_failure_is_raised_where_that_is_wanted() -> None:
     with pytest.raises(ConnectionError, match="no index") as raised:
         evaluator(answers).evaluate_dataset(ROWS, raise_on_error=True)
     assert raised.value.__notes__ == ["while retrieving for query 'q2'"]
+
+
+def test_a_failure_that_is_raised_leaves_no_coroutine_behind() -> None:
+    failing = threading.Event()
+
+    class FailsWhileAnotherRuns(Prepared):
+        def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+            if query_bundle.query_str == QUERIES["q2"]:
+                failing.set()
+                raise ConnectionError("no index")
+            assert failing.wait(10)
+            time.sleep(0.05)  # until the failure has reached the loop
+            return []
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with pytest.raises(ConnectionError, match="no index"):
+            evaluator({}, FailsWhileAnotherRuns).evaluate_dataset(ROWS, raise_on_error=True)
+        gc.collect()  # what is lost is warned of when it is collected
+    assert not [str(warning.message) for warning in caught if "never awaited" in str(warning.message)]
 
 
 def test_retrieving_nothing_scores_zero_and_is_warned_of() -> None:
