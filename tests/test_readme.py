@@ -1,31 +1,20 @@
 """Every example of the README runs as printed, and prints what stands below it."""
 
-import contextlib
-import io
 import re
 from pathlib import Path
 
 import pytest
 
+from readme_examples import run_examples
 from retrieval_metrics.metrics.table import DEFINITIONS
 
 README = (Path(__file__).parent.parent / "README.md").read_text()
 SECTIONS = {part.splitlines()[0]: part for part in re.split(r"^## ", README, flags=re.MULTILINE)[1:]}
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.parametrize("title", [title for title, text in SECTIONS.items() if "```python" in text])
 def test_the_section_runs_and_prints_what_it_says(title: str) -> None:
-    namespace: dict[str, object] = {}
-    printed = ""
-    for language, code in BLOCK.findall(SECTIONS[title]):
-        if language == "python":
-            out = io.StringIO()
-            with contextlib.redirect_stdout(out):
-                exec(compile(code, f"README: {title}", "exec"), namespace)  # noqa: S102  (the README is ours)
-            printed = out.getvalue()
-        elif language == "text":
-            assert printed == code
+    assert run_examples(SECTIONS[title], f"README: {title}")
 
 
 def test_every_metric_has_its_row() -> None:
