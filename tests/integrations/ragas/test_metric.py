@@ -40,7 +40,7 @@ def test_the_worked_example() -> None:
 
 @pytest.mark.parametrize("name", sorted(DEFINITIONS))
 def test_one_class_serves_every_surface_and_no_attribute_misleads_a_host(name: str) -> None:
-    metric = RetrievalMetric(name)
+    metric = RetrievalMetric(name, by="texts")
     assert isinstance(metric, SingleTurnMetric)
     assert isinstance(metric, Metric)
     assert isinstance(metric, SimpleBaseMetric)

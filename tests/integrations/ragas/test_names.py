@@ -36,8 +36,11 @@ def named(draw: st.DrawFn) -> Named:
     definition = DEFINITIONS[name]
     norms = st.sampled_from(["k", "retrieved"] if name in {"precision", "f1"} else ["relevant", "retrieved"])
     parameters = {key: draw(VALUES.get(key, norms)) for key in definition.parameters if draw(st.booleans())}
-    k = draw(st.none() | st.integers(1, 1000)) if definition.takes_cutoff else None
-    by = draw(st.sampled_from(get_args(By)))
+    by: By = "texts" if definition.needs_places else draw(st.sampled_from(get_args(By)))
+    cutoffs: st.SearchStrategy[Any] = st.none() | st.integers(1, 1000)
+    if by == "texts":
+        cutoffs |= st.builds(rm.Budget, st.integers(1, 9999), st.just("chars"))
+    k = draw(cutoffs) if definition.takes_cutoff else None
     return Named(rm.Metric.of(name, k, **parameters), by, draw(st.sampled_from(get_args(OnUnjudged))))
 
 
@@ -101,6 +104,13 @@ def test_spellings_of_the_core_are_read(spelling: str) -> None:
         (lambda: NDCG(on_unjudged=any_of("drop")), ValueError, "on_unjudged must be one of 'nan', 'zero', got 'drop'"),
         (lambda: NDCG(name="ndcg_at_10-by-vibes"), ValueError, "by must be one of"),
         (lambda: NDCG(rel=2), ValueError, "ndcg has no parameter 'rel'"),
+        (
+            lambda: NDCG(rm.Budget(800, "chars")),
+            ValueError,
+            r"ndcg@800chars needs the texts .* by='texts'",
+        ),
+        (lambda: NDCG(rm.Budget(800, "tokens"), by="texts"), ValueError, "counts tokens, and rows of ragas hold none"),
+        (lambda: RetrievalMetric("coverage@3", by="auto"), ValueError, "needs the texts that were retrieved"),
         (lambda: RetrievalMetric("context_precision"), ValueError, "unknown metric 'context_precision'"),
         (lambda: RetrievalMetric(any_of(10)), TypeError, "named by a str"),
         (lambda: metric_suite(k=()), ValueError, "at least one cut-off"),

@@ -84,6 +84,17 @@ def test_metric_level_references_may_be_graded_grouped_or_quotes() -> None:
     assert result["ndcg-by-texts"][0] == pytest.approx(1 / (3 + 1 / math.log2(3)))
 
 
+@pytest.mark.parametrize("name", ["recall@130chars", "ndcg@200chars", "coverage", "density@3"])
+def test_budgets_and_coverage_are_those_of_the_core(name: str) -> None:
+    retrieved, reference = [*HALVES, OTHER], [REFERENCE, OTHER]
+    items = [rm.Retrieved(text, text) for text in retrieved]
+    expected = rm.evaluate({"q": [rm.Text(text) for text in reference]}, {"q": items}, name).means[name]
+    metric = RetrievalMetric(name, by="texts")
+    assert score(metric, retrieved, reference).hex() == expected.hex()
+    assert RetrievalMetric(metric.name).metric == metric.metric
+    assert 0 < expected <= 1
+
+
 def test_texts_that_a_csv_file_made_text_of_are_read_back() -> None:
     retrieved, reference = str([OTHER, 'It\'s the "other"']), str([OTHER])
     assert score(Precision(2, by="texts"), retrieved, reference) == 0.5

@@ -52,7 +52,7 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
     def __init__(
         self,
         name: str | rm.Metric,
-        k: int | None = None,
+        k: int | rm.Budget | None = None,
         *,
         by: By | None = None,
         qrels: QrelsMapping | rm.Qrels | rm.EvaluationSet | None = None,
@@ -63,7 +63,8 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
 
         Args:
             name: A name of the core (`"ndcg@10"`, `"precision(rel=2)@5"`), or the name of such a metric in ragas.
-            k: The cut-off, where the name does not say it: only the first k contexts count. None means all.
+            k: The cut-off, where the name does not say it: only the first k contexts count, or with `by="texts"` those
+                that fit into `rm.Budget(2000, "chars")`. None means all.
             by: `"ids"` (the default) compares `retrieved_context_ids` with `reference_context_ids`; `"texts"` compares
                 `retrieved_contexts` with `reference_contexts`, for hosts that fill texts alone, each as an `rm.Text`;
                 `"auto"` takes ids where a row has them and texts otherwise.
@@ -75,7 +76,8 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
             **parameters: Parameters of the metric, such as `rel=2` or `gain="exponential"`.
 
         Raises:
-            ValueError: If the metric, a parameter or an option is unknown, or two say different things.
+            ValueError: If the metric, a parameter or an option is unknown, two say different things, or the metric
+                counts what rows of ragas do not hold.
             TypeError: If k is no integer, or the qrels have another shape.
         """
         said = Named(name) if isinstance(name, rm.Metric) else Named.parse(name)
@@ -85,6 +87,7 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
             "OnUnjudged", one_of(on_unjudged or said.on_unjudged, OnUnjudged, "on_unjudged")
         )
         self.metric = metric
+        _require_countable(metric, self.by)
         self._references = References.of(qrels, self.by)
         highest = 1.0 if metric.definition.bounded else inf
         super().__init__(name=str(Named(metric, self.by, self.on_unjudged)), allowed_values=(0.0, highest))
@@ -188,7 +191,18 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
         return f"{type(self).__name__}(name={self.name!r})"
 
 
-def _complete(metric: rm.Metric, k: int | None, parameters: dict[str, ParameterValue]) -> rm.Metric:
+def _require_countable(metric: rm.Metric, by: By) -> None:
+    if isinstance(metric.k, rm.Budget) and metric.k.unit == "tokens":
+        msg = (
+            f"{metric} counts tokens, and rows of ragas hold none; cut off by characters, or evaluate with rm.evaluate"
+        )
+        raise ValueError(msg)
+    if by != "texts" and (isinstance(metric.k, rm.Budget) or metric.definition.needs_places):
+        msg = f"{metric} needs the texts that were retrieved; compare them with by='texts', got by={by!r}"
+        raise ValueError(msg)
+
+
+def _complete(metric: rm.Metric, k: int | rm.Budget | None, parameters: dict[str, ParameterValue]) -> rm.Metric:
     if k is not None and metric.k not in {None, k}:
         msg = f"the name {str(metric)!r} says k={metric.k}, and k={k} is given beside it; say it once"
         raise ValueError(msg)
@@ -198,7 +212,8 @@ def _complete(metric: rm.Metric, k: int | None, parameters: dict[str, ParameterV
 def _reason(score: QueryScore, metric: rm.Metric) -> str:
     if not score.n_relevant:
         return "nothing is relevant"
-    within = [rank for rank in score.relevant_ranks if metric.k is None or rank <= metric.k]
-    first = score.n_retrieved if metric.k is None else metric.k
-    at = f", at rank {', '.join(map(str, within))}" if within else ""
-    return f"{len(within)} relevant in the first {first}{at}; {score.n_relevant} needed"
+    k = metric.k if isinstance(metric.k, int) else None
+    ranks = [rank for rank in score.relevant_ranks if k is None or rank <= k]
+    at = f", at rank {', '.join(map(str, ranks))}" if ranks else ""
+    budget = f"; what fits into {metric.k} counts" if isinstance(metric.k, rm.Budget) else ""
+    return f"{len(ranks)} relevant in the first {k or score.n_retrieved}{at}; {score.n_relevant} needed{budget}"

@@ -23,7 +23,7 @@ class _NamedMetric(RetrievalMetric):
 
     def __init__(
         self,
-        k: int | None = None,
+        k: int | rm.Budget | None = None,
         *,
         by: By | None = None,
         qrels: QrelsMapping | rm.Qrels | rm.EvaluationSet | None = None,
@@ -34,7 +34,7 @@ class _NamedMetric(RetrievalMetric):
         """Make the metric.
 
         Args:
-            k: The cut-off: only the first k contexts count. None means all.
+            k: The cut-off: only the first k contexts count, or those that fit into an `rm.Budget`. None means all.
             by: `"ids"` (the default), `"texts"` or `"auto"`.
             qrels: What is relevant, by the text of the query, instead of the reference columns.
             on_unjudged: `"nan"` (the default) or `"zero"`.
@@ -137,7 +137,7 @@ SUITE: tuple[type[_NamedMetric], ...] = (HitRate, MRR, MAP, NDCG, Precision, Rec
 
 
 def metric_suite(
-    k: int | Iterable[int | None] | None = (1, 3, 5, 10),
+    k: int | rm.Budget | Iterable[int | rm.Budget | None] | None = (1, 3, 5, 10),
     *,
     by: By | None = None,
     qrels: QrelsMapping | rm.Qrels | rm.EvaluationSet | None = None,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, cast, get_args
 
+from retrieval_metrics.judging.budget import Budget
 from retrieval_metrics.metrics.metric import Metric
 from retrieval_metrics.metrics.table import DEFINITIONS
 
@@ -64,7 +65,9 @@ class Named(NamedTuple):
         given: dict[str, str] = dict(zip(rest[::2], rest[1::2], strict=True))
         by = one_of(given.pop("by", "ids"), By, "by")
         on_unjudged = one_of(given.pop("unjudged", "nan"), OnUnjudged, "on_unjudged")
-        metric = Metric.parse(head)
+        name, at, cutoff = head.rpartition("_at_")
+        budget = Budget.parse(cutoff) if at else None
+        metric = Metric.parse(head) if budget is None else Metric.of(name, budget)
         if given:
             metric = Metric.of(metric.name, metric.k, **{key: value.replace("_", ";") for key, value in given.items()})
         return cls(metric, cast("By", by), cast("OnUnjudged", on_unjudged))
