@@ -132,8 +132,8 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
             ValueError: If the field that `by` compares is missing.
             TypeError: If a field has the wrong type: a bare string for a list, a set for a ranking.
         """
-        return self._result(
-            Row(retrieved_context_ids, reference_context_ids, retrieved_contexts, reference_contexts, user_input)
+        return self.score(
+            retrieved_context_ids, reference_context_ids, retrieved_contexts, reference_contexts, user_input
         )
 
     def score(  # type: ignore[override]  # as above
@@ -148,17 +148,13 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
 
         Args, returns and raises are those of `ascore`.
         """
-        return self._result(
-            Row(retrieved_context_ids, reference_context_ids, retrieved_contexts, reference_contexts, user_input)
-        )
+        row = Row(retrieved_context_ids, reference_context_ids, retrieved_contexts, reference_contexts, user_input)
+        value, reason = self._compare(row.read(), host_filled=False)
+        return MetricResult(value=value, reason=reason)
 
     def batch_score(self, inputs: list[dict[str, Any]]) -> list[MetricResult]:
         """Score several rows, each given as the arguments of `ascore`; works inside a running event loop too."""
         return [self.score(**fields) for fields in inputs]
-
-    def _result(self, row: Row) -> MetricResult:
-        value, reason = self._compare(row.read(), host_filled=False)
-        return MetricResult(value=value, reason=reason)
 
     def _compare(self, row: Row, *, host_filled: bool) -> tuple[float, str]:
         kind, retrieved, reference = row.pair(self.by, has_qrels=self._references is not None)
