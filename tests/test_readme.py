@@ -1,4 +1,4 @@
-"""Every example of the README runs as printed, and prints what stands below it."""
+"""Every example of the READMEs runs as printed, and prints what stands below it."""
 
 import contextlib
 import io
@@ -17,6 +17,7 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def run_blocks(title: str, text: str) -> None:
+    """Run the python blocks of a text in one namespace, and compare each with the text block below it."""
     namespace: dict[str, object] = {}
     printed = ""
     for language, code in BLOCK.findall(text):
