@@ -109,14 +109,16 @@ _LAZY = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
-        msg = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(msg)
-    from importlib import import_module  # noqa: PLC0415  (only where something is lazy)
+if not TYPE_CHECKING:  # a type checker knows the names from above, and finds those that are wrong
 
-    value = globals()[name] = getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
-    return value
+    def __getattr__(name: str) -> Any:
+        if name not in _LAZY:
+            msg = f"module {__name__!r} has no attribute {name!r}"
+            raise AttributeError(msg)
+        from importlib import import_module  # noqa: PLC0415  (only where something is lazy)
+
+        value = globals()[name] = getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
+        return value
 
 
 def __dir__() -> list[str]:
