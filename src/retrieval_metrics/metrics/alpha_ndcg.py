@@ -79,11 +79,12 @@ def _memberships(qrels: Qrels, rel: float | None) -> Iterator[list[list[int]]]:
     groups: dict[int, list[int]] = {}
     for document, group in members:
         groups.setdefault(document, []).append(group)
+    names: Any = qrels.documents
     for start, end in pairwise(qrels.bounds):
-        ids: list[Any] = [at for at in range(start, end) if at in groups]
+        documents = [at for at in range(start, end) if at in groups]
         if not qrels.has_pieces:  # pieces have no order but the one they were given in
-            ids.sort(key=qrels.documents.__getitem__, reverse=True)
-        yield [groups[at] for at in ids]
+            documents.sort(key=lambda at: names[at], reverse=True)
+        yield [groups[at] for at in documents]
 
 
 def _greedy_gains(groups: list[list[int]], k: int | None, alpha: float) -> list[float]:
