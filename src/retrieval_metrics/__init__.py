@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.evaluation.engine import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.evaluation.matches import Matches, match
+from retrieval_metrics.evaluation.relabelling import Relabelling, relabel
 from retrieval_metrics.inputs.pieces import Metadata, Quote, Span, Text
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.queries import EvaluationSet
@@ -49,11 +51,13 @@ __all__ = [
     "Budget",
     "Evaluation",
     "EvaluationSet",
+    "Matches",
     "Matching",
     "Metadata",
     "Metric",
     "Qrels",
     "Quote",
+    "Relabelling",
     "RetrievalWarning",
     "Retrieved",
     "RetrievedRun",
@@ -72,6 +76,7 @@ __all__ = [
     "hit_rate",
     "judged",
     "locate",
+    "match",
     "ndcg",
     "precision",
     "r_precision",
@@ -82,6 +87,7 @@ __all__ = [
     "read_run",
     "recall",
     "reciprocal_rank",
+    "relabel",
     "retrieve",
     "write_qrels",
     "write_run",
