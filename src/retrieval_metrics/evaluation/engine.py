@@ -91,6 +91,7 @@ def evaluate(
         counts=counts,
         residuals=residuals,
         rules=rules,
+        errors=failures(judged, run),
     )
 
 

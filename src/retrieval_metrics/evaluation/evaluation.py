@@ -64,6 +64,7 @@ class Evaluation:
         counts: What was missing, repeated, unjudged, tied or undefined.
         residuals: For metrics that know it (rbp): by how much unjudged and unseen documents could raise the mean.
         rules: The rule set it was computed under.
+        errors: The exception of each query whose retriever failed, by query id; empty where the run knows of none.
 
     Example:
         >>> import retrieval_metrics as rm
@@ -88,6 +89,7 @@ class Evaluation:
         counts: Counts,
         residuals: Mapping[Metric, float],
         rules: Rules,
+        errors: Mapping[QueryId, Exception] | None = None,
     ) -> None:
         self.metrics = tuple(metrics)
         self.queries = tuple(queries)
@@ -95,6 +97,7 @@ class Evaluation:
         self.counts = counts
         self.residuals = ByMetric({str(metric): value for metric, value in residuals.items()})
         self.rules = rules
+        self.errors = dict(errors or {})
 
     @cached_property
     def means(self) -> ByMetric[float]:
