@@ -45,12 +45,18 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.files.reading import read_qrels, read_run
     from retrieval_metrics.inputs.files.texts import read_corpus, read_queries
     from retrieval_metrics.inputs.files.writing import write_qrels, write_run
+    from retrieval_metrics.reranking.batch import mmr_batch
+    from retrieval_metrics.reranking.diversity import intra_list_diversity
+    from retrieval_metrics.reranking.mmr import mmr, mmr_from_similarity
+    from retrieval_metrics.reranking.selection import Selection
+    from retrieval_metrics.reranking.sweep import MMRSweep, mmr_sweep
 
 __all__ = [
     "DEFAULT_METRICS",
     "Budget",
     "Evaluation",
     "EvaluationSet",
+    "MMRSweep",
     "Matches",
     "Matching",
     "Metadata",
@@ -63,6 +69,7 @@ __all__ = [
     "RetrievedRun",
     "Rules",
     "Run",
+    "Selection",
     "Span",
     "Text",
     "aretrieve",
@@ -74,9 +81,14 @@ __all__ = [
     "f1",
     "full_recall",
     "hit_rate",
+    "intra_list_diversity",
     "judged",
     "locate",
     "match",
+    "mmr",
+    "mmr_batch",
+    "mmr_from_similarity",
+    "mmr_sweep",
     "ndcg",
     "precision",
     "r_precision",
@@ -93,8 +105,15 @@ __all__ = [
     "write_run",
 ]
 
-# Names that are imported when they are first used, because not everybody reads files.
+# Names that are imported when they are first used, because not everybody reads files or reranks.
 _LAZY = {
+    "MMRSweep": "reranking.sweep",
+    "Selection": "reranking.selection",
+    "intra_list_diversity": "reranking.diversity",
+    "mmr": "reranking.mmr",
+    "mmr_batch": "reranking.batch",
+    "mmr_from_similarity": "reranking.mmr",
+    "mmr_sweep": "reranking.sweep",
     "read_corpus": "inputs.files.texts",
     "read_qrels": "inputs.files.reading",
     "read_queries": "inputs.files.texts",
