@@ -14,7 +14,7 @@ from retrieval_metrics.evaluation.score_queries import score_queries
 from retrieval_metrics.metrics.metric import as_metrics
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Callable, Iterable
 
     from langchain_core.runnables import Runnable
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     Evaluator = Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]
     Target = Callable[[dict[str, Any]], dict[str, Any]]
-    AsyncTarget = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 
 _QUERY = "query"
 
@@ -77,6 +76,8 @@ def langsmith_target(
     `langsmith.evaluate(..., upload_results=False)` still posts every query and the retrieved texts if its target calls
     a retriever of LangChain, even with LANGSMITH_TRACING=false and without an API key: it traces locally, and
     LangChain takes that for a wish to trace. Turning tracing off inside the target, as this one does, prevents it.
+    `langsmith.aevaluate` cannot be prevented: it posts the inputs and outputs of every target. To evaluate
+    asynchronously and keep the texts, use `aevaluate_retriever`.
 
     Args:
         retriever: Any Runnable from a text to Documents.
@@ -94,19 +95,6 @@ def langsmith_target(
     def target(inputs: dict[str, Any]) -> dict[str, Any]:
         with tracing_context(enabled=False):
             return {documents_key: retriever.invoke(_part(inputs, query_key, "the input of the example"))}
-
-    return target
-
-
-def alangsmith_target(
-    retriever: Runnable[str, Sequence[Document]], *, query_key: str = "query", documents_key: str = "documents"
-) -> AsyncTarget:
-    """Return a target for `langsmith.aevaluate`; the asynchronous twin of `langsmith_target`."""
-    from langsmith import tracing_context  # noqa: PLC0415  (only this function needs it)
-
-    async def target(inputs: dict[str, Any]) -> dict[str, Any]:
-        with tracing_context(enabled=False):
-            return {documents_key: await retriever.ainvoke(_part(inputs, query_key, "the input of the example"))}
 
     return target
 
