@@ -286,6 +286,17 @@ def test_a_store_whose_documents_are_gone_has_no_vectors_for_them() -> None:
     assert [vector is None for vector in known] == [False, True, True]
 
 
+def test_a_vector_that_was_replaced_in_the_store_is_not_remembered() -> None:
+    store = store_of(2, 4, 2)
+    vectors = in_memory_vectors(store)
+    (before,) = vectors([Document("text 0", id="d0")])
+    store.store["d0"]["vector"] = [1.0, 2.0, 3.0, 4.0]
+    (after,) = vectors([Document("text 0", id="d0")])
+    assert before.tolist() != after.tolist() == [1.0, 2.0, 3.0, 4.0]
+    store.delete(["d0"])
+    assert vectors([Document("text 0", id="d0")]) == [None]
+
+
 def test_copies_work_and_begin_with_an_empty_cache() -> None:
     ours = retriever(base_retriever=Prepared(answers={"query": FOUND}))
     expected = ours.invoke("query")

@@ -135,8 +135,14 @@ class MMRSettings(BaseModel):
         if self.embedding_key is not None:
             known = [document.metadata.get(self.embedding_key) for document in documents]
         if self.vector_fn is not None:
-            known = self._filled(known, self._looked_up(documents))
-        return Wanted(documents, self._filled(known, [self._documents.get(one.page_content) for one in documents]))
+            looked_up = self._looked_up(documents)
+            known = [found if one is None else one for one, found in zip(known, looked_up, strict=True)]
+        cache = self._documents
+        kept = [
+            cache.get(one.page_content) if vector is None else vector
+            for one, vector in zip(documents, known, strict=True)
+        ]
+        return Wanted(documents, kept)
 
     def _looked_up(self, documents: Sequence[Document]) -> Sequence[Any]:
         found = self.vector_fn(documents) if self.vector_fn is not None else ()
@@ -144,10 +150,6 @@ class MMRSettings(BaseModel):
             msg = f"vector_fn gave {len(found)} vectors for {len(documents)} documents; give None for one not known"
             raise ValueError(msg)
         return found
-
-    @staticmethod
-    def _filled(known: Sequence[Any], more: Sequence[Any]) -> list[Any]:
-        return [other if one is None else one for one, other in zip(known, more, strict=True)]
 
     def _embed_documents(self, wanted: Wanted) -> list[Vector]:
         if not wanted.texts:

@@ -113,7 +113,8 @@ def in_memory_vectors(store: InMemoryVectorStore) -> VectorFunction:
     """Return a `vector_fn` that looks up what an InMemoryVectorStore holds.
 
     Args:
-        store: The store. Documents that are not in it have no vector there, and are embedded.
+        store: The store. Documents that are not in it have no vector there, and are embedded. The float32 form of
+            every vector that was looked up is kept.
 
     Example:
         >>> from langchain_core.embeddings import DeterministicFakeEmbedding
@@ -123,9 +124,15 @@ def in_memory_vectors(store: InMemoryVectorStore) -> VectorFunction:
         >>> len(known), unknown
         (3, None)
     """
+    converted: dict[str, tuple[Any, Vector]] = {}  # to convert a list of Python floats takes longer than MMR itself
 
-    def vectors(documents: Sequence[Document]) -> list[Any]:
-        entries = store.store
-        return [entries[one.id]["vector"] if one.id in entries else None for one in documents]
+    def vector(name: str | None) -> Vector | None:
+        if name is None or name not in store.store:
+            converted.pop(str(name), None)
+            return None
+        stored = store.store[name]["vector"]
+        if name not in converted or converted[name][0] is not stored:  # new, or replaced since
+            converted[name] = stored, np.asarray(stored, dtype=np.float32)
+        return converted[name][1]
 
-    return vectors
+    return lambda documents: [vector(one.id) for one in documents]
