@@ -5,10 +5,13 @@
     >>> result.means["mrr"]
     0.5
 
-Evaluate whole runs with `evaluate`, one ranking given as gains with `ndcg`, `reciprocal_rank` and their siblings.
+Evaluate whole runs with `evaluate`, several systems with `compare`, one ranking given as gains with `ndcg`,
+`reciprocal_rank` and their siblings.
 """
 
 from retrieval_metrics.checks import RetrievalWarning
+from retrieval_metrics.evaluation.compare import compare
+from retrieval_metrics.evaluation.comparison import Comparison
 from retrieval_metrics.evaluation.engine import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.inputs.qrels import Qrels
@@ -33,6 +36,7 @@ from retrieval_metrics.metrics.reciprocal_rank import reciprocal_rank
 
 __all__ = [
     "DEFAULT_METRICS",
+    "Comparison",
     "Evaluation",
     "EvaluationSet",
     "Metric",
@@ -43,6 +47,7 @@ __all__ = [
     "aretrieve",
     "average_precision",
     "bpref",
+    "compare",
     "dcg",
     "err",
     "evaluate",

@@ -83,6 +83,8 @@ def evaluate(
         counts=counts,
         residuals=residuals,
         rules=rules,
+        judged=judged,
+        run=run,
     )
 
 
