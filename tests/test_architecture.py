@@ -1,10 +1,13 @@
 """The walls: what the core may import, and what a wheel may hold."""
 
 import ast
+import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,13 +54,40 @@ def test_importing_the_core_brings_numpy_and_no_host_and_no_extra() -> None:
     assert not (hosts | extras) & set(loaded)
 
 
-def test_the_wheel_holds_the_package_its_types_and_its_licence_and_nothing_else(tmp_path: Path) -> None:
-    subprocess.run(["uv", "build", "--wheel", "--out-dir", tmp_path, ROOT], check=True, capture_output=True)
-    (wheel,) = tmp_path.glob("*.whl")
-    names = zipfile.ZipFile(wheel).namelist()
-    tops = {name.split("/")[0] for name in names}
-    assert {top for top in tops if not top.endswith(".dist-info")} == {"retrieval_metrics"}
-    assert "retrieval_metrics/py.typed" in names
+DISTRIBUTIONS = [ROOT, *(path.parent for path in sorted(ROOT.glob("integrations/*/pyproject.toml")))]
+
+
+def settings(folder: Path) -> dict[str, Any]:
+    return tomllib.loads((folder / "pyproject.toml").read_text())
+
+
+def wheel_of(folder: Path, out: Path) -> list[str]:
+    subprocess.run(["uv", "build", "--wheel", "--out-dir", out, folder], check=True, capture_output=True)
+    (wheel,) = out.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        return [name for name in archive.namelist() if not name.endswith("/")]
+
+
+@pytest.mark.parametrize("folder", DISTRIBUTIONS, ids=lambda folder: str(folder.relative_to(ROOT)))
+def test_the_wheel_holds_the_package_its_types_and_its_licence_and_nothing_else(folder: Path, tmp_path: Path) -> None:
+    names = wheel_of(folder, tmp_path)
+    module = settings(folder)["tool"]["uv"]["build-backend"]["module-name"].replace(".", "/")
+    held = [name for name in names if ".dist-info/" not in name]
+    # Nothing above the package: an __init__.py in a namespace others share would hide what they put there.
+    assert all(name.startswith(f"{module}/") for name in held)
+    assert f"{module}/py.typed" in held
     assert any(name.endswith("licenses/LICENSE") for name in names)
-    sources = {str(path.relative_to(CORE.parent)) for path in CORE.rglob("*.py")}
-    assert sources == {name for name in names if name.endswith(".py")}
+    written = {str(path.relative_to(folder / "src")) for path in (folder / "src").rglob("*.py")}
+    assert written == {name for name in held if name.endswith(".py")}
+
+
+@pytest.mark.parametrize("folder", DISTRIBUTIONS[1:], ids=lambda folder: folder.name)
+def test_an_integration_is_released_with_the_core_and_forwarded_by_an_extra(folder: Path) -> None:
+    core, own = settings(ROOT)["project"], settings(folder)["project"]
+    assert own["version"] == core["version"]
+    assert own["requires-python"] == core["requires-python"]
+    (needed,) = [one for one in own["dependencies"] if re.match(r"retrieval-metrics\b", one)]
+    assert needed.partition("==")[2] == core["version"]
+    extras = core["optional-dependencies"].values()
+    assert [f"{own['name']}=={core['version']}"] in extras, "the core has no extra that forwards to it"
+    assert settings(ROOT)["tool"]["uv"]["sources"][own["name"]] == {"workspace": True}

@@ -42,7 +42,8 @@ def generate(shape: Shape, seed: int = 0) -> tuple[Qrels, Run]:
         inside = [retrieved[min(int(rng.expovariate(8 / shape.depth)), shape.depth - 1)] for _ in range(wanted)]
         judged = [inside[at] if rng.random() < 0.85 else outside[at] for at in range(wanted)]
         qrels[query] = {document: rng.randint(1, 3) for document in judged}
-        scores = sorted((round(rng.uniform(0, 30), 6) for _ in retrieved), reverse=True)
+        # Distinct, also in the 32 bits that some peers keep: ties, which all of them break differently, prove no speed.
+        scores = sorted((at / 1e5 for at in rng.sample(range(3_000_000), shape.depth)), reverse=True)
         pairs = list(zip(retrieved, scores, strict=True))
         if not shape.best_first:
             rng.shuffle(pairs)

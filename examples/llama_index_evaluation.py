@@ -1,0 +1,154 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = [
+#   "retrieval-metrics",
+#   "llama-index-evaluation-retrieval-metrics",
+#   "bm25s>=0.2.14",
+#   "pandas>=2.1",
+#   "scikit-learn>=1.4",
+# ]
+#
+# [tool.uv.sources]
+# retrieval-metrics = { path = "..", editable = true }
+# llama-index-evaluation-retrieval-metrics = { path = "../integrations/llama_index", editable = true }
+# ///
+"""Evaluate LlamaIndex retrievers, BM25 and a vector index, on real questions with graded judgments and groups.
+
+Run it with `uv run examples/llama_index_evaluation.py`. It reads nothing from the network.
+"""
+
+import asyncio
+import time
+from typing import Any
+
+from llama_index.core import VectorStoreIndex
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.bridge.pydantic import PrivateAttr
+from llama_index.core.evaluation.notebook_utils import get_retrieval_results_df
+from llama_index.core.node_parser import SimpleFileNodeParser
+from llama_index.core.schema import NodeRelationship, NodeWithScore, QueryBundle, RelatedNodeInfo, TextNode
+
+import questions
+from corpus import Passage, passages
+from llama_index.evaluation.retrieval_metrics import RetrieverEvaluator
+from retrieval_metrics import EvaluationSet
+from retrievers import BM25, Dense
+
+METRICS = ["hit_rate@5", "full_recall@5", "recall@10", "mrr@10", "map", "ndcg@10"]
+DEPTH = 50
+
+
+def as_node(passage: Passage) -> TextNode:
+    """Return a passage as the node a splitter would have made of its topic."""
+    return TextNode(
+        id_=passage.id,
+        text=passage.text,
+        start_char_idx=passage.start,
+        end_char_idx=passage.end,
+        relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=passage.topic)},
+    )
+
+
+class BM25Retriever(BaseRetriever):
+    """Lexical retrieval; only synchronous, so the evaluator runs it in threads."""
+
+    def __init__(self, pieces: list[Passage], nodes: list[TextNode]) -> None:
+        """Index the passages."""
+        super().__init__()
+        self._search = BM25(pieces).search
+        self._nodes = {node.node_id: node for node in nodes}
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        found = self._search(query_bundle.query_str, DEPTH)
+        return [NodeWithScore(node=self._nodes[name], score=score) for name, score in found.items()]
+
+
+class LatentSemanticEmbedding(BaseEmbedding):
+    """The vectors of the examples' dense retriever: an embedding model that needs no download."""
+
+    _dense: Dense = PrivateAttr()
+
+    def __init__(self, dense: Dense) -> None:
+        """Wrap a dense retriever."""
+        super().__init__(model_name="latent semantic analysis")
+        self._dense = dense
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        return [float(value) for value in self._dense.encode(text)]
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        return self._get_text_embedding(query)
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return self._get_text_embedding(query)
+
+
+def vector_retriever(pieces: list[Passage], nodes: list[TextNode]) -> BaseRetriever:
+    """Return the retriever of a vector index over the nodes."""
+    dense = Dense(pieces)
+    vectors = dict(zip(dense.ids, dense.vectors.tolist(), strict=True))
+    with_vectors = [node.model_copy(update={"embedding": vectors[node.node_id]}) for node in nodes]
+    index = VectorStoreIndex(
+        with_vectors,
+        embed_model=LatentSemanticEmbedding(dense),
+        transformations=[SimpleFileNodeParser()],  # never used: the nodes are cut already
+    )
+    return index.as_retriever(similarity_top_k=DEPTH)
+
+
+class Slow(BaseRetriever):
+    """A service that answers after 20 ms."""
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        await asyncio.sleep(0.02)
+        return [NodeWithScore(node=TextNode(id_=query_bundle.query_str))]
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return asyncio.run(self._aretrieve(query_bundle))
+
+
+def main() -> None:
+    """Print what each retriever reaches, by passage and by topic, and how long slow retrieval takes."""
+    pieces = passages()
+    nodes = [as_node(piece) for piece in pieces]
+    dataset = EvaluationSet(questions.queries(), questions.qrels(pieces))
+    retrievers = {"BM25": BM25Retriever(pieces, nodes), "vectors": vector_retriever(pieces, nodes)}
+    print(f"{len(dataset)} questions with grades and groups, {len(nodes)} nodes\n")
+
+    results = {}
+    for name, retriever in retrievers.items():
+        evaluator = RetrieverEvaluator.from_metric_names(METRICS, retriever=retriever)
+        results[name] = evaluator.evaluate_dataset(dataset, workers=4)
+    print("By passage, in the table of LlamaIndex:")
+    print(get_retrieval_results_df(list(results), [[*result] for result in results.values()], METRICS).to_string())
+
+    print("\nThe core's own result for BM25:")
+    print(results["BM25"].evaluation)
+
+    topics: dict[Any, Any] = {key: topics_of(relevant) for key, relevant in dataset.qrels.items()}
+    evaluator = RetrieverEvaluator.from_metric_names(METRICS, retriever=retrievers["BM25"], match="ref_doc_id")
+    print("\nBM25 by topic (match='ref_doc_id'): a second passage of a topic earns nothing")
+    print(evaluator.evaluate_dataset(EvaluationSet(dataset.queries, topics)))
+
+    started = time.perf_counter()
+    service = RetrieverEvaluator.from_metric_names(["mrr"], retriever=Slow())
+    asked = service.evaluate_dataset(
+        [(f"question {number}", [f"question {number}"]) for number in range(40)], workers=8
+    )
+    print(f"\n{len(asked)} queries of 20 ms with 8 workers: {time.perf_counter() - started:.2f} s")
+
+
+def topics_of(relevant: Any) -> Any:
+    """Return judgments of passages as judgments of the topics they are cut from."""
+    if isinstance(relevant, list):
+        return [topics_of(group) for group in relevant]
+    grades: dict[str, int] = {}
+    for passage, grade in relevant.items():
+        topic = passage.partition("#")[0]
+        grades[topic] = max(grade, grades.get(topic, 0))
+    return grades
+
+
+if __name__ == "__main__":
+    main()

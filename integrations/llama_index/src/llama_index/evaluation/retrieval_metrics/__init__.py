@@ -1,0 +1,23 @@
+"""Every retrieval metric, exact, in the evaluator of LlamaIndex.
+
+    from llama_index.evaluation.retrieval_metrics import RetrieverEvaluator, metric, ranking_metrics, register
+
+`ranking_metrics` gives instances for the `RetrieverEvaluator` of llama-index-core, `register` makes them known to its
+`from_metric_names`, and the `RetrieverEvaluator` here takes its place. Importing this package registers nothing.
+"""
+
+from llama_index.evaluation.retrieval_metrics.evaluator import RetrieverEvaluator
+from llama_index.evaluation.retrieval_metrics.metrics import RetrievalMetric, metric, ranking_metrics
+from llama_index.evaluation.retrieval_metrics.registry import Registration, register
+from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
+
+__all__ = [
+    "DatasetResult",
+    "Registration",
+    "RetrievalMetric",
+    "RetrieverEvalResult",
+    "RetrieverEvaluator",
+    "metric",
+    "ranking_metrics",
+    "register",
+]

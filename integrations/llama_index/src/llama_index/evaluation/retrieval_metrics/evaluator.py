@@ -1,0 +1,241 @@
+"""The RetrieverEvaluator of LlamaIndex with grades, groups, whole datasets, and a say in what identifies a node."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.bridge.pydantic import ConfigDict, Field, field_validator
+from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
+from llama_index.core.evaluation.retrieval.evaluator import RetrieverEvaluator as StockRetrieverEvaluator
+from llama_index.core.evaluation.retrieval.metrics import METRIC_REGISTRY
+from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric
+from llama_index.core.schema import NodeWithScore, QueryBundle
+
+from llama_index.evaluation.retrieval_metrics.convert import (
+    Match,
+    as_evaluation_set,
+    as_ranking,
+    key_of,
+    text_of,
+)
+from llama_index.evaluation.retrieval_metrics.metrics import metric, ranking_metrics
+from llama_index.evaluation.retrieval_metrics.scoring import NodeScorer
+from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, aretrieve, retrieve
+from retrieval_metrics.inputs.retrieve import WORKERS
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Mapping
+
+    from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
+    from retrieval_metrics.types import Judgments
+
+
+class RetrieverEvaluator(StockRetrieverEvaluator):
+    """Evaluates a retriever: takes the place of `llama_index.core.evaluation.RetrieverEvaluator`.
+
+    Args:
+        retriever: The retriever. Where it is only synchronous it runs in threads.
+        metrics: Metrics of this package or of LlamaIndex; see `from_metric_names`. By default the core's default
+            metrics.
+        node_postprocessors: Applied to what was retrieved, in order, awaited where they are asynchronous.
+        match: What identifies a node in the judgments: `"id"`, `"ref_doc_id"` (the document it was cut from),
+            `"metadata:<key>"`, or a function of a `NodeWithScore`.
+
+    Raises:
+        ValueError: (as pydantic's ValidationError) If an argument is unknown or `match` is, or two metrics have one
+            name.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
+
+    metrics: list[BaseRetrievalMetric] = Field(
+        default_factory=lambda: ranking_metrics(DEFAULT_METRICS), description="Metrics to compute"
+    )
+    match: Match = Field(default="id", description="What identifies a node in the judgments")
+
+    @field_validator("match")
+    @classmethod
+    def _is_known(cls, match: Match) -> Match:
+        key_of(match)
+        return match
+
+    @field_validator("metrics")
+    @classmethod
+    def _have_names_of_their_own(cls, metrics: list[BaseRetrievalMetric]) -> list[BaseRetrievalMetric]:
+        names = [one.metric_name for one in metrics]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            msg = f"two metrics are named {twice!r}, and results are keyed by name; leave one out"
+            raise ValueError(msg)
+        return metrics
+
+    @classmethod
+    def from_metric_names(cls, metric_names: list[str], **kwargs: Any) -> RetrieverEvaluator:
+        """Return an evaluator with the metrics of those names.
+
+        A name that this package knows means its metric, `hit_rate` and `mrr` too; any other is looked up among those of
+        LlamaIndex. Results are keyed by the names as they are given.
+
+        Args:
+            metric_names: Such as `["mrr@10", "map", "ndcg@10"]`.
+            **kwargs: The other arguments of the evaluator.
+
+        Raises:
+            ValueError: If nobody knows a name; the message offers the nearest.
+        """
+        if isinstance(metric_names, str):
+            msg = f"metric_names must be a list of names: write [{metric_names!r}]"
+            raise TypeError(msg)
+        return cls(metrics=[_by_name(name) for name in dict.fromkeys(metric_names)], **kwargs)
+
+    def evaluate(
+        self,
+        query: str,
+        expected_ids: Judgments,
+        expected_texts: list[str] | None = None,
+        mode: RetrievalEvalMode = RetrievalEvalMode.TEXT,
+        **kwargs: Any,
+    ) -> RetrieverEvalResult:
+        """Retrieve for one query and score what came back; inside a running event loop too.
+
+        Args:
+            query: The text of the query.
+            expected_ids: What is relevant: ids, `{id: grade}`, groups `[[id, id], [id]]` of which every one is needed
+                and one member suffices, or graded groups.
+            expected_texts: Kept in the result, and given to metrics of LlamaIndex.
+            mode: Kept in the result.
+            **kwargs: Nothing else is known; naming it is an error.
+
+        Returns:
+            A result of LlamaIndex; where a metric is undefined, as where nothing is relevant, its `metadata` says so.
+
+        Raises:
+            TypeError: If an argument is unknown, or the judgments are of the wrong type.
+            ValueError: If a node lacks what it is to be judged by.
+            Exception: Whatever the retriever raises.
+        """
+        _refuse_unknown(kwargs)
+        question = _question(query, expected_ids)
+        run = retrieve(self._ask, question.queries, workers=1, raise_on_error=True)
+        return self._scorer.one(question, run, expected_texts, mode)
+
+    async def aevaluate(
+        self,
+        query: str,
+        expected_ids: Judgments,
+        expected_texts: list[str] | None = None,
+        mode: RetrievalEvalMode = RetrievalEvalMode.TEXT,
+        **kwargs: Any,
+    ) -> RetrieverEvalResult:
+        """Retrieve for one query and score what came back; the asynchronous twin of `evaluate`."""
+        _refuse_unknown(kwargs)
+        question = _question(query, expected_ids)
+        run = await aretrieve(self._ask, question.queries, workers=1, raise_on_error=True)
+        return self._scorer.one(question, run, expected_texts, mode)
+
+    def evaluate_dataset(
+        self, dataset: Any, *, workers: int = WORKERS, show_progress: bool = False, raise_on_error: bool = False
+    ) -> DatasetResult:
+        """Evaluate the retriever on all queries of a dataset, several at a time; inside a running event loop too.
+
+        Args:
+            dataset: Pairs `(query, relevant)`, rows `{"query": ..., "relevant": ...}`, any object with `queries` and
+                `relevant_docs`, or the path of the JSON file that EmbeddingQAFinetuneDataset saved. Relevant is what
+                `evaluate` takes.
+            workers: How many queries may be under way at once. A retriever that is only synchronous runs in as many
+                threads.
+            show_progress: Show a progress bar.
+            raise_on_error: Raise the first failure. Otherwise a query that fails has its `error` in its result, scores
+                0 because it retrieved nothing, and is counted.
+
+        Returns:
+            The results in the order of the dataset: a list, with the core's `evaluation` (means and counts; it is what
+            printing shows) and the `errors`.
+
+        Raises:
+            TypeError: If the dataset has another shape, or its judgments are of the wrong type.
+            ValueError: If the dataset is empty or incomplete, or a node lacks what it is to be judged by.
+
+        Warns:
+            RetrievalWarning: If nothing was retrieved for a query, or nothing that was retrieved is judged anywhere.
+        """
+        questions = as_evaluation_set(dataset)
+        run = retrieve(
+            self._ask, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
+        )
+        return self._scorer.dataset(questions, run, raise_on_error=raise_on_error)
+
+    async def aevaluate_dataset(
+        self, dataset: Any, *, workers: int = WORKERS, show_progress: bool = False, raise_on_error: bool = False
+    ) -> DatasetResult:
+        """Evaluate the retriever on all queries of a dataset; the asynchronous twin of `evaluate_dataset`."""
+        questions = as_evaluation_set(dataset)
+        run = await aretrieve(
+            self._ask, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
+        )
+        # In a thread, because metrics of LlamaIndex may compute for long, or ask a service.
+        return await asyncio.to_thread(self._scorer.dataset, questions, run, raise_on_error=raise_on_error)
+
+    def _ask(self, text: str) -> Awaitable[Any]:
+        """Retrieve and postprocess; the core calls this in a thread and awaits what it returns."""
+        query = QueryBundle(text)
+        if _is_only_synchronous(self.retriever):
+            return self._postprocessed(self.retriever.retrieve(query), query)
+        return self._retrieved(query)
+
+    async def _retrieved(self, query: QueryBundle) -> list[NodeWithScore]:
+        return await self._postprocessed(await self.retriever.aretrieve(query), query)
+
+    async def _postprocessed(self, nodes: list[NodeWithScore], query: QueryBundle) -> list[NodeWithScore]:
+        for postprocessor in self.node_postprocessors or ():
+            # The bundle and not the text, so that a vector the retriever put into it is not computed again.
+            nodes = await postprocessor.apostprocess_nodes(nodes, query_bundle=query)
+        return nodes
+
+    async def _aget_retrieved_ids_and_texts(
+        self,
+        query: str,
+        mode: RetrievalEvalMode = RetrievalEvalMode.TEXT,  # noqa: ARG002  (the host's signature)
+    ) -> tuple[list[str], list[str]]:
+        nodes = (await aretrieve(self._ask, {query: query}, workers=1, raise_on_error=True))[query]
+        return [str(found) for found in as_ranking(nodes, self.match)], [text_of(node) for node in nodes]
+
+    @property
+    def _scorer(self) -> NodeScorer:
+        return NodeScorer(self.metrics, self.match)
+
+
+def _by_name(name: str) -> BaseRetrievalMetric:
+    try:
+        return metric(name)
+    except ValueError:
+        if name in METRIC_REGISTRY:  # one of LlamaIndex, or of somebody else who registered it
+            return METRIC_REGISTRY[name]()
+        raise
+
+
+def _refuse_unknown(arguments: Mapping[str, Any]) -> None:
+    if arguments:
+        msg = (
+            f"unknown argument {', '.join(map(repr, arguments))}; grades and groups are given as expected_ids: "
+            "{'id': 2} or [['id', 'id'], ['id']]"
+        )
+        raise TypeError(msg)
+
+
+def _question(query: str, expected_ids: Judgments) -> EvaluationSet:
+    if not isinstance(query, str):
+        msg = f"the query must be a str, got {query!r}"
+        raise TypeError(msg)
+    return EvaluationSet({query: query}, {query: expected_ids})
+
+
+def _is_only_synchronous(retriever: BaseRetriever) -> bool:
+    """Whether `aretrieve` would compute on the event loop, because only `_retrieve` is implemented."""
+    # The host wraps some methods to trace them, anew at each access: what they wrap is compared.
+    return all(
+        inspect.unwrap(getattr(type(retriever), name)) is inspect.unwrap(getattr(BaseRetriever, name))
+        for name in ("_aretrieve", "aretrieve")
+    )

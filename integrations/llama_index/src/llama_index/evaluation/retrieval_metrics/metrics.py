@@ -1,0 +1,143 @@
+"""The metrics of the core in the form of LlamaIndex: one class per name."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from llama_index.core.bridge.pydantic import ConfigDict
+from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric, RetrievalMetricResult
+
+from retrieval_metrics import Metric
+from retrieval_metrics.evaluation.score_queries import score_queries
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from retrieval_metrics.evaluation.score_queries import QueryScore
+    from retrieval_metrics.types import Judgments, Ranking
+
+
+class RetrievalMetric(BaseRetrievalMetric):
+    """A metric that the evaluator of LlamaIndex computes; made by `metric`.
+
+    Attributes:
+        metric_name: The name as it was asked for, which results are keyed by.
+        spec: What the name means.
+    """
+
+    model_config = ConfigDict(extra="forbid")  # a metric is its name: `k` and the rest are part of that
+
+    metric_name: ClassVar[str]
+    spec: ClassVar[Metric]
+
+    def compute(
+        self,
+        query: str | None = None,  # noqa: ARG002  (the host's signature)
+        expected_ids: Judgments | None = None,
+        retrieved_ids: Ranking | None = None,
+        expected_texts: list[str] | None = None,  # noqa: ARG002  (the host's signature)
+        retrieved_texts: list[str] | None = None,  # noqa: ARG002  (the host's signature)
+        **kwargs: Any,
+    ) -> RetrievalMetricResult:
+        """Return the value for one query.
+
+        Args:
+            query: Not looked at.
+            expected_ids: The ids of what is relevant; grades and groups are taken too.
+            retrieved_ids: The ids of what was retrieved, best first. None retrieved scores 0.
+            expected_texts: Not looked at.
+            retrieved_texts: Not looked at.
+            **kwargs: Nothing else is known; naming it is an error.
+
+        Returns:
+            The score. `metadata` holds `k`, `relevant_ranks`, `num_relevant` and `num_retrieved`. Where nothing is
+            relevant the metric is undefined: the score is 0, since JSON has no NaN, and `metadata["undefined"]` is
+            True.
+
+        Raises:
+            TypeError: If an argument is unknown, or the ids are no list of ids (a bare string is none).
+            ValueError: If a list of ids is missing.
+        """
+        if kwargs:
+            msg = f"{self.metric_name} knows no argument {', '.join(map(repr, kwargs))}"
+            raise TypeError(msg)
+        if expected_ids is None or retrieved_ids is None:
+            missing = "expected_ids" if expected_ids is None else "retrieved_ids"
+            msg = f"{self.metric_name} needs {missing}; where there is none give an empty list"
+            raise ValueError(msg)
+        return as_result(score_queries({0: expected_ids}, {0: retrieved_ids}, self.spec)[self.spec][0], self.spec)
+
+    def __reduce__(self) -> tuple[Callable[[str], RetrievalMetric], tuple[str]]:
+        """Pickle as a name: the class is made where it is unpickled."""
+        return metric, (self.metric_name,)
+
+    def __repr__(self) -> str:
+        return f"metric({self.metric_name!r})"
+
+    def __str__(self) -> str:
+        return self.metric_name
+
+
+@cache
+def metric_class(name: str) -> type[RetrievalMetric]:
+    """Return the class of the metric with that name: the same one each time.
+
+    Raises:
+        ValueError: If no metric has that name; the message offers the nearest.
+        TypeError: If it is no name.
+    """
+    spec = Metric.parse(name)
+    namespace = {"__module__": __name__, "__doc__": spec.definition.summary, "metric_name": name.strip(), "spec": spec}
+    return type(f"RetrievalMetric[{name.strip()}]", (RetrievalMetric,), namespace)
+
+
+def metric(name: str | Metric) -> RetrievalMetric:
+    """Return the metric of that name, for `RetrieverEvaluator(metrics=[...])`.
+
+    Args:
+        name: `ndcg@10`, `map`, `precision(rel=2)@5`: any name the core reads. Results carry it as it is given.
+
+    Raises:
+        ValueError: If no metric has that name; the message offers the nearest.
+        TypeError: If it is no name.
+
+    Example:
+        >>> metric("mrr@3").compute(expected_ids=["d7"], retrieved_ids=["d3", "d7"]).score  # found at rank 2
+        0.5
+    """
+    return metric_class(str(name) if isinstance(name, Metric) else name)()
+
+
+def ranking_metrics(names: Iterable[str | Metric]) -> list[BaseRetrievalMetric]:
+    """Return the metrics of those names, each once, in the given order.
+
+    Raises:
+        ValueError: If no metric has one of the names, or there is none.
+        TypeError: If it is a bare string, or something is no name.
+
+    Example:
+        >>> ranking_metrics(["mrr@5", "hit_rate@3"])
+        [metric('mrr@5'), metric('hit_rate@3')]
+    """
+    if isinstance(names, (str, Metric)):
+        msg = f"ranking_metrics takes a list of names: write [{str(names)!r}], or metric({str(names)!r}) for one"
+        raise TypeError(msg)
+    chosen = {made.metric_name: made for made in map(metric, names)}
+    if not chosen:
+        msg = "no metric was asked for; name at least one, for example ['ndcg@10']"
+        raise ValueError(msg)
+    return list(chosen.values())
+
+
+def as_result(score: QueryScore, spec: Metric) -> RetrievalMetricResult:
+    """Return a score in the host's form, which must survive JSON: undefined is 0 and said so in the metadata."""
+    metadata = {
+        "k": spec.k,
+        "relevant_ranks": list(score.relevant_ranks),
+        "num_relevant": score.n_relevant,
+        "num_retrieved": score.n_retrieved,
+    }
+    if score.is_defined:
+        return RetrievalMetricResult(score=score.value, metadata=metadata)
+    return RetrievalMetricResult(score=0.0, metadata={**metadata, "undefined": True})

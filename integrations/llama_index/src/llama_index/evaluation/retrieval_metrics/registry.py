@@ -1,0 +1,113 @@
+"""Make the metrics known to `RetrieverEvaluator.from_metric_names` of llama-index-core."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from llama_index.core.evaluation.retrieval.metrics import METRIC_REGISTRY
+
+from llama_index.evaluation.retrieval_metrics.metrics import RetrievalMetric, metric_class
+from retrieval_metrics import Metric
+from retrieval_metrics.metrics.table import DEFINITIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import TracebackType
+
+    from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric
+
+CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
+"""The registry is a dict, so each cut-off is an entry of its own; these are there when no names are given."""
+
+
+class Registration:
+    """What one call of `register` changed; calling it undoes that, and so does leaving a `with` block.
+
+    Attributes:
+        names: The names that were added or replaced.
+    """
+
+    def __init__(self, replaced: dict[str, type[BaseRetrievalMetric] | None]) -> None:
+        self._replaced = replaced
+        self.names = tuple(replaced)
+
+    def __call__(self) -> None:
+        """Take the names back; what stood there before stands there again. A second call does nothing."""
+        for name, before in self._replaced.items():
+            if METRIC_REGISTRY.get(name) is not metric_class(name):
+                continue  # somebody put something else there since
+            if before is None:
+                del METRIC_REGISTRY[name]
+            else:
+                METRIC_REGISTRY[name] = before
+        self._replaced = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self()
+
+    def __repr__(self) -> str:
+        return f"<Registration of {len(self.names)} metric names>"
+
+
+def register(names: Iterable[str] | None = None, *, override: bool = False) -> Registration:
+    """Register metrics under their names, so that `RetrieverEvaluator.from_metric_names` finds them.
+
+    Registering what is registered changes nothing. The names are process-wide: prefer `ranking_metrics`, which needs no
+    registration, where you can.
+
+    Args:
+        names: The names to register, such as `["mrr@10", "ndcg@10"]`. None: every metric, without cut-off and at 1, 3,
+            5, 10, 20, 50 and 100, except for the names that llama-index-core has itself.
+        override: Replace metrics of llama-index-core that have the name: `hit_rate`, `mrr`, `precision`, `recall`, `ap`
+            and `ndcg` then mean those of this package, also where names are None.
+
+    Returns:
+        The undo: call it, or use it in a `with` statement.
+
+    Raises:
+        ValueError: If no metric has one of the names, or llama-index-core has one itself and `override` is False.
+            Nothing is registered then.
+        TypeError: If `names` is a bare string.
+
+    Example:
+        >>> from llama_index.core.evaluation import resolve_metrics
+        >>> with register(["mrr@10"]):
+        ...     [known] = resolve_metrics(["mrr@10"])
+        >>> known()
+        metric('mrr@10')
+    """
+    if isinstance(names, str):
+        msg = f"register takes a list of names: write [{names!r}]"
+        raise TypeError(msg)
+    wanted = [name.strip() for name in names] if names is not None else _all_names(with_taken=override)
+    classes = {name: metric_class(name) for name in wanted}
+    taken = [name for name in classes if _is_foreign(name)]
+    if taken and not override:
+        msg = (
+            f"llama-index-core has metrics named {', '.join(taken)}, which mean something else; pass override=True to "
+            f"replace them, or say more: '{taken[0]}@10'"
+        )
+        raise ValueError(msg)
+    replaced = {
+        name: METRIC_REGISTRY.get(name) for name, cls in classes.items() if METRIC_REGISTRY.get(name) is not cls
+    }
+    METRIC_REGISTRY.update(classes)
+    return Registration(replaced)
+
+
+def _is_foreign(name: str) -> bool:
+    known = METRIC_REGISTRY.get(name)
+    return known is not None and not (isinstance(known, type) and issubclass(known, RetrievalMetric))
+
+
+def _all_names(*, with_taken: bool) -> list[str]:
+    names = []
+    for name, definition in DEFINITIONS.items():
+        cutoffs = CUTOFFS if definition.takes_cutoff else ()
+        names += [name, *(str(Metric(name, k)) for k in cutoffs)]
+    if with_taken:
+        return [*names, "ap"]  # llama-index-core's name for what is printed as map here
+    return [name for name in names if not _is_foreign(name)]

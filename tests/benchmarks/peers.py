@@ -1,0 +1,101 @@
+"""The peers, from dicts to the means of seven metrics; each imports itself only in the process that measures it."""
+
+import warnings
+from collections.abc import Callable, Mapping
+from types import ModuleType
+
+from generated import Qrels, Run
+
+METRICS = ("ndcg@10", "map", "mrr@10", "recall@100", "recall@1000", "hit_rate@10", "precision@10")
+UNCUT = "mrr"
+"""trec_eval's reciprocal rank has no cut-off, so its family is asked for the uncut one and checked against ours."""
+
+TREC_EVAL = {
+    "ndcg_cut_10": "ndcg@10",
+    "map": "map",
+    "recip_rank": "mrr",
+    "recall_100": "recall@100",
+    "recall_1000": "recall@1000",
+    "success_10": "hit_rate@10",
+    "P_10": "precision@10",
+}
+TREC_EVAL_REQUEST = {"ndcg_cut.10", "map", "recip_rank", "recall.100,1000", "success.10", "P.10"}
+IR_MEASURES = {
+    "nDCG@10": "ndcg@10",
+    "AP": "map",
+    "RR": "mrr",
+    "R@100": "recall@100",
+    "R@1000": "recall@1000",
+    "Success@10": "hit_rate@10",
+    "P@10": "precision@10",
+}
+
+FromDicts = Callable[[Qrels, Run], Mapping[str, float]]
+US = "retrieval-metrics"
+
+
+def retrieval_metrics() -> FromDicts:
+    import retrieval_metrics as rm
+
+    return lambda qrels, run: rm.evaluate(qrels, run, METRICS).means
+
+
+def pytrec_eval() -> FromDicts:
+    import pytrec_eval
+
+    def evaluate(qrels: Qrels, run: Run) -> dict[str, float]:
+        per_query = pytrec_eval.RelevanceEvaluator(qrels, TREC_EVAL_REQUEST).evaluate(run)
+        return {
+            ours: sum(values[theirs] for values in per_query.values()) / len(per_query)
+            for theirs, ours in TREC_EVAL.items()
+        }
+
+    return evaluate
+
+
+def ir_measures() -> FromDicts:
+    import ir_measures
+
+    measures = [ir_measures.parse_measure(name) for name in IR_MEASURES]
+
+    def evaluate(qrels: Qrels, run: Run) -> dict[str, float]:
+        means = ir_measures.calc_aggregate(measures, qrels, run)
+        return {ours: means[measure] for measure, ours in zip(measures, IR_MEASURES.values(), strict=True)}
+
+    return evaluate
+
+
+def ranx_objects() -> FromDicts:
+    ranx = quiet_ranx()
+
+    return lambda qrels, run: ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), list(METRICS))
+
+
+def quiet_ranx() -> ModuleType:
+    import ranx
+
+    warnings.simplefilter("ignore")  # numba warns of ranx's casts while it compiles
+    return ranx
+
+
+def ranx_dicts() -> FromDicts:
+    ranx = quiet_ranx()
+
+    return lambda qrels, run: ranx.evaluate(qrels, run, list(METRICS))
+
+
+FROM_DICTS: dict[str, Callable[[], FromDicts]] = {
+    US: retrieval_metrics,
+    "pytrec_eval-terrier": pytrec_eval,
+    "ir-measures": ir_measures,
+    "ranx, dicts": ranx_dicts,
+    "ranx, Qrels and Run": ranx_objects,
+}
+
+IMPORTS = {
+    "numpy": "import numpy",
+    US: "import retrieval_metrics",
+    "pytrec_eval-terrier": "import pytrec_eval",
+    "ir-measures": "import ir_measures",
+    "ranx": "import ranx",
+}

@@ -1,0 +1,194 @@
+"""The law of every adapter: the same judgments and rankings give the numbers of the core, to the last bit.
+
+An adapter's tests inherit one of two classes and say in one method how the host is driven:
+
+    class TestOurMetricsInTheHost(Conformance):
+        def scores(self, qrels, run, metrics):
+            return {metric: {query: host_score(metric, qrels[query], run.get(query, [])) for query in qrels} ...}
+
+    class TestOurEvaluatorInTheHost(EvaluationConformance):  # where the adapter returns an rm.Evaluation
+        def evaluation(self, qrels, run, metrics):
+            return evaluate_in_the_host(...)
+
+An asynchronous or a concurrent way through the adapter is a second subclass.
+"""
+
+import copy
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, TypeAlias
+
+import pytest
+
+import retrieval_metrics as rm
+
+Truth: TypeAlias = Mapping[str, Any]
+"""Per query its judgments, in a shape that `rm.evaluate` takes."""
+
+Rankings: TypeAlias = Mapping[str, Sequence[str]]
+"""Per query the ids that were retrieved, best first; a query may be missing."""
+
+Scores: TypeAlias = Mapping[str, Mapping[Any, float]]
+"""Per metric, named as it was asked for, the value of every judged query; NaN where it is undefined."""
+
+
+class Case(NamedTuple):
+    """One situation that hosts treat differently, as judgments and rankings."""
+
+    name: str
+    qrels: dict[str, Any]
+    run: dict[str, list[str]]
+
+
+def _many(seed: int = 11, queries: int = 60) -> Case:
+    """Flat, graded and grouped queries of every length, so that no number comes out right by luck."""
+    rng = random.Random(seed)
+    documents = [f"d{number}" for number in range(15)]
+    qrels: dict[str, Any] = {}
+    run: dict[str, list[str]] = {}
+    for number in range(queries):
+        known = rng.sample(documents, rng.randint(2, 7))
+        grades = {document: rng.choice([0, 1, 1, 2, 3]) for document in known}
+        at = rng.randint(1, len(known) - 1)
+        shapes = [known, grades, [known[:at], known[at:]], [{known[0]: 2, known[-1]: 1}, dict.fromkeys(known, 1)]]
+        qrels[f"q{number}"] = shapes[number % len(shapes)]
+        run[f"q{number}"] = rng.sample(documents, rng.randint(0, len(documents)))
+    return Case("many", qrels, run)
+
+
+CASES = (
+    Case(
+        "flat",
+        {"q1": ["d7"], "q2": ["d1", "d2", "d3"], "q3": ["d4", "d5"], "q4": ["d9"]},
+        {"q1": ["d3", "d7"], "q2": ["d2", "x", "d1", "y"], "q3": ["d5", "d4"], "q4": ["x", "y", "z"]},
+    ),
+    Case(
+        "graded",
+        {"q1": {"d1": 3, "d2": 2, "d3": 1, "d4": 0}, "q2": {"d1": 1, "d2": 0.5}, "q3": {"d1": 2, "d2": -1}},
+        {"q1": ["d3", "d4", "d2", "d1"], "q2": ["x", "d2", "d1"], "q3": ["d2", "d1"]},
+    ),
+    Case(
+        "grouped",
+        {
+            "q1": [["d1", "d2"], ["d3"]],
+            "q2": [["d1", "d2"], ["d2", "d3"]],
+            "q3": [{"d1": 2, "d2": 1}, {"d9": 3}],
+            "q4": ["d1", "d2"],
+        },
+        {
+            "q1": ["d1", "x", "d2", "y"],
+            "q2": ["x", "d2", "d1"],
+            "q3": ["d2", "x", "d9", "d1"],
+            "q4": ["d2", "x", "d1"],
+        },
+    ),
+    Case(
+        "repeats",
+        {"q1": ["d1"], "q2": ["d1", "d2"], "q3": ["d1", "d2"]},
+        {"q1": ["d1", "d1", "d1"], "q2": ["d1", "d1", "x", "x", "d2"], "q3": ["x", "d2", "x", "d2"]},
+    ),
+    Case("repeated truth", {"q1": ["d1", "d1"], "q2": ["d2", "d1", "d2"]}, {"q1": ["d1"], "q2": ["x", "d1", "d2"]}),
+    Case("nothing retrieved", {"q1": ["d1"], "q2": ["d1", "d2"]}, {"q1": [], "q2": ["d2"]}),
+    Case("missing", {"q1": ["d1"], "q2": ["d1", "d2"]}, {"q2": ["d2", "x"]}),
+    Case("nothing relevant", {"q1": [], "q2": ["d1"]}, {"q1": ["d1", "d2"], "q2": ["x", "d1"]}),
+    Case("nothing relevant by grade", {"q1": {"d1": 0, "d2": 0}, "q2": {"d1": 1}}, {"q1": ["d1"], "q2": ["x", "d1"]}),
+    Case("nothing at all", {"q1": [], "q2": ["d1"]}, {"q1": [], "q2": ["d1"]}),
+    _many(),
+)
+
+METRICS = (
+    "hit_rate@1",
+    "hit_rate@3",
+    "full_recall@3",
+    "recall@2",
+    "recall",
+    "precision@3",
+    "precision",
+    "f1@3",
+    "mrr@2",
+    "mrr",
+    "map@3",
+    "map",
+    "ndcg@3",
+    "ndcg",
+)
+
+
+def bits(scores: Scores) -> dict[str, dict[str, str]]:
+    """Values as text that differs when the last bit does, and is readable when a test fails."""
+    return {metric: {q: f"{v} {float(v).hex()}" for q, v in values.items()} for metric, values in scores.items()}
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")  # the cases are full of what it warns of
+class Conformance:
+    """Inherit and give `scores`: every test below then runs through the host.
+
+    Attributes:
+        metrics: The metrics that are compared; narrow it to what the adapter offers.
+        refuses: Cases the host cannot express, with a pattern of the error it must raise: a number that is not the
+            core's must not come out.
+    """
+
+    metrics: ClassVar[tuple[str, ...]] = METRICS
+    refuses: ClassVar[Mapping[str, str]] = {}
+
+    def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
+        """Score the rankings through the host.
+
+        Args:
+            qrels: The judgments per query.
+            run: The ranking per query; a query may be missing: let the retriever fail or return nothing for it.
+            metrics: The names of the core, such as `ndcg@3`.
+        """
+        raise NotImplementedError
+
+    @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+    def test_every_score_is_the_cores_to_the_last_bit(self, case: Case) -> None:
+        if case.name in self.refuses:
+            with pytest.raises(Exception, match=self.refuses[case.name]):
+                self.scores(case.qrels, case.run, self.metrics)
+            return
+        expected = rm.evaluate(case.qrels, case.run, self.metrics).per_query
+        scores = self.scores(case.qrels, case.run, self.metrics)
+        assert set(scores) == set(self.metrics)
+        assert bits(scores) == bits({metric: expected[metric] for metric in scores})
+
+    @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+    def test_the_judgments_and_rankings_are_left_as_they_were(self, case: Case) -> None:
+        qrels, run = copy.deepcopy((case.qrels, case.run))
+        if case.name in self.refuses:
+            with pytest.raises(Exception, match=self.refuses[case.name]):
+                self.scores(qrels, run, self.metrics)
+        else:
+            self.scores(qrels, run, self.metrics)
+        assert (qrels, run) == (case.qrels, case.run)
+
+    def test_one_metric_alone_scores_as_it_does_among_others(self) -> None:
+        case = next(case for case in CASES if case.name == "flat")
+        together = self.scores(case.qrels, case.run, self.metrics)
+        for metric in self.metrics:
+            assert bits(self.scores(case.qrels, case.run, [metric])) == bits({metric: together[metric]})
+
+
+class EvaluationConformance(Conformance):
+    """Inherit and give `evaluation`, where the adapter returns the core's own result."""
+
+    def evaluation(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> rm.Evaluation:
+        """Evaluate the rankings through the host; the arguments are those of `scores`."""
+        raise NotImplementedError
+
+    def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
+        per_query = self.evaluation(qrels, run, metrics).per_query
+        return {metric: per_query[metric] for metric in metrics}
+
+    @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+    def test_means_and_counts_are_the_cores(self, case: Case) -> None:
+        if case.name in self.refuses:
+            return  # that it raises is tested above
+        expected = rm.evaluate(case.qrels, case.run, self.metrics)
+        result = self.evaluation(case.qrels, case.run, self.metrics)
+        assert dict(result.n) == dict(expected.n)
+        assert bits({"means": result.means}) == bits({"means": expected.means})
+        failed = result.counts["failed"]  # the run of the core knows no retriever that could fail
+        assert {**result.counts, "failed": 0} == expected.counts
+        assert failed <= result.counts["missing"]

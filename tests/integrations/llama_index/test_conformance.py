@@ -1,0 +1,104 @@
+"""Every way through LlamaIndex gives the numbers of the core, to the last bit."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from math import nan
+from typing import Any, ClassVar
+
+from llama_index.core.evaluation import RetrieverEvaluator as StockRetrieverEvaluator
+from llama_index.core.evaluation.retrieval.base import RetrievalEvalResult
+
+import retrieval_metrics as rm
+from conformance import Conformance, EvaluationConformance, Rankings, Scores, Truth
+from llama_index.evaluation.retrieval_metrics import RetrieverEvaluator, ranking_metrics, register
+from llama_index_hosts import Deliver, DeliverAsync, Prepared, PreparedAsync, with_sources
+
+
+def by_metric(results: Mapping[str, RetrievalEvalResult], metrics: Sequence[str]) -> Scores:
+    def value(result: RetrievalEvalResult, metric: str) -> float:
+        found = result.metric_dict[metric]
+        return nan if found.metadata.get("undefined") else found.score
+
+    return {metric: {query: value(result, metric) for query, result in results.items()} for metric in metrics}
+
+
+def delivered(run: Rankings) -> Any:
+    """Node ids that may repeat can only come out of a postprocessor: retrievers of LlamaIndex drop repeated ids."""
+    return {
+        "retriever": Prepared({}),
+        "node_postprocessors": [Deliver(answers={query: list(ranking) for query, ranking in run.items()})],
+    }
+
+
+class TestMetricsInTheStockEvaluator(Conformance):
+    refuses: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ["graded", "grouped", "nothing relevant by grade", "many"],  # the results of LlamaIndex hold lists of ids only
+        "validation error",
+    )
+
+    def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
+        evaluator = StockRetrieverEvaluator(metrics=ranking_metrics(metrics), **delivered(run))
+        return by_metric({query: evaluator.evaluate(query, truth) for query, truth in qrels.items()}, metrics)
+
+
+class TestMetricsInTheStockEvaluatorAsynchronously(TestMetricsInTheStockEvaluator):
+    def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
+        evaluator = StockRetrieverEvaluator(metrics=ranking_metrics(metrics), **delivered(run))
+
+        async def gathered() -> list[RetrievalEvalResult]:
+            return await asyncio.gather(*(evaluator.aevaluate(query, truth) for query, truth in qrels.items()))
+
+        return by_metric(dict(zip(qrels, asyncio.run(gathered()), strict=True)), metrics)
+
+
+class TestMetricsByNameInTheStockEvaluator(TestMetricsInTheStockEvaluator):
+    def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
+        with register(metrics, override=True):
+            evaluator = StockRetrieverEvaluator.from_metric_names(list(metrics), **delivered(run))
+        return by_metric({query: evaluator.evaluate(query, truth) for query, truth in qrels.items()}, metrics)
+
+
+class TestOurEvaluatorQueryByQuery(Conformance):
+    def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
+        evaluator = RetrieverEvaluator.from_metric_names(list(metrics), **delivered(run))
+        return by_metric({query: evaluator.evaluate(query, truth) for query, truth in qrels.items()}, metrics)
+
+
+class TestOurEvaluatorQueryByQueryAsynchronously(Conformance):
+    def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
+        answers = {query: list(ranking) for query, ranking in run.items()}
+        evaluator = RetrieverEvaluator.from_metric_names(
+            list(metrics), retriever=PreparedAsync({}), node_postprocessors=[DeliverAsync(answers=answers)]
+        )
+
+        async def gathered() -> Any:
+            return await asyncio.gather(*(evaluator.aevaluate(query, truth) for query, truth in qrels.items()))
+
+        return by_metric(dict(zip(qrels, asyncio.run(gathered()), strict=True)), metrics)
+
+
+class TestOurEvaluatorOnADataset(EvaluationConformance):
+    def evaluation(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> rm.Evaluation:
+        evaluator = RetrieverEvaluator.from_metric_names(list(metrics), **delivered(run))
+        return evaluator.evaluate_dataset(dict(qrels)).evaluation
+
+
+class TestOurEvaluatorOnADatasetBySourceAsynchronously(EvaluationConformance):
+    def evaluation(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> rm.Evaluation:
+        retriever = PreparedAsync(with_sources(run))
+        evaluator = RetrieverEvaluator.from_metric_names(list(metrics), retriever=retriever, match="ref_doc_id")
+        return asyncio.run(evaluator.aevaluate_dataset(dict(qrels), workers=3)).evaluation
+
+
+class TestOurResultsOnADataset(Conformance):
+    """The results beside the evaluation say the same; queries that are missing fail."""
+
+    def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
+        answers: dict[str, Any] = {query: KeyError(query) for query in qrels} | with_sources(run)
+        evaluator = RetrieverEvaluator.from_metric_names(
+            list(metrics), retriever=Prepared(answers), match=lambda found: found.node.ref_doc_id
+        )
+        results = evaluator.evaluate_dataset(dict(qrels))
+        assert set(results.errors) == set(qrels) - set(run)
+        values = {str(result.query_id): result.metric_vals_dict for result in results}
+        return {metric: {query: values[query][metric] for query in qrels} for metric in metrics}

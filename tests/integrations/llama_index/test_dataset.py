@@ -1,0 +1,221 @@
+"""Whole datasets: every shape, concurrent, failures kept, the host's results beside the core's evaluation."""
+
+import asyncio
+import json
+import pickle
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.evaluation import MRR
+from llama_index.core.evaluation.notebook_utils import get_retrieval_results_df
+from llama_index.core.schema import NodeWithScore, QueryBundle
+
+import retrieval_metrics as rm
+from llama_index.evaluation.retrieval_metrics import DatasetResult, RetrieverEvalResult, RetrieverEvaluator, metric
+from llama_index_hosts import Prepared, PreparedAsync, node
+
+QUERIES = {"q1": "what is a closure?", "q2": "what does yield do?", "q3": "what is a slot?"}
+RELEVANT = {"q1": ["n1"], "q2": ["n2", "n3"], "q3": ["n4"]}
+ANSWERS = {QUERIES["q1"]: ["n1", "n9"], QUERIES["q2"]: ["n9", "n3"], QUERIES["q3"]: ["n9"]}
+MEANS = {"mrr": 0.5, "recall@2": 0.5}
+
+ROWS = [{"id": key, "query": text, "relevant": RELEVANT[key]} for key, text in QUERIES.items()]
+PAIRS = [(text, RELEVANT[key]) for key, text in QUERIES.items()]
+
+
+def evaluator(answers: Any = ANSWERS, retriever: type[Prepared] = Prepared, **arguments: Any) -> RetrieverEvaluator:
+    return RetrieverEvaluator.from_metric_names(["mrr", "recall@2"], retriever=retriever(answers), **arguments)
+
+
+@pytest.mark.parametrize(
+    "dataset",
+    [
+        PAIRS,
+        ROWS,
+        {"queries": QUERIES, "relevant_docs": RELEVANT},
+        SimpleNamespace(queries=QUERIES, relevant_docs=RELEVANT, corpus={}, mode="text"),
+        rm.EvaluationSet(QUERIES, RELEVANT),
+    ],
+    ids=["pairs", "rows", "mapping", "object", "EvaluationSet"],
+)
+def test_every_shape_in_which_datasets_come_is_read(dataset: Any) -> None:
+    result = evaluator().evaluate_dataset(dataset)
+    assert dict(result.evaluation.means) == MEANS
+    assert [one.query for one in result] == list(QUERIES.values())
+    ids = QUERIES.values() if dataset is PAIRS else QUERIES  # where there is no id, the text is the id
+    assert [one.query_id for one in result] == list(ids)
+
+
+@pytest.mark.parametrize("as_path", [Path, str])
+def test_the_file_that_the_removed_dataset_class_saved_is_read(tmp_path: Path, as_path: Any) -> None:
+    path = tmp_path / "qa.json"
+    content = {"queries": QUERIES, "corpus": {"n1": "a long text"}, "relevant_docs": RELEVANT, "mode": "text"}
+    path.write_text(json.dumps(content))
+    assert dict(evaluator().evaluate_dataset(as_path(path)).evaluation.means) == MEANS
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("not json", "is no JSON"),
+        ("[1, 2]", "must hold a JSON object with 'queries' and 'relevant_docs'"),
+        ('{"queries": {}}', "must hold a JSON object with 'queries' and 'relevant_docs'"),
+        ('{"queries": {}, "relevant_docs": {}}', "the dataset is empty"),
+    ],
+)
+def test_a_file_that_is_no_dataset_is_refused_by_name(tmp_path: Path, content: str, message: str) -> None:
+    path = tmp_path / "qa.json"
+    path.write_text(content)
+    with pytest.raises(ValueError, match=message):
+        evaluator().evaluate_dataset(path)
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.json"):
+        evaluator().evaluate_dataset(tmp_path / "nowhere.json")
+
+
+def test_what_is_no_dataset_is_refused_before_anything_is_retrieved() -> None:
+    ours = evaluator({}, PreparedAsync)
+    with pytest.raises(TypeError, match=r"a dataset is a list of \(query, relevant\) pairs"):
+        ours.evaluate_dataset(7)
+    with pytest.raises(ValueError, match="no judgments for 1 of 3 queries, for example 'q3'"):
+        ours.evaluate_dataset({"queries": QUERIES, "relevant_docs": {"q1": ["n1"], "q2": ["n2"]}})
+    with pytest.raises(ValueError, match="workers must be a positive integer"):
+        ours.evaluate_dataset(PAIRS, workers=0)
+
+
+def test_grades_and_groups_are_relevant_docs_too() -> None:
+    relevant: dict[str, Any] = {"q1": {"n1": 3, "n9": 0}, "q2": [["n2", "n3"], ["n9"]], "q3": [{"n4": 2, "n5": 1}]}
+    run = {query: ANSWERS[text] for query, text in QUERIES.items()}
+    result = evaluator().evaluate_dataset({"queries": QUERIES, "relevant_docs": relevant})
+    assert result.evaluation.per_query["recall@2"] == rm.evaluate(relevant, run, "recall@2").per_query["recall@2"]
+    assert [one.metric_vals_dict["recall@2"] for one in result] == [1.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize("retriever", [Prepared, PreparedAsync])
+def test_sync_and_async_inside_and_outside_a_running_loop_agree(retriever: type[Prepared]) -> None:
+    ours = evaluator(retriever=retriever)
+
+    async def notebook() -> list[DatasetResult]:
+        return [ours.evaluate_dataset(ROWS), await ours.aevaluate_dataset(ROWS, workers=1)]
+
+    outside = ours.evaluate_dataset(ROWS)
+    assert [outside, outside] == asyncio.run(notebook())
+
+
+@pytest.mark.parametrize("asynchronous", [True, False])
+def test_as_many_queries_are_under_way_as_there_are_workers(asynchronous: bool) -> None:  # noqa: FBT001  (a parameter of the test)
+    together = threading.Barrier(4, timeout=10)  # breaks, and fails the query, if fewer than 4 come together
+
+    class Meets(BaseRetriever):
+        def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+            together.wait()
+            return [node(query_bundle.query_str)]
+
+    class MeetsAsync(Meets):
+        async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+            return await asyncio.to_thread(self._retrieve, query_bundle)
+
+    ours = RetrieverEvaluator.from_metric_names(["mrr"], retriever=MeetsAsync() if asynchronous else Meets())
+    result = ours.evaluate_dataset([(f"query {number}", [f"query {number}"]) for number in range(8)], workers=4)
+    assert (result.errors, result.evaluation.means["mrr"]) == ({}, 1.0)
+
+
+def test_a_failing_query_is_reported_and_not_fatal() -> None:
+    answers = ANSWERS | {QUERIES["q2"]: ConnectionError("no index")}
+    with pytest.warns(
+        rm.RetrievalWarning, match="the retriever failed for 1 of them, for example 'q2': Conn.*no index"
+    ):
+        result = evaluator(answers).evaluate_dataset(ROWS)
+    assert list(result.errors) == ["q2"]
+    assert [one.error for one in result] == [None, "ConnectionError: no index", None]
+    assert result[1].metric_vals_dict == {"mrr": 0.0, "recall@2": 0.0}
+    assert result.evaluation.counts["failed"] == 1
+    assert repr(result) == "<DatasetResult: 3 queries, 1 failed>"
+    for one in result:
+        assert RetrieverEvalResult.model_validate_json(one.model_dump_json()) == one
+
+
+def test_the_first_failure_is_raised_where_that_is_wanted() -> None:
+    answers = ANSWERS | {QUERIES["q2"]: ConnectionError("no index")}
+    with pytest.raises(ConnectionError, match="no index") as raised:
+        evaluator(answers).evaluate_dataset(ROWS, raise_on_error=True)
+    assert raised.value.__notes__ == ["while retrieving for query 'q2'"]
+
+
+def test_retrieving_nothing_scores_zero_and_is_warned_of() -> None:
+    with pytest.warns(rm.RetrievalWarning, match="nothing was retrieved for 1 of 3"):
+        result = evaluator(ANSWERS | {QUERIES["q1"]: []}).evaluate_dataset(ROWS)
+    assert result[0].metric_vals_dict == {"mrr": 0.0, "recall@2": 0.0}
+    assert (result[0].error, result.errors) == (None, {})
+
+
+def test_ids_of_documents_against_ids_of_nodes_are_warned_of() -> None:
+    with pytest.warns(rm.RetrievalWarning, match="none of the retrieved documents is judged"):
+        evaluator().evaluate_dataset([(text, ["document"]) for text in QUERIES.values()])
+
+
+def test_the_means_of_the_hosts_table_are_those_of_the_core_undefined_queries_left_out() -> None:
+    relevant = RELEVANT | {"q3": []}
+    result = evaluator().evaluate_dataset({"queries": QUERIES, "relevant_docs": relevant})
+    table = get_retrieval_results_df(["bm25"], [[*result]], metric_keys=["mrr", "recall@2"])
+    assert table.to_dict("records") == [{"retrievers": "bm25", "mrr": 0.75, "recall@2": 0.75}]
+    assert dict(result.evaluation.means) == {"mrr": 0.75, "recall@2": 0.75}
+    assert result.evaluation.n["mrr"] == 2
+
+
+def test_it_is_printed_as_the_cores_table_and_in_a_notebook() -> None:
+    result = evaluator().evaluate_dataset(ROWS)
+    assert str(result) == str(result.evaluation)
+    assert str(result).splitlines()[1] == "mrr       0.5000  3"
+    assert result._repr_html_() == result.evaluation._repr_html_()
+
+
+def test_results_are_a_list_that_pickles() -> None:
+    result = evaluator().evaluate_dataset(ROWS)
+    other = pickle.loads(pickle.dumps(result))  # noqa: S301  (our own pickle)
+    assert isinstance(other, list)
+    assert other == result
+    assert dict(other.evaluation.means) == MEANS
+
+
+def test_a_metric_of_llama_index_that_fails_is_reported_and_ours_stand() -> None:
+    answers = ANSWERS | {QUERIES["q1"]: []}
+    ours = RetrieverEvaluator(metrics=[MRR(), metric("map")], retriever=Prepared(answers))
+    with pytest.warns(rm.RetrievalWarning, match="nothing was retrieved for 1"):
+        result = ours.evaluate_dataset(ROWS)
+    assert result[0].metric_vals_dict == {"map": 0.0}
+    assert result[0].error == "ValueError: Retrieved ids and expected ids must be provided"
+    assert result[1].metric_vals_dict == {"mrr": 0.5, "map": 0.25}
+    assert list(result.errors) == ["q1"]
+    with pytest.raises(ValueError, match="must be provided"):
+        ours.evaluate_dataset(ROWS, raise_on_error=True)
+
+
+def test_a_retriever_that_failed_is_not_the_fault_of_a_metric() -> None:
+    ours = RetrieverEvaluator(metrics=[MRR()], retriever=Prepared({QUERIES["q1"]: OSError("down")}))
+    result = ours.evaluate_dataset(ROWS[:1])
+    assert (result[0].error, result[0].metric_dict) == ("OSError: down", {})
+
+
+def test_metrics_of_llama_index_alone_give_results_but_no_evaluation() -> None:
+    result = RetrieverEvaluator(metrics=[MRR()], retriever=Prepared(ANSWERS)).evaluate_dataset(ROWS)
+    assert [one.metric_vals_dict["mrr"] for one in result] == [1.0, 0.5, 0.0]
+    with pytest.raises(ValueError, match="no metric of this package was computed"):
+        _ = result.evaluation
+    assert str(result) == "<DatasetResult: 3 queries, 0 failed>"
+    assert result._repr_html_() is None
+
+
+def test_progress_is_shown_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    evaluator().evaluate_dataset(ROWS, show_progress=True)
+    assert "3/3" in capsys.readouterr().err
+    evaluator().evaluate_dataset(ROWS)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_retriever_that_repeats_a_node_is_cleaned_by_the_host() -> None:
+    (result,) = evaluator({"q": ["n9", "n9", "n1"]}).evaluate_dataset([("q", ["n1"])])
+    assert (result.retrieved_ids, result.metric_vals_dict["mrr"]) == (["n9", "n1"], 0.5)

@@ -1,0 +1,251 @@
+"""The evaluator on one query: what it takes, what it refuses, and what it leaves as the host has it."""
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+from llama_index.core.evaluation import MRR, HitRate
+from llama_index.core.evaluation import RetrieverEvaluator as StockRetrieverEvaluator
+from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode, RetrievalEvalResult
+from llama_index.core.schema import Document, NodeWithScore, QueryBundle
+
+import retrieval_metrics as rm
+from llama_index.evaluation.retrieval_metrics import RetrieverEvalResult, RetrieverEvaluator, metric
+from llama_index_hosts import Deliver, Prepared, PreparedAsync, node
+
+CHUNKS = [
+    node("chunk1", "a closure", source="docs/closures", page=3, file="a.md"),
+    node("chunk2", "a lambda", source="docs/lambdas", page=1, file="a.md"),
+    node("chunk3", "free variables", source="docs/closures", page=4, file="b.md"),
+]
+
+
+def evaluator(names: list[str], answer: Any = CHUNKS, **arguments: Any) -> RetrieverEvaluator:
+    return RetrieverEvaluator.from_metric_names(names, retriever=Prepared({"q": answer}), **arguments)
+
+
+def test_it_takes_the_place_of_the_stock_evaluator() -> None:
+    ours = evaluator(["hit_rate", "mrr", "precision", "recall", "ndcg"])
+    stock = StockRetrieverEvaluator.from_metric_names(
+        ["hit_rate", "mrr", "precision", "recall", "ndcg"], retriever=Prepared({"q": CHUNKS})
+    )
+    assert isinstance(ours, StockRetrieverEvaluator)
+    new, old = (either.evaluate("q", ["chunk2", "chunk9"]) for either in (ours, stock))
+    assert isinstance(new, RetrievalEvalResult)
+    assert new.metric_vals_dict == pytest.approx(old.metric_vals_dict)
+    shared = {"query", "expected_ids", "expected_texts", "retrieved_ids", "retrieved_texts", "mode"}
+    assert new.model_dump(include=shared) == old.model_dump(include=shared)
+    assert str(new).startswith("Query: q\nMetrics: {'hit_rate': 1.0, 'mrr': 0.5")
+
+
+def test_the_core_names_the_metrics_where_nobody_does() -> None:
+    result = RetrieverEvaluator(retriever=Prepared({"q": CHUNKS})).evaluate("q", ["chunk1"])
+    assert list(result.metric_dict) == list(rm.DEFAULT_METRICS)
+
+
+@pytest.mark.parametrize(
+    ("match", "relevant"),
+    [
+        ("id", ["chunk2"]),
+        ("ref_doc_id", ["docs/lambdas"]),
+        ("metadata:page", [1]),
+        (lambda found: f"{found.metadata['file']}#{found.metadata['page']}", ["a.md#1"]),
+        (lambda found: found.get_content(), ["a lambda"]),
+    ],
+)
+def test_nodes_are_judged_by_what_the_user_names(match: Any, relevant: list[Any]) -> None:
+    result = evaluator(["mrr"], match=match).evaluate("q", relevant)
+    assert result.metric_vals_dict == {"mrr": 0.5}
+    assert result.expected_ids == [str(relevant[0])]
+    assert result.retrieved_ids[1] == str(relevant[0])
+
+
+def test_chunks_of_one_document_are_repeats_that_earn_nothing() -> None:
+    sources = ["cats", "cats", "fish", "dogs", "fish", "dogs"]
+    answer = [node(str(rank), source=source) for rank, source in enumerate(sources)]
+    result = evaluator(["map", "ndcg"], answer, match="ref_doc_id").evaluate("q", ["cats", "fish"])
+    assert result.metric_vals_dict == pytest.approx({"map": 0.8333, "ndcg": 0.9197}, abs=1e-4)
+    assert result.metric_dict["map"].metadata["relevant_ranks"] == [1, 3]
+
+
+def test_a_whole_document_is_its_own_source() -> None:
+    answer = [NodeWithScore(node=Document(id_="docs/closures", text="all of it")), CHUNKS[1]]
+    result = evaluator(["mrr"], answer, match="ref_doc_id").evaluate("q", ["docs/closures"])
+    assert result.metric_vals_dict == {"mrr": 1.0}
+    assert result.retrieved_texts == ["all of it", "a lambda"]
+
+
+@pytest.mark.parametrize(
+    ("match", "answer", "error", "message"),
+    [
+        ("ref_doc_id", [node("lone")], ValueError, "node 'lone' has no ref_doc_id: it was not cut from a Document"),
+        (
+            "metadata:page",
+            [*CHUNKS[:1], node("x", file="f")],
+            ValueError,
+            "'x' has no metadata 'page'.*; it has 'file'",
+        ),
+        (lambda _: None, CHUNKS, TypeError, "an id, a str or an int; for node 'chunk1' it is None"),
+        (lambda found: found.no_such_thing, CHUNKS, AttributeError, "no_such_thing"),
+    ],
+)
+def test_a_node_without_what_it_is_judged_by_is_an_error(
+    match: Any, answer: Any, error: type[Exception], message: str
+) -> None:
+    ours = evaluator(["mrr"], answer, match=match)
+    with pytest.raises(error, match=message) as raised:
+        ours.evaluate("q", ["a"])
+    assert raised.value.__notes__ == ["among what was retrieved for query 'q'"]
+    with pytest.raises(error, match=message):
+        ours.evaluate_dataset([("q", ["a"])])
+
+
+def test_grades_and_groups_are_judgments_and_stay_in_the_result() -> None:
+    ours = evaluator(["ndcg", "recall"])
+    graded = ours.evaluate("q", {"chunk1": 1, "chunk2": 3, "chunk9": 0})
+    assert graded.metric_vals_dict["ndcg"] == pytest.approx(rm.ndcg([1, 3, 0]))
+    assert (graded.expected_ids, graded.judgments) == (["chunk1", "chunk2"], {"chunk1": 1, "chunk2": 3, "chunk9": 0})
+    grouped = ours.evaluate("q", [["chunk1", "chunk2"], {"chunk9"}])
+    assert grouped.metric_vals_dict["recall"] == 0.5
+    assert (grouped.expected_ids, grouped.judgments) == (
+        ["chunk1", "chunk2", "chunk9"],
+        [["chunk1", "chunk2"], ["chunk9"]],
+    )
+    for result in (graded, grouped, ours.evaluate("q", []), ours.evaluate("q", {"chunk1"})):
+        assert RetrieverEvalResult.model_validate_json(result.model_dump_json()) == result
+        assert RetrieverEvalResult.model_validate(result.model_dump()) == result
+
+
+def test_undefined_is_nan_for_whoever_averages_and_zero_with_a_word_in_json() -> None:
+    result = evaluator(["ndcg"]).evaluate("q", [])
+    assert str(result.metric_vals_dict["ndcg"]) == "nan"
+    assert (result.metric_dict["ndcg"].score, result.metric_dict["ndcg"].metadata["undefined"]) == (0.0, True)
+
+
+@pytest.mark.parametrize("retriever", [Prepared, PreparedAsync])
+def test_sync_and_async_inside_and_outside_a_running_loop(retriever: type[Prepared]) -> None:
+    ours = RetrieverEvaluator.from_metric_names(["mrr"], retriever=retriever({"q": CHUNKS}))
+
+    async def notebook() -> list[RetrieverEvalResult]:
+        return [ours.evaluate("q", ["chunk2"]), await ours.aevaluate("q", ["chunk2"])]
+
+    assert [ours.evaluate("q", ["chunk2"]), *asyncio.run(notebook())] == [ours.evaluate("q", ["chunk2"])] * 3
+
+
+def test_postprocessors_run_in_order_on_what_the_one_before_returned() -> None:
+    class Reverse(Deliver):
+        def _postprocess_nodes(
+            self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+        ) -> list[NodeWithScore]:
+            assert query_bundle == QueryBundle("q")
+            return nodes[::-1]
+
+    chain = [Deliver(answers={"q": ["a", "b", "a"]}), Reverse(answers={})]
+    assert evaluator(["mrr"], node_postprocessors=chain).evaluate("q", ["b"]).retrieved_ids == ["a", "b", "a"]
+    chain = [Reverse(answers={})]
+    assert evaluator(["mrr"], node_postprocessors=chain).evaluate("q", ["chunk3"]).metric_vals_dict == {"mrr": 1.0}
+
+
+def test_a_retriever_that_is_only_synchronous_does_not_block_the_loop() -> None:
+    asked = threading.Event()
+
+    class Waits(Prepared):
+        def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+            assert asked.wait(10), "the loop was blocked"
+            return super()._retrieve(query_bundle)
+
+    async def main() -> RetrieverEvalResult:
+        ours = RetrieverEvaluator.from_metric_names(["mrr"], retriever=Waits({"q": CHUNKS}))
+        task = asyncio.create_task(ours.aevaluate("q", ["chunk1"]))
+        await asyncio.sleep(0.01)
+        asked.set()
+        return await task
+
+    assert asyncio.run(main()).metric_vals_dict == {"mrr": 1.0}
+
+
+def test_what_the_retriever_raises_comes_through_with_the_query() -> None:
+    ours = evaluator(["mrr"], ConnectionError("no index"))
+    with pytest.raises(ConnectionError, match="no index") as raised:
+        ours.evaluate("q", ["a"])
+    assert raised.value.__notes__ == ["while retrieving for query 'q'"]
+    with pytest.raises(ConnectionError, match="no index"):
+        asyncio.run(ours.aevaluate("q", ["a"]))
+
+
+def test_metrics_of_llama_index_stay_usable_beside_ours() -> None:
+    ours = RetrieverEvaluator(metrics=[MRR(), metric("ndcg"), HitRate()], retriever=Prepared({"q": CHUNKS}))
+    result = ours.evaluate("q", [["chunk2"], ["chunk9"]])
+    assert list(result.metric_dict) == ["mrr", "ndcg", "hit_rate"]
+    assert (result.metric_vals_dict["mrr"], result.metric_dict["mrr"].metadata) == (0.5, {})
+    with pytest.raises(ValueError, match="must be provided") as raised:
+        ours.evaluate("q", [])
+    assert raised.value.__notes__ == ["while computing mrr for query 'q'"]
+
+
+def test_names_are_ours_first_then_those_of_llama_index_then_an_error() -> None:
+    with pytest.raises((ImportError, KeyError, ValueError), match=r"(?i)cohere"):
+        evaluator(["mrr", "cohere_rerank_relevancy"])  # llama-index's own metric, which wants its own package and key
+    with pytest.raises(ValueError, match="unknown metric 'mmr'; did you mean mrr"):
+        evaluator(["mmr"])
+    with pytest.raises(TypeError, match=r"must be a list of names: write \['mrr'\]"):
+        evaluator("mrr")  # type: ignore[arg-type]  # the point of the line
+    assert [made.metric_name for made in evaluator(["ap", "ap", "MAP"]).metrics] == ["ap", "MAP"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"match": "text_hash"}, "match must be 'id', 'ref_doc_id', 'metadata:<key>' or a function.*got 'text_hash'"),
+        ({"match": "metadata:"}, "match must be"),
+        ({"node_postprocessor": []}, "node_postprocessor\n  Extra inputs are not permitted"),
+        ({"metrics": [MRR(), metric("mrr")]}, "two metrics are named 'mrr'"),
+        ({"retriever": "bm25"}, "retriever\n  Input should be an instance of BaseRetriever"),
+    ],
+)
+def test_a_wrong_argument_is_refused_when_the_evaluator_is_made(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        RetrieverEvaluator(**{"retriever": Prepared({}), **arguments})
+
+
+@pytest.mark.parametrize(
+    ("query", "expected", "arguments", "error", "message"),
+    [
+        (
+            "q",
+            ["a"],
+            {"relevance": {"a": 3}},
+            TypeError,
+            "unknown argument 'relevance'; grades and groups are given as",
+        ),
+        ("q", "abc", {}, TypeError, "bare string 'abc'"),
+        ("q", [1], {}, TypeError, "document ids in the qrels are int and those in the run are str"),
+        ("q", ["a", ["b"]], {}, TypeError, "mixes flat and nested"),
+        ("q", {"a": float("nan")}, {}, ValueError, "the grade of document 'a' for query 'q' must be finite"),
+        (7, ["a"], {}, TypeError, "the query must be a str, got 7"),
+    ],
+)
+def test_a_wrong_argument_is_refused_when_evaluating(
+    query: Any, expected: Any, arguments: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        evaluator(["mrr"]).evaluate(query, expected, **arguments)
+    with pytest.raises(error, match=message):
+        asyncio.run(evaluator(["mrr"]).aevaluate(query, expected, **arguments))
+
+
+def test_nothing_that_was_retrieved_is_changed() -> None:
+    answer = [entry.model_copy(deep=True) for entry in CHUNKS]
+    evaluator(["mrr"], answer, match="ref_doc_id").evaluate("q", ["docs/closures"])
+    assert answer == CHUNKS
+
+
+def test_texts_and_mode_stay_in_the_result() -> None:
+    result = evaluator(["mrr"]).evaluate("q", ["chunk1"], ["a closure"], RetrievalEvalMode.IMAGE)
+    assert (result.expected_texts, result.mode) == (["a closure"], RetrievalEvalMode.IMAGE)
+
+
+def test_the_hook_of_the_base_class_says_what_is_judged() -> None:
+    ours = evaluator(["mrr"], match="metadata:page")
+    assert asyncio.run(ours._aget_retrieved_ids_and_texts("q"))[0] == ["3", "1", "4"]  # noqa: SLF001  (what subclasses call)
