@@ -244,24 +244,40 @@ def power(draws: int) -> None:
             print(f"{population.name:36}{n:5}{promised:9.3f}{cells[:18]}{needed:9}{cells[18:]}", flush=True)
 
 
+def intervals_of_means(draws: int) -> None:
+    coverage(POPULATIONS, lambda p, x: mean_interval(x, binary=p.binary), draws)
+
+
+def intervals_of_differences(draws: int) -> None:
+    coverage(DIFFERENCES, lambda _, x: paired_difference(x, np.zeros(len(x)), resamples=1).interval, draws)
+
+
+THREE_METHODS = "".join(f"{name:>15}" for name in ("ours", "Student's t", "bootstrap"))
+PARTS = {
+    "mean": (intervals_of_means, "Mean: coverage (%) and width of the 95 % interval", THREE_METHODS),
+    "difference": (intervals_of_differences, "Difference: coverage (%) and width of the 95 % interval", THREE_METHODS),
+    "null": (null_rejection, "Equal systems called different at 5 % (%)", "  randomi.        t interval"),
+    "tukey": (tukey_null_rejection, "Several equal systems, any pair called different at 5 % (%)", "    Tukey"),
+    "power": (
+        power,
+        "Power (%) at the promised difference",
+        "  promised randomi.       t   needed   needed t  pilot t",
+    ),
+}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--draws", type=int, default=2_000)
-    draws: int = parser.parse_args().draws
+    parser.add_argument("--draws", type=int, default=2_000, help="samples per line")
+    parser.add_argument("--only", choices=PARTS, nargs="+", default=list(PARTS), help="parts of the simulation")
+    arguments = parser.parse_args()
     started = time.perf_counter()
-    error = 100 * np.sqrt(0.95 * 0.05 / draws)
-    print(f"{draws} draws per line; one standard error of 95 % is {error:.1f} points")
-    columns = "".join(f"{name:>15}" for name in ("ours", "Student's t", "bootstrap"))
-    heading("Mean: coverage (%) and width of the 95 % interval", columns)
-    coverage(POPULATIONS, lambda p, x: mean_interval(x, binary=p.binary), draws)
-    heading("Difference: coverage (%) and width of the 95 % interval", columns)
-    coverage(DIFFERENCES, lambda _, x: paired_difference(x, np.zeros(len(x)), resamples=1).interval, draws)
-    heading("Equal systems called different at 5 % (%)", "  randomi.        t interval")
-    null_rejection(draws)
-    heading("Several equal systems, any pair called different at 5 % by Tukey HSD (%)", "    Tukey")
-    tukey_null_rejection(draws)
-    heading("Power (%) at the promised difference", "  promised randomi.       t   needed   needed t  pilot t")
-    power(draws)
+    error = 100 * np.sqrt(0.95 * 0.05 / arguments.draws)
+    print(f"{arguments.draws} draws per line; one standard error at 5 or 95 % is {error:.1f} points")
+    for part in arguments.only:
+        simulate, title, columns = PARTS[part]
+        heading(title, columns)
+        simulate(arguments.draws)
     print(f"\n{time.perf_counter() - started:.0f} s")
 
 

@@ -189,12 +189,25 @@ def test_merged_sums_of_parts_give_the_interval_of_the_whole_to_the_last_bit(par
     assert merged == mean_interval(whole)
 
 
-def test_sums_of_values_almost_alike_do_not_break_by_cancellation() -> None:
-    values = [0.5] * 1_000 + [0.5 + 1e-9]
+@pytest.mark.parametrize(
+    ("lower", "upper", "same_as"),
+    [(-math.inf, math.inf, (-3.0, 9.0)), (0.0, math.inf, (0.0, 9.0)), (-math.inf, 5.0, (-3.0, 5.0))],
+)
+def test_a_missing_bound_is_replaced_by_one_observed_range_beyond_the_values(
+    lower: float, upper: float, same_as: tuple[float, float]
+) -> None:
+    values = [1.0, 2.0, 2.5, 5.0]  # they range over 4
 
-    for bounds in [(0.0, 1.0), (-math.inf, math.inf), (0.5, 0.5 + 1e-9)]:
-        low, high = mean_interval(values, bounds=bounds)
-        assert bounds[0] <= low <= math.fsum(values) / 1_001 <= high <= bounds[1]
+    assert mean_interval(values, bounds=(lower, upper)) == mean_interval(values, bounds=same_as)
+
+
+@pytest.mark.parametrize("bounds", [(-math.inf, math.inf), (0.0, math.inf), (0.0, 10_000.0)])
+@pytest.mark.parametrize("gap", [1e-7, 1e-9, 1e-12])
+def test_sums_of_values_almost_alike_do_not_break_by_cancellation(gap: float, bounds: tuple[float, float]) -> None:
+    values = [1_000.0] * 999 + [1_000.0 + gap]
+    low, high = mean_interval(values, bounds=bounds)
+
+    assert bounds[0] <= low <= math.fsum(values) / 1_000 <= high <= bounds[1]
 
 
 def test_the_values_handed_over_are_left_as_they_were() -> None:

@@ -77,11 +77,16 @@ def _exact(magnitudes: NDArray[np.float64], counts: NDArray[np.int64], reach: fl
     """The share of sign choices that reach as far, from every distinct sum and its probability."""
     from scipy.stats import binom  # noqa: PLC0415 - importing the package must not cost scipy
 
+    negatives = [np.arange(count + 1) for count in counts]
+    chances = binom.pmf(
+        np.concatenate(negatives), np.repeat(counts, counts + 1), 0.5
+    )  # one call: each is slow to start
     sums, probabilities = np.zeros(1), np.ones(1)
-    for magnitude, count in zip(magnitudes, counts, strict=True):
-        negative = np.arange(count + 1)
-        sums = np.add.outer(sums, magnitude * (count - 2 * negative)).ravel()
-        probabilities = np.multiply.outer(probabilities, binom.pmf(negative, count, 0.5)).ravel()
+    for magnitude, negative, chance in zip(
+        magnitudes, negatives, np.split(chances, np.cumsum(counts + 1)[:-1]), strict=True
+    ):
+        sums = np.add.outer(sums, magnitude * (negative[-1] - 2 * negative)).ravel()
+        probabilities = np.multiply.outer(probabilities, chance).ravel()
     return min(1.0, float(probabilities[np.abs(sums) >= reach].sum()))
 
 
