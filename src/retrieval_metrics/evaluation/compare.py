@@ -82,7 +82,9 @@ def compare(
         raise TypeError(msg)
     pairs_of(list(runs), baseline)  # complain before the work, not after it
     truth = as_qrels(qrels)
-    evaluations = {name: _evaluate(name, truth, run, metrics, semantics) for name, run in runs.items()}
+    evaluations = {}
+    for name, run in runs.items():  # no comprehension: before Python 3.12 it would count as a caller of its own
+        evaluations[name] = _evaluate(name, truth, run, metrics, semantics)
     return Comparison.of(evaluations, baseline=baseline, level=level, resamples=resamples, seed=seed)
 
 

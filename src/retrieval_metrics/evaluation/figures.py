@@ -13,7 +13,7 @@ from retrieval_metrics.evaluation.cutoffs import over_cutoffs, usual_cutoffs
 from retrieval_metrics.evaluation.verdict import telling
 from retrieval_metrics.metrics.metric import Metric
 from retrieval_metrics.presentation import plots
-from retrieval_metrics.presentation.plots import Plot
+from retrieval_metrics.presentation.plots import Plot, Side
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,8 +54,11 @@ def comparison_figure(comparison: Comparison, kind: str, metric: str | Metric | 
     name = _told(comparison, metric)
     # Of a comparison with several pairs the overview shows the two best systems; the other kinds show all pairs.
     pairs = [_best_pair(comparison, name)] if kind == "overview" else pairs_of(comparison)
-    differences: list[Panel] = [partial(_differences, difference=comparison.difference(name, *pair)) for pair in pairs]
-    wins: list[Panel] = [partial(_wins, pair=_of_pair(comparison, pair)) for pair in pairs]
+    differences: list[Panel] = [
+        partial(_differences, difference=comparison.difference(name, *pair), systems=comparison.systems)
+        for pair in pairs
+    ]
+    wins: list[Panel] = [partial(_wins, pair=_of_pair(comparison, pair), systems=comparison.systems) for pair in pairs]
     cutoffs: list[Panel] = []
     if kind == "cutoffs" or (kind == "overview" and has_cutoffs(comparison)):
         cutoffs = [partial(_cutoffs, comparison=comparison, metric=_cut(comparison, metric))]
@@ -75,7 +78,10 @@ def pair_figure(comparison: Comparison, pair: tuple[str, str]) -> Plot:
     """Draw one metric query by query, and the queries won and lost in all, for one pair of systems."""
     differences = _of_pair(comparison, pair)
     return _figure(
-        [partial(_differences, difference=telling(differences)), partial(_wins, pair=differences)],
+        [
+            partial(_differences, difference=telling(differences), systems=comparison.systems),
+            partial(_wins, pair=differences, systems=comparison.systems),
+        ],
         max(PANEL[1], 1.2 + PER_ROW * len(differences)),
     )
 
@@ -171,15 +177,20 @@ def _cutoffs(axes: Axes, comparison: Comparison, metric: Metric) -> None:
     plots.draw_cutoffs(axes, lines, _without_cutoff(metric))
 
 
-def _differences(axes: Axes, difference: Difference) -> None:
-    names = difference.system, difference.baseline
-    plots.draw_differences(axes, difference.values, difference.mean, difference.interval, names)
-    axes.set_title(f"{difference.metric}, {names[0]} - {names[1]}".replace("$", r"\$"), fontsize="medium")
+def _differences(axes: Axes, difference: Difference, systems: Sequence[str]) -> None:
+    system, baseline = sides = _sides(difference, systems)
+    plots.draw_differences(axes, difference.values, difference.mean, difference.interval, sides)
+    title = f"{difference.metric}, {system.name} - {baseline.name}"
+    axes.set_title(title.replace("$", r"\$"), fontsize="medium")
 
 
-def _wins(axes: Axes, pair: Sequence[Difference]) -> None:
+def _wins(axes: Axes, pair: Sequence[Difference], systems: Sequence[str]) -> None:
     rows = [(each.metric, each.paired.wins, each.paired.ties, each.paired.losses) for each in pair]
-    plots.draw_wins(axes, rows, (pair[0].system, pair[0].baseline))
+    plots.draw_wins(axes, rows, _sides(pair[0], systems))
+
+
+def _sides(difference: Difference, systems: Sequence[str]) -> tuple[Side, Side]:
+    return plots.side(difference.system, systems), plots.side(difference.baseline, systems)
 
 
 def _without_cutoff(metric: Metric) -> str:

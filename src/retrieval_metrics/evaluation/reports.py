@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import QueryTexts
 
 MOVED = 15
+"""Queries that are shown of those that moved most, and"""
+LOWEST = 10
+"""of those with the lowest values, per system."""
 LONGEST_TEXT = 160
 """Characters of a query's text that are shown."""
 
@@ -32,12 +35,11 @@ def evaluation_report(
     worst = evaluation.worst(_telling(evaluation.metrics), n)
     with page.ink():
         figure = page.svg(evaluation_figure(evaluation, "overview", None), "means, and means over the cut-off k")
-    lowest = f"The {numbers.queries(len(worst))} with the lowest {worst.metric}"
     parts = [
         *map(page.table, evaluation._tables()),  # noqa: SLF001  (a report is the same result in another form)
         figure,
         page.section(f"What went wrong, for {worst.metric}", page.table(_failures({"number": worst}))),
-        page.section(lowest, *(_folded(each, worst.metric, queries or {}) for each in worst)),
+        page.section(_lowest(worst), *(_folded(each, worst.metric, queries or {}) for each in worst)),
     ]
     page.write(path, title or "Retrieval evaluation", parts)
 
@@ -59,7 +61,7 @@ def comparison_report(
         page.section("Means", page.table(means), figure),
         *by_pair,
         page.table(small_print),
-        *_failing(comparison, _telling(comparison.metrics)),
+        *_failing(comparison, _telling(comparison.metrics), queries or {}),
     ]
     page.write(path, title or f"Comparison of {numbers.listed(list(comparison.systems))}", parts)
 
@@ -82,15 +84,23 @@ def _moved(comparison: Comparison, difference: Difference, texts: Mapping[Any, s
     rows = []
     for query, change in difference.moved(MOVED):
         values = [f"{each.per_query[difference.metric][query]:.4f}" for each in (theirs, ours)]
-        rows.append([str(query), *([_text(texts, query)] if texts else []), *values, f"{change:+.4f}"])
+        rows.append([str(query), *([_text(texts, query)] if texts else []), *values, numbers.signed(change)])
     return Table(header, rows, title=f"Moved most in {difference.metric}", words=(0, 1) if texts else (0,))
 
 
-def _failing(comparison: Comparison, metric: Metric) -> list[str]:
+def _failing(comparison: Comparison, metric: Metric, texts: Mapping[Any, str]) -> list[str]:
     if any(evaluation.judged is None for evaluation in comparison.evaluations.values()):
         return []
-    worst = {system: evaluation.worst(metric, 1) for system, evaluation in comparison.evaluations.items()}
-    return [page.section(f"What went wrong, for {metric}", page.table(_failures(worst)))]
+    worst = {system: evaluation.worst(metric, LOWEST) for system, evaluation in comparison.evaluations.items()}
+    lists = (
+        page.folded(_lowest(each, f", {system}"), *(_folded(one, each.metric, texts) for one in each))
+        for system, each in worst.items()
+    )
+    return [page.section(f"What went wrong, for {metric}", page.table(_failures(worst)), *lists)]
+
+
+def _lowest(worst: Worst, system: str = "") -> str:
+    return f"The {numbers.queries(len(worst))} with the lowest {worst.metric}{system}"
 
 
 def _failures(worst: Mapping[str, Worst]) -> Table:

@@ -57,8 +57,10 @@ def _differences(pair: Sequence[Difference], level: float) -> Table:
         ps = [numbers.p_value(each.p_value), numbers.p_value(each.p_holm), *tukey]
         counts = f"{paired.wins}/{paired.ties}/{paired.losses}"
         ends = numbers.interval(each.interval, signed=True)
-        effect = f"{paired.effect_size:+.2f}"
-        rows.append([each.metric, f"{each.mean:+.4f}", ends, *ps, effect, counts, numbers.size(each.detectable())])
+        effect = numbers.signed(paired.effect_size, 2)
+        rows.append(
+            [each.metric, numbers.signed(each.mean), ends, *ps, effect, counts, numbers.size(each.detectable())]
+        )
     return Table(header, rows, [said_of_moved(telling(pair))], f"{pair[0].system} - {pair[0].baseline}")
 
 
@@ -69,7 +71,7 @@ def telling(pair: Sequence[Difference]) -> Difference:
 
 def said_of_moved(difference: Difference) -> str:
     """Return which queries moved most, in words."""
-    moved = [f"{query} {change:+.2f}" for query, change in difference.moved(MOVED)]
+    moved = [f"{query} {numbers.signed(change, 2)}" for query, change in difference.moved(MOVED)]
     return f"moved most in {difference.metric}: {', '.join(moved) or 'none'}"
 
 

@@ -20,6 +20,12 @@ def interval(ends: Interval, *, signed: bool = False) -> str:
     return f"[{low:{sign}.3f}, {high:{sign}.3f}]"
 
 
+def signed(value: float, digits: int = 4) -> str:
+    """Return `+0.0445`; what rounds to zero, or is no number, has no sign."""
+    text = f"{value:+.{digits}f}"
+    return text[1:] if isnan(value) or not text.strip("+-0.") else text
+
+
 def level_name(level: float) -> str:
     """Return the heading of a column of intervals, such as `95 % interval`."""
     return f"{100 * level:g} % interval"

@@ -39,7 +39,7 @@ caption { color: var(--faint); padding-top: .45rem; font-size: .9em; }
 td[style="text-align:left"] { white-space: normal; overflow-wrap: anywhere; min-width: 5rem; }
 details { margin: .15rem 0; }
 summary { cursor: pointer; font-variant-numeric: tabular-nums; }
-details .wide { margin-left: 1.1rem; }
+details .wide, details details { margin-left: 1.1rem; }
 .faint { color: var(--faint); list-style: none; margin-left: 1rem; }
 svg { max-width: 100%; height: auto; display: block; margin: .6rem 0; }
 """

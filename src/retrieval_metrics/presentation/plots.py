@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from matplotlib import rcParams
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 COLOURS = ("#3d8fd1", "#e08a1e", "#2fa37c", "#b06ac0", "#d1605e", "#8d8f3a", "#7a7f87")
 """Middle tones: each is told from the others, by colour-blind eyes too, and from a white and from a black page."""
 MARKERS = "osD^vPX"
-WON, TIED, LOST = COLOURS[0], "#9aa0a6", COLOURS[1]
+TIED = "#9aa0a6"
 WIDEST_GAP = 0.8
 """Of the room between two metrics, how much the systems take up."""
 
@@ -40,6 +40,23 @@ class Plot(Figure):
         page = BytesIO()
         self.savefig(page, format="png", dpi=120)
         return page.getvalue()
+
+
+class Side(NamedTuple):
+    """One of the two systems of a pair."""
+
+    name: str
+    colour: str
+
+    @property
+    def better(self) -> str:
+        """What stands where this one is better."""
+        return f"{_literal(self.name)} better"
+
+
+def side(name: str, systems: Sequence[str]) -> Side:
+    """Return a system with the colour that it has in all plots."""
+    return Side(name, COLOURS[systems.index(name) % len(COLOURS)])
 
 
 def _literal(name: str) -> str:
@@ -118,12 +135,12 @@ def _name_lines(axes: Axes, lines: Mapping[str, Mapping[int, float]]) -> None:
         lowest = place
 
 
-def draw_differences(axes: Axes, values: FloatArray, mean: float, interval: Interval, names: tuple[str, str]) -> None:
+def draw_differences(axes: Axes, values: FloatArray, mean: float, interval: Interval, sides: tuple[Side, Side]) -> None:
     """Draw the difference of every query, largest first, with the mean difference and its interval."""
-    system, baseline = map(_literal, names)
+    system, baseline = sides
     ordered = np.sort(values)[::-1]
     places = np.arange(1, len(ordered) + 1)
-    for colour, chosen in ((WON, ordered > 0), (LOST, ordered < 0)):
+    for colour, chosen in ((system.colour, ordered > 0), (baseline.colour, ordered < 0)):
         axes.bar(places[chosen], ordered[chosen], width=1.0, color=colour, linewidth=0)
     text = rcParams["text.color"]
     axes.axhline(0, color=text, linewidth=0.8)
@@ -141,11 +158,13 @@ def draw_differences(axes: Axes, values: FloatArray, mean: float, interval: Inte
         va="bottom" if above else "top",
         fontsize="small",
     )
-    axes.text(0.02, 0.03, f"{baseline} better", transform=axes.transAxes, color=LOST, fontsize="small", va="bottom")
     axes.text(
-        0.98, 0.97, f"{system} better", transform=axes.transAxes, color=WON, fontsize="small", va="top", ha="right"
+        0.02, 0.03, baseline.better, transform=axes.transAxes, color=baseline.colour, fontsize="small", va="bottom"
     )
-    widest = max(np.abs(ordered).max(initial=0.0), 1e-9) * 1.1
+    axes.text(
+        0.98, 0.97, system.better, transform=axes.transAxes, color=system.colour, fontsize="small", va="top", ha="right"
+    )
+    widest = (np.abs(ordered).max(initial=0.0) or 1.0) * 1.1
     axes.set_ylim(-widest, widest)
     axes.set_xlim(0.5, max(len(ordered), 1) + 0.5)
     axes.set_xlabel("queries, sorted")
@@ -153,11 +172,15 @@ def draw_differences(axes: Axes, values: FloatArray, mean: float, interval: Inte
     _plain(axes, grid="y")
 
 
-def draw_wins(axes: Axes, rows: Sequence[tuple[str, int, int, int]], names: tuple[str, str]) -> None:
+def draw_wins(axes: Axes, rows: Sequence[tuple[str, int, int, int]], sides: tuple[Side, Side]) -> None:
     """Draw, per metric, the queries won to the right, lost to the left, and tied in the middle."""
-    system, baseline = map(_literal, names)
+    system, baseline = sides
     for at, (_, won, tied, lost) in enumerate(rows):
-        for left, width, colour in ((-tied / 2 - lost, lost, LOST), (-tied / 2, tied, TIED), (tied / 2, won, WON)):
+        for left, width, colour in (
+            (-tied / 2 - lost, lost, baseline.colour),
+            (-tied / 2, tied, TIED),
+            (tied / 2, won, system.colour),
+        ):
             axes.barh(at, width, left=left, color=colour, height=0.72, linewidth=0, alpha=0.45 if colour == TIED else 1)
     widest = max((tied / 2 + max(won, lost) for _, won, tied, lost in rows), default=1) * 1.22
     for at, (_, won, tied, lost) in enumerate(rows):
@@ -175,6 +198,8 @@ def draw_wins(axes: Axes, rows: Sequence[tuple[str, int, int, int]], names: tupl
     axes.set_xticks([])
     axes.set_xlabel("queries")
     axes.spines[["top", "right", "bottom"]].set_visible(False)
-    axes.text(0.0, 1.01, f"{baseline} better", transform=axes.transAxes, color=LOST, fontsize="small", va="bottom")
-    axes.text(1.0, 1.01, f"{system} better", transform=axes.transAxes, color=WON, fontsize="small", ha="right")
+    axes.text(
+        0.0, 1.01, baseline.better, transform=axes.transAxes, color=baseline.colour, fontsize="small", va="bottom"
+    )
+    axes.text(1.0, 1.01, system.better, transform=axes.transAxes, color=system.colour, fontsize="small", ha="right")
     axes.text(0.5, 1.01, "tied", transform=axes.transAxes, color=TIED, fontsize="small", ha="center")
