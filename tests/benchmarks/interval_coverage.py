@@ -7,7 +7,7 @@
 # ///
 """Do the statistics keep their promises? Coverage of intervals, rejection of true nulls, power at the promised size.
 
-    uv run tests/benchmarks/coverage.py --draws 2000
+    uv run tests/benchmarks/interval_coverage.py --draws 2000
 
 Populations are made to look like per-query values of retrieval metrics; each line draws that many samples from one.
 """
