@@ -118,16 +118,17 @@ QUESTIONS = (
     ),
     Question(
         "notice-every-subclass",
-        "Run a bit of code each time anybody derives from my base class, for example to register plugins.",
+        "Run some code each time somebody makes a subclass of my base class, for example to register plugins.",
         answers=(
             Anchor(3, "This method is called whenever the containing class is subclassed"),
             Anchor(2, "hook is called on the immediate parent of the new class"),
             Anchor(1, "The class creation process can be customized by passing the"),
+            Anchor(1, 'The default implementation "object.__init_subclass__" does nothing'),
         ),
     ),
     Question(
         "list-derived-classes",
-        "Can a class tell me which classes were derived from it?",
+        "Can a class tell me its subclasses?",
         answers=(Anchor(3, "Each class keeps a list of weak references to its immediate subclasses"),),
     ),
     Question(
@@ -192,7 +193,7 @@ QUESTIONS = (
     ),
     Question(
         "two-leading-underscores",
-        "Why can I not reach obj.__secret from outside although it is set in the class?",
+        "Why can I not reach an attribute with two leading underscores under its own name from outside the class?",
         answers=(
             Anchor(3, "names are transformed to a longer form before code is generated"),
             Anchor(2, "form to help avoid name clashes between"),
@@ -210,7 +211,10 @@ QUESTIONS = (
     ),
     Question(
         "one-list-for-all-instances",
-        "Appending to a list in one object shows up in all others. The list is written right below the class line.",
-        answers=(Anchor(3, "using mutable values there can lead to unexpected results"),),
+        "Appending to a list attribute of one instance shows up in all others. The list is defined in the class body.",
+        answers=(
+            Anchor(3, "using mutable values there can lead to unexpected results"),
+            Anchor(1, "the search continues with the class attributes"),
+        ),
     ),
 )

@@ -15,7 +15,7 @@ QUESTIONS = (
     ),
     Question(
         "must-name-argument",
-        "How can I force callers to spell out the name of an argument?",
+        "How can I force callers to pass an argument by its name?",
         answers=(Anchor(3, "parameters and may only be passed by keyword arguments"),),
     ),
     Question(
@@ -34,7 +34,7 @@ QUESTIONS = (
     ),
     Question(
         "two-decorators",
-        "If I stack two @ lines on a function, which one wraps the other?",
+        "If I put two decorators on a function, which one is applied first?",
         answers=(
             Anchor(3, "Multiple decorators are applied in nested fashion"),
             Anchor(2, "Classes can also be decorated: just like when decorating functions"),

@@ -40,7 +40,7 @@ QUESTIONS = (
     ),
     Question(
         "print-and-console",
-        "Which method decides what print shows, and which one what the console echoes for debugging?",
+        "Which special method decides what print shows, and which one what the console echoes for debugging?",
         parts=(
             (Anchor(3, "a more convenient or concise representation can be used"),),
             (Anchor(3, "this should look like a valid Python expression that could be used to recreate an object"),),
@@ -59,11 +59,12 @@ QUESTIONS = (
     ),
     Question(
         "equal-objects-as-one-key",
-        "Two records with the same fields should count as one key of a dict. What do I have to write?",
+        "Two instances with the same fields should be equal and count as one key of a dict. What do I define?",
         parts=(
             (
                 Anchor(3, '"x==y" calls "x.__eq__(y)"'),
                 Anchor(2, 'By default, "object" implements "__eq__()" by using "is"'),
+                Anchor(1, "Such types will need to customize their comparison behavior"),
             ),
             (
                 Anchor(3, "The only required property is that objects which compare equal have the same hash value"),
@@ -74,15 +75,16 @@ QUESTIONS = (
     ),
     Question(
         "all-comparisons-from-one",
-        "I only want to write less-than and get the other orderings for free.",
+        "I only want to define less-than and get the other comparison operators for free.",
         answers=(
             Anchor(3, "To automatically generate ordering operations from a single root operation"),
             Anchor(2, 'See also the "total_ordering()" decorator'),
+            Anchor(1, "The correspondence between operator symbols and method names is as follows"),
         ),
     ),
     Question(
         "operand-i-do-not-know",
-        "What should my comparison and my addition give back for an operand of a type they cannot handle?",
+        "What should __lt__ and __add__ return for an operand of a type they cannot handle?",
         parts=(
             (
                 Anchor(3, "Numeric methods and rich comparison methods should return this value"),
@@ -106,7 +108,7 @@ QUESTIONS = (
     ),
     Question(
         "plus-and-plus-equals",
-        "My class should take part in a + b and, without making a copy, in a += b.",
+        "My class should support a + b and, without making a copy, a += b.",
         parts=(
             (
                 Anchor(3, "methods are called to implement the binary arithmetic operations ("),
@@ -170,7 +172,7 @@ QUESTIONS = (
     ),
     Question(
         "call-an-instance",
-        "Can I put parentheses behind an object of mine and call it like a function?",
+        "Can I call an instance of my class like a function?",
         answers=(
             Anchor(3, 'if this method is defined, "x(arg1, arg2, ...)" roughly translates to'),
             Anchor(3, "Instances of arbitrary classes can be made callable by defining a"),

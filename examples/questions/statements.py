@@ -5,7 +5,7 @@ from questions.question import Anchor, Question
 QUESTIONS = (
     Question(
         "swallow-error-in-with",
-        "Can the object I use in a with block swallow an error, so that the program carries on after the block?",
+        "Can the object I use in a with statement swallow an exception, so that the program carries on after it?",
         answers=(
             Anchor(3, "If an exception is supplied, and the method wishes to suppress the exception"),
             Anchor(3, "If the return value was true, the exception is suppressed"),
@@ -14,7 +14,7 @@ QUESTIONS = (
     ),
     Question(
         "with-failing-target",
-        "Does a with block still clean up if storing the value in the variable behind 'as' blows up?",
+        "Does a with statement still clean up if assigning to the variable behind 'as' fails?",
         answers=(
             Anchor(3, "if an error occurs during the assignment to the target list"),
             Anchor(2, "if not exit(manager, *sys.exc_info())"),
@@ -22,7 +22,7 @@ QUESTIONS = (
     ),
     Question(
         "open-two-files",
-        "How do I open an input and an output file together and spread that over several lines?",
+        "How do I open two files in a single with statement and spread that over several lines?",
         answers=(
             Anchor(3, "You can also write multi-item context managers in multiple lines"),
             Anchor(2, "With more than one item, the context managers are processed as if"),
@@ -63,7 +63,7 @@ QUESTIONS = (
     ),
     Question(
         "keep-original-error",
-        "How do I throw my own error without losing the one that made me throw it?",
+        "How do I raise my own exception without losing the one that caused it?",
         answers=(
             Anchor(3, "is used for exception chaining: if given, the second"),
             Anchor(3, "A similar mechanism works implicitly"),
@@ -79,15 +79,19 @@ QUESTIONS = (
     ),
     Question(
         "log-and-rethrow",
-        "I want to log a problem in the handler and then let the same error travel on upwards.",
-        answers=(Anchor(3, "the exception that is currently being handled, which is also known as the"),),
+        "I want to log an exception in the handler and then raise the same one again.",
+        answers=(
+            Anchor(3, "the exception that is currently being handled, which is also known as the"),
+            Anchor(1, "If the traceback of the active exception is modified in an"),
+        ),
     ),
     Question(
         "several-errors-at-once",
-        "Many tasks failed together and the errors come bundled. How do I handle only those of one type?",
+        "How do I handle only the exceptions of one type when several tasks failed and their errors come bundled?",
         answers=(
             Anchor(3, "in the case of exception groups we can have partial matches"),
             Anchor(2, "If the raised exception is not an exception group and its type matches one of the"),
+            Anchor(1, '"except" and "except*" in the same "try"'),
         ),
     ),
     Question(
@@ -102,7 +106,7 @@ QUESTIONS = (
     ),
     Question(
         "asserts-in-production",
-        "Are my sanity checks still there when Python runs with -O?",
+        "Do assert statements still check anything when Python runs with -O?",
         answers=(Anchor(3, "when optimization is requested at compile time"),),
     ),
     Question(
@@ -146,7 +150,7 @@ QUESTIONS = (
     ),
     Question(
         "match-two-letter-string",
-        "Would case [a, b] accept a text of two letters?",
+        "Does the pattern [a, b] match a string of two letters?",
         answers=(
             Anchor(3, 'is an instance of "str", "bytes" or "bytearray" the sequence pattern fails'),
             Anchor(3, 'Subject values of type "str", "bytes", and "bytearray" do not match sequence patterns'),
@@ -191,7 +195,7 @@ QUESTIONS = (
     ),
     Question(
         "conditional-breakpoint",
-        "How do I make the debugger stop at a line only when a counter has a certain value?",
+        "How do I set a breakpoint that only stops when a counter has a certain value?",
         answers=(
             Anchor(3, "If a second argument is present, it is an expression which must evaluate to true"),
             Anchor(3, "for the breakpoint, an expression which must evaluate to true before the breakpoint is honored"),
@@ -218,7 +222,7 @@ QUESTIONS = (
     ),
     Question(
         "pause-script",
-        "What do I write into my script to make it pause there so that I can look around?",
+        "What do I write into my script to make it pause in the debugger?",
         answers=(
             Anchor(3, "The typical usage to break into the debugger is to insert"),
             Anchor(2, "Enter the debugger at the calling stack frame"),

@@ -66,7 +66,7 @@ QUESTIONS = (
     ),
     Question(
         "one-and-true-same-key",
-        "d[1] and d[True] overwrite each other, and so does d[1.0].",
+        "Why do the keys 1, 1.0 and True overwrite each other in a dictionary?",
         answers=(Anchor(3, "can be used interchangeably to index the same dictionary entry"),),
     ),
     Question(
@@ -90,7 +90,7 @@ QUESTIONS = (
     ),
     Question(
         "set-order-changes",
-        "Each time I start the program, my set of strings comes out in a different order.",
+        "Why does the order of my set of strings change each time I start Python?",
         answers=(
             Anchor(3, "they are not predictable between repeated invocations of Python"),
             Anchor(1, "These represent unordered, finite sets of unique, immutable objects"),
@@ -98,7 +98,7 @@ QUESTIONS = (
     ),
     Question(
         "text-in-text",
-        "How do I check that one piece of text occurs somewhere in another?",
+        "How do I check that one string contains another?",
         answers=(
             Anchor(3, "if and only if *x* is a substring of *y*"),
             Anchor(3, "is a substring or not, use the"),
@@ -126,10 +126,11 @@ QUESTIONS = (
     ),
     Question(
         "ignore-case",
-        "Compare two words without regard to capitals, German sharp s included.",
+        "Compare two strings without regard to upper and lower case, German sharp s included.",
         answers=(
             Anchor(3, "Casefolded strings may be used for caseless matching"),
             Anchor(1, "Return a copy of the string with all the cased characters [4] converted to lowercase"),
+            Anchor(1, "with all the cased characters [4] converted to uppercase"),
         ),
     ),
     Question(
@@ -142,7 +143,7 @@ QUESTIONS = (
     ),
     Question(
         "group-digits",
-        "Show big amounts like 1234567 with separators between the groups of three.",
+        "Show big numbers like 1234567 with a separator for the thousands.",
         answers=(
             Anchor(3, "'{:,}'.format(1234567890)"),
             Anchor(3, "For a locale aware separator, use the"),

@@ -5,7 +5,7 @@ from questions.question import Anchor, Question
 QUESTIONS = (
     Question(
         "whole-number-division",
-        "Dividing 7 by 2 gives me a fraction. How do I get a whole number, and which way is it rounded?",
+        "Dividing 7 by 2 gives me a float. How do I get an integer, and which way is it rounded?",
         answers=(
             Anchor(3, "Division of integers yields a float, while floor division of integers results in an integer"),
             Anchor(1, "The floor division and modulo operators are connected by the following identity"),
@@ -13,7 +13,7 @@ QUESTIONS = (
     ),
     Question(
         "sign-of-remainder",
-        "Why is -7 % 3 equal to 2 and not -1 as in C?",
+        "Why is -7 % 3 equal to 2? Which sign does modulo give?",
         answers=(
             Anchor(3, "operator always yields a result with the same sign as its second operand"),
             Anchor(2, "returns a result whose sign matches the sign of the first argument instead"),
@@ -33,7 +33,7 @@ QUESTIONS = (
     ),
     Question(
         "negative-exponent",
-        "What type do I get for 10 ** -2 when both are ints?",
+        "What type is 10 to the power of -2 if both are ints?",
         answers=(Anchor(3, "unless the second argument is negative; in that case"),),
     ),
     Question(
@@ -54,7 +54,7 @@ QUESTIONS = (
     ),
     Question(
         "not-and-in-precedence",
-        "Do I need brackets in not x in items, or what binds more strongly?",
+        "Which has the higher precedence in not x in items, not or in?",
         answers=(
             Anchor(3, '| "not x" | Boolean NOT |'),
             Anchor(3, "is defined to have the inverse truth value of"),
@@ -64,7 +64,7 @@ QUESTIONS = (
     ),
     Question(
         "function-called-once-in-range-test",
-        "In 0 < f() < 10, is f run once or twice?",
+        "In a chained comparison like 0 < f() < 10, is f called once or twice?",
         answers=(
             Anchor(3, "Comparisons can be chained arbitrarily"),
             Anchor(3, "except that each expression is evaluated at most once"),
@@ -98,7 +98,7 @@ QUESTIONS = (
     ),
     Question(
         "what-counts-as-false",
-        "Which values does an if treat as no?",
+        "Which values count as false in the condition of an if?",
         answers=(
             Anchor(3, "an object is considered true unless its class defines either"),
             Anchor(3, "the following values are interpreted as false"),
@@ -118,7 +118,7 @@ QUESTIONS = (
     ),
     Question(
         "plus-equals-and-aliases",
-        "If two variables hold the same list, does += on one of them show in the other?",
+        "If two variables hold the same list, does += modify the object that both refer to or create a new one?",
         answers=(
             Anchor(3, "rather than creating a new object and assigning that to the target, the old object is modified"),
             Anchor(2, "methods are called to implement the augmented arithmetic assignments"),
@@ -135,20 +135,25 @@ QUESTIONS = (
     ),
     Question(
         "order-of-assignment-targets",
-        "Is i, x[i] = 1, 2 done all at once, or does the new i already count for the index?",
-        answers=(Anchor(3, "i is updated, then x[i] is updated"),),
+        "Are the targets in i, x[i] = 1, 2 assigned all at once or one after the other?",
+        answers=(
+            Anchor(3, "i is updated, then x[i] is updated"),
+            Anchor(2, "assigned, from left to right, to the corresponding targets"),
+            Anchor(1, "to each of the target lists, from left to right"),
+        ),
     ),
     Question(
         "slice-past-the-end",
-        "Why does [1, 2, 3][1:100] not fail although the list is that short?",
+        "Why does a slice beyond the end of a list, as in [1, 2, 3][1:100], not fail?",
         answers=(
             Anchor(3, "is defined as the sequence of items with index *k* such that"),
             Anchor(2, "indices are handled in a manner consistent with regular slices"),
+            Anchor(2, 'are reduced to "len(s)" if they are greater'),
         ),
     ),
     Question(
         "rows-change-together",
-        "I made a grid with [[0] * 3] * 3 and setting one cell changes the whole column.",
+        "I made nested lists with [[0] * 3] * 3 and modifying one row changes them all.",
         answers=(
             Anchor(3, "What has happened is that"),
             Anchor(1, "they are referenced multiple times, as explained for"),
@@ -156,7 +161,7 @@ QUESTIONS = (
     ),
     Question(
         "slow-text-building",
-        "Gluing thousands of strings together with + in a loop crawls. What is faster?",
+        "Concatenating thousands of strings with + in a loop is slow. What is faster?",
         answers=(
             Anchor(3, "building up a sequence by repeated concatenation will have a quadratic runtime cost"),
             Anchor(2, "Return a string which is the concatenation of the strings in"),
@@ -164,7 +169,7 @@ QUESTIONS = (
     ),
     Question(
         "sort-gives-none",
-        "names = names.sort() leaves None in names.",
+        "names = names.sort() leaves None in names. Where is my list?",
         answers=(
             Anchor(3, "To remind users that it operates by side effect, it does not return the sorted sequence"),
             Anchor(1, "This method sorts the list in place, using only"),

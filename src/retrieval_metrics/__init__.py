@@ -9,14 +9,24 @@ Evaluate whole runs with `evaluate`, several systems with `compare`, one ranking
 `reciprocal_rank` and their siblings.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.evaluation.compare import compare
 from retrieval_metrics.evaluation.comparison import Comparison
 from retrieval_metrics.evaluation.engine import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.evaluation.matches import Matches, match
+from retrieval_metrics.evaluation.relabelling import Relabelling, relabel
+from retrieval_metrics.inputs.pieces import Metadata, Quote, Span, Text
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.queries import EvaluationSet
 from retrieval_metrics.inputs.retrieve import RetrievedRun, aretrieve, retrieve
+from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.inputs.run import Run
+from retrieval_metrics.inputs.sources import locate
+from retrieval_metrics.judging.budget import Budget
+from retrieval_metrics.judging.matching import Matching
 from retrieval_metrics.judging.rules import Rules
 from retrieval_metrics.metrics.average_precision import average_precision
 from retrieval_metrics.metrics.bpref import bpref
@@ -34,16 +44,31 @@ from retrieval_metrics.metrics.rbp import rbp
 from retrieval_metrics.metrics.recall import recall
 from retrieval_metrics.metrics.reciprocal_rank import reciprocal_rank
 
+if TYPE_CHECKING:
+    from retrieval_metrics.inputs.files.reading import read_qrels, read_run
+    from retrieval_metrics.inputs.files.texts import read_corpus, read_queries
+    from retrieval_metrics.inputs.files.writing import write_qrels, write_run
+
 __all__ = [
     "DEFAULT_METRICS",
+    "Budget",
     "Comparison",
     "Evaluation",
     "EvaluationSet",
+    "Matches",
+    "Matching",
+    "Metadata",
     "Metric",
     "Qrels",
+    "Quote",
+    "Relabelling",
     "RetrievalWarning",
+    "Retrieved",
     "RetrievedRun",
     "Rules",
+    "Run",
+    "Span",
+    "Text",
     "aretrieve",
     "average_precision",
     "bpref",
@@ -55,11 +80,44 @@ __all__ = [
     "full_recall",
     "hit_rate",
     "judged",
+    "locate",
+    "match",
     "ndcg",
     "precision",
     "r_precision",
     "rbp",
+    "read_corpus",
+    "read_qrels",
+    "read_queries",
+    "read_run",
     "recall",
     "reciprocal_rank",
+    "relabel",
     "retrieve",
+    "write_qrels",
+    "write_run",
 ]
+
+# Names that are imported when they are first used, because not everybody reads files.
+_LAZY = {
+    "read_corpus": "inputs.files.texts",
+    "read_qrels": "inputs.files.reading",
+    "read_queries": "inputs.files.texts",
+    "read_run": "inputs.files.reading",
+    "write_qrels": "inputs.files.writing",
+    "write_run": "inputs.files.writing",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        msg = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(msg)
+    from importlib import import_module  # noqa: PLC0415  (only where something is lazy)
+
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

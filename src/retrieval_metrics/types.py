@@ -7,9 +7,15 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from retrieval_metrics.inputs.pieces import Metadata, Piece, Quote, Span, Text
+    from retrieval_metrics.inputs.retrieved import Retrieved
+
     FloatArray: TypeAlias = npt.NDArray[np.float64]
     IntArray: TypeAlias = npt.NDArray[np.int64]
     BoolArray: TypeAlias = npt.NDArray[np.bool_]
+
+    Cut: TypeAlias = int | IntArray | None
+    """How many of the first items count: as many for every query, so many for each, or all."""
 
     Gains: TypeAlias = Sequence[float | None] | npt.NDArray[Any]
     """One ranking as grades in rank order; None is not judged."""
@@ -18,16 +24,24 @@ QueryId: TypeAlias = str | int
 DocumentId: TypeAlias = str | int
 
 # A mapping is invariant in its keys, so that "str or int" is a union of mappings, not a mapping of a union.
-Grades: TypeAlias = Mapping[str, float] | Mapping[int, float]
+Scores: TypeAlias = Mapping[str, float] | Mapping[int, float]
 
-Group: TypeAlias = Grades | Collection[DocumentId]
-"""Alternatives of which one suffices: ids with grades, or ids."""
+Relevant: TypeAlias = "DocumentId | Piece"
+"""What can be relevant: a document by its id, or a piece of the truth that is no id."""
 
-Judgments: TypeAlias = Grades | Collection[DocumentId] | Sequence[Group]
-"""What is true for one query: graded ids, ids, or groups that are all needed."""
+Grades: TypeAlias = (
+    "Scores | Mapping[Quote, float] | Mapping[Text, float] | Mapping[Span, float] | Mapping[Metadata, float]"
+    " | Mapping[Piece, float] | Mapping[Relevant, float]"
+)
 
-Ranking: TypeAlias = Grades | Sequence[DocumentId]
-"""What was retrieved for one query: ids with scores, or ids best first."""
+Group: TypeAlias = "Grades | Collection[Relevant]"
+"""Alternatives of which one suffices: ids or pieces, with grades or without."""
+
+Judgments: TypeAlias = "Grades | Collection[Relevant] | Sequence[Group]"
+"""What is true for one query: ids or pieces, with grades or without, or groups that are all needed."""
+
+Ranking: TypeAlias = "Scores | Sequence[DocumentId] | Sequence[Retrieved]"
+"""What was retrieved for one query: ids with scores, or ids or items best first."""
 
 QrelsMapping: TypeAlias = Mapping[str, Judgments] | Mapping[int, Judgments]
 RunMapping: TypeAlias = Mapping[str, Ranking] | Mapping[int, Ranking]

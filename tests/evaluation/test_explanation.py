@@ -2,17 +2,18 @@
 
 import pickle
 import warnings
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import retrieval_metrics as rm
-from retrieval_metrics.evaluation.findings import Finding
+from retrieval_metrics.evaluation.kinds import Finding
 from retrieval_metrics.types import Judgments, QrelsMapping, Ranking, RunMapping
 
 
-def explained(truth: Judgments, ranking: Ranking, metric: str = "ndcg@2") -> dict[str | int, Finding]:
+def explained(truth: Judgments, ranking: Ranking, metric: str = "ndcg@2") -> dict[Any, Finding]:
     qrels: dict[str, Judgments] = {"q": truth, "other": ["o"]}
     run: dict[str, Ranking] = {"q": ranking, "other": ["o"]}
     evaluation = rm.evaluate(qrels, run, metric)
@@ -176,6 +177,56 @@ def test_an_evaluation_can_be_pickled_and_explained_afterwards() -> None:
     again: rm.Evaluation = pickle.loads(pickle.dumps(evaluation))  # noqa: S301  (our own)
     assert str(again) == str(evaluation)
     assert str(again.explain("q")) == str(evaluation.explain("q"))
+
+
+def test_pieces_of_text_and_budgets_are_explained_too() -> None:
+    qrels = {"q": {rm.Quote("wraps a block"): 2, rm.Quote("told of the exception"): 1, rm.Quote("never said"): 1}}
+    chunks = [
+        rm.Retrieved("a", "x" * 90),
+        rm.Retrieved("b", "It wraps a block."),
+        rm.Retrieved("c", "told of the exception"),
+    ]
+    result = rm.evaluate(qrels, {"q": chunks}, ["recall@110chars", "recall@2"])
+    for metric in ("recall@110chars", "recall@2"):
+        explanation = result.explain("q", metric)
+        assert [one.kind for one in explanation.findings] == ["found", "beyond the cut-off", "never retrieved"]
+    assert "Quote(text='told of the exception')" in str(explanation)
+    assert result.worst("recall@2").failures == {"beyond the cut-off": 1, "never retrieved": 1}
+
+
+def test_items_matched_by_source_repeat_it() -> None:
+    chunks = [rm.Retrieved(f"c{at}", source=source) for at, source in enumerate(["s1", "s1", "s1", "s2"])]
+    result = rm.evaluate({"q": ["s2"]}, {"q": chunks}, "recall@2", match="source")
+    assert result.explain("q").findings[0].detail == "behind 2 repeated documents"
+    once = rm.evaluate({"q": ["s2"]}, {"q": chunks}, "recall@2", match=rm.Matching(by="source", collapse=True))
+    assert once.explain("q").findings[0].rank == 2
+
+
+def test_chunks_of_one_source_stand_in_the_way() -> None:
+    chunks = [
+        rm.Retrieved(name, source=source) for name, source in (("a", "s1"), ("b", "s1"), ("c", "s1"), ("d", "s2"))
+    ]
+    finding = rm.evaluate({"q": ["d"]}, {"q": chunks}, "recall@2").explain("q").findings[0]
+    assert finding.detail == "behind 2 further chunks of s1"
+
+
+def test_a_run_in_columns_is_explained_like_the_dict_it_stands_for() -> None:
+    qrels = {"q1": ["d1"], "q2": ["d7"], "q3": ["d9"], "q4": ["d4"]}
+    run = {
+        "q1": {"x": 3.0, "y": 2.0, "d1": 1.0},
+        "q2": {"d7#1": 1.0},
+        "q3": {"d9#2": 1.0, "d4": 0.5},
+        "q5": {"d9": 1.0},
+    }
+    rows = [(query, document, score) for query, scores in run.items() for document, score in scores.items()]
+    columns = rm.Run.from_frame(dict(zip(("query", "document", "score"), zip(*rows, strict=True), strict=True)))
+    with pytest.warns(rm.RetrievalWarning):
+        one, other = (rm.evaluate(qrels, given, "recall@2") for given in (run, columns))
+    assert str(one.worst("recall@2")) == str(other.worst("recall@2"))
+    assert one.worst("recall@2").failures == {
+        "beyond the cut-off": 1, "another granularity": 1, "never retrieved": 1, "nothing retrieved": 1,
+    }  # fmt: skip
+    assert str(one.explain("q3")) == str(other.explain("q3"))
 
 
 GRADES = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 2), min_size=1, max_size=6)

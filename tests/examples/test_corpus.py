@@ -96,7 +96,7 @@ def test_default_passages_are_of_about_100_to_200_words() -> None:
     assert 350 <= len(words) <= 700
     assert words[0] >= 15
     assert 80 <= words[len(words) // 4] <= words[len(words) // 2] <= words[3 * len(words) // 4] <= 180
-    assert words[-1] <= 2 * 180
+    assert words[-1] <= 2.5 * 180, "a paragraph or a part of a table of up to twice the size, with what introduces it"
 
 
 def test_a_larger_size_gives_fewer_passages() -> None:

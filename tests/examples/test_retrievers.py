@@ -114,10 +114,10 @@ def test_dense_refuses_a_single_passage() -> None:
         Dense(PASSAGES[:1])
 
 
-def test_each_retriever_answers_about_half_of_the_questions_in_its_first_five(retriever: Retriever) -> None:
+def test_each_retriever_answers_most_questions_in_its_first_five_but_not_all(retriever: Retriever) -> None:
     relevant = {
         name: set(judged) if isinstance(judged, dict) else {document for part in judged for document in part}
         for name, judged in qrels(PASSAGES).items()
     }
     hits = [not relevant[name].isdisjoint(retriever.search(text, 5)) for name, text in queries().items()]
-    assert 0.4 < sum(hits) / len(hits) < 0.8, "the examples need questions that are found and questions that are not"
+    assert 0.5 < sum(hits) / len(hits) < 0.95, "the examples need questions that are found and questions that are not"

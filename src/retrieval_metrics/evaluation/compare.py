@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 from retrieval_metrics.evaluation.comparison import Comparison
 from retrieval_metrics.evaluation.engine import evaluate
@@ -13,21 +14,24 @@ from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.metrics.metric import DEFAULT_METRICS, Metric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.inputs.run import Run
+    from retrieval_metrics.judging.matching import Key, Matching
     from retrieval_metrics.judging.rules import Rules
     from retrieval_metrics.types import QrelsMapping, RunMapping
 
 
 def compare(
     qrels: QrelsMapping | Qrels,
-    runs: Mapping[str, RunMapping],
+    runs: Mapping[str, RunMapping | Run],
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
     *,
     baseline: str | None = None,
     semantics: str | Rules = "standard",
+    match: str | Key | Matching = "id",
     level: float = 0.95,
     resamples: int = RESAMPLES,
     seed: int = 0,
@@ -46,7 +50,8 @@ def compare(
         runs: What each system retrieved, by the name of the system.
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
         baseline: The name of the system that all others are compared with; None compares every pair.
-        semantics: The rules, as in `evaluate`.
+        semantics: The rules, and
+        match: what an id of the judgments is compared with, as in `evaluate`.
         level: Confidence level of the intervals; 1 - level is the accepted rate of false findings.
         resamples: Random sign choices and deals per test where it cannot be exact; more are taken where the correction
             for many comparisons needs finer p values.
@@ -84,16 +89,16 @@ def compare(
     truth = as_qrels(qrels)
     evaluations = {}
     for name, run in runs.items():  # no comprehension: before Python 3.12 it would count as a caller of its own
-        evaluations[name] = _evaluate(name, truth, run, metrics, semantics)
+        evaluations[name] = _evaluated(name, partial(evaluate, truth, run, metrics, semantics=semantics, match=match))
     return Comparison.of(evaluations, baseline=baseline, level=level, resamples=resamples, seed=seed)
 
 
-def _evaluate(name: str, qrels: Qrels, run: RunMapping, metrics: Any, semantics: str | Rules) -> Evaluation:
+def _evaluated(name: str, evaluate_it: Callable[[], Evaluation]) -> Evaluation:
     """Evaluate one system, whose name its warnings and errors then carry."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            evaluation = evaluate(qrels, run, metrics, semantics=semantics)
+            evaluation = evaluate_it()
         except (TypeError, ValueError) as error:
             error.add_note(f"while evaluating the system {name!r}")
             raise

@@ -29,6 +29,9 @@ class Counts(TypedDict):
         no_relevant: Judged queries without a relevant document.
         duplicates: Places of the rankings taken by a document that stood there before.
         ties: Queries in which a judged document has the same score as another document.
+        unplaced: Retrieved items that could not be compared with a span, because their place in its source is not
+            known.
+        ambiguous: Items without offsets whose text stands in their source more than once; the first place was taken.
     """
 
     queries: int
@@ -39,6 +42,8 @@ class Counts(TypedDict):
     no_relevant: int
     duplicates: int
     ties: int
+    unplaced: int
+    ambiguous: int
 
 
 def count(
@@ -52,6 +57,7 @@ def count(
         kept: Positions of the queries that the rules keep in the result.
         rules: The rules.
         among: Positions of the judged queries that are looked at; None looks at all, and at the rest of the run too.
+            What is known of the whole run alone, `unplaced` and `ambiguous`, is then 0.
     """
     looked_at = np.arange(judged.n_queries) if among is None else among
     undefined = judged.n_relevant() == 0
@@ -66,6 +72,8 @@ def count(
         no_relevant=int(np.count_nonzero(undefined[looked_at])),
         duplicates=int(judged.n_repeated[looked_at].sum()),
         ties=len(tied if among is None else np.intersect1d(tied, among)),
+        unplaced=judged.unplaced if among is None else 0,
+        ambiguous=judged.ambiguous if among is None else 0,
     )
 
 
@@ -91,6 +99,8 @@ def describe(counts: Counts, rules: Rules) -> list[str]:
         + (scored_zero if rules.no_relevant == "zero" else ", undefined and out of the means"),
         "ties": "in which a judged document ties with another",
         "duplicates": "repeated documents, which earn nothing",
+        "unplaced": "retrieved items whose place in a source is not known, so that no span was found in them",
+        "ambiguous": "items that stand in their source more than once, taken to be the first",
     }
     numbers: Mapping[str, Any] = counts
     queries = f"{counts['queries']} {'query' if counts['queries'] == 1 else 'queries'}"

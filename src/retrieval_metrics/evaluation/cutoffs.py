@@ -44,7 +44,7 @@ def over_cutoffs(
 
 def usual_cutoffs(evaluations: Sequence[Evaluation]) -> list[int]:
     """Return 1, 2, 3 and so on, to twice the largest cut-off of the metrics, no further than the longest ranking."""
-    asked = max((metric.k for one in evaluations for metric in one.metrics if metric.k is not None), default=0)
+    asked = max((metric.k for one in evaluations for metric in one.metrics if isinstance(metric.k, int)), default=0)
     longest = max(int(one.source("scored at other cut-offs")[0].n_retrieved.max(initial=1)) for one in evaluations)
     last = max(1, min(longest, max(2 * asked, FEWEST)))
     ks = list(range(1, min(last, EVERY_CUTOFF) + 1))

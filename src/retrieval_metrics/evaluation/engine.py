@@ -11,7 +11,8 @@ from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.evaluation.counts import count, failures
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.inputs.qrels import as_qrels
-from retrieval_metrics.judging.by_id import common_queries, judge_by_id
+from retrieval_metrics.judging.by_id import common_queries
+from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.judging.rules import as_rules
 from retrieval_metrics.metrics.metric import DEFAULT_METRICS, Metric, as_metrics
 from retrieval_metrics.metrics.scoring import mean_residual, score_metric
@@ -21,28 +22,35 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.evaluation.counts import Counts
     from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.judging.matching import Key, Matching
     from retrieval_metrics.judging.rules import Rules
     from retrieval_metrics.types import QrelsMapping, QueryId, RunMapping
 
 
 def evaluate(
     qrels: QrelsMapping | Qrels,
-    run: RunMapping,
+    run: RunMapping | Run,
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
     *,
     semantics: str | Rules = "standard",
+    match: str | Key | Matching = "id",
 ) -> Evaluation:
     """Score what a retriever returned against what is relevant.
 
     Args:
         qrels: Per query what is true: `{"d1": 2, "d7": 1}` (grades), `["d1", "d7"]`, `[["d1", "d2"], ["d9"]]` (groups:
-            one of d1 and d2, and d9) or `[{"d1": 2, "d2": 1}, {"d9": 3}]` (graded groups).
+            one of d1 and d2, and d9) or `[{"d1": 2, "d2": 1}, {"d9": 3}]` (graded groups). In place of an id may stand
+            a `Quote`, `Text`, `Span` or `Metadata`, which survive another way of chunking.
         run: Per query what was retrieved: `["d7", "d1"]`, best first, or `{"d7": 12.1, "d1": 9.0}` with scores. Equal
-            scores are ordered by document id, descending, as trec_eval does.
+            scores are ordered by document id, descending, as trec_eval does. Or a list of `Retrieved`, best first; or,
+            for the whole, a `Run` as `read_run` returns it.
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
         semantics: The rules for what libraries treat differently: `"standard"`, `"trec_eval"`, `"autorag"`, or your own
             `Rules`.
+        match: What an id of the judgments is compared with, where the rankings hold `Retrieved`: `"id"`, `"source"`,
+            `"metadata:<name>"`, a callable from `Retrieved` to its id, or a `Matching` with more options.
 
     Returns:
         The values per query, their means, and everything that was missing, repeated, tied or undefined, counted.
@@ -67,7 +75,7 @@ def evaluate(
         truth = truth.without_negative_grades()
     if rules.grades == "integer":
         truth.require_integer_grades(rules.name)
-    judged = judge_by_id(truth, run)
+    judged = judge(truth, run, match)
     if rules.repeats == "error":
         _refuse_repeats(judged, rules)
     retrieved = np.fromiter((query in run for query in truth.queries), np.bool_, len(truth))
@@ -85,6 +93,7 @@ def evaluate(
         rules=rules,
         judged=judged,
         run=run,
+        match=match,
     )
 
 
@@ -115,10 +124,15 @@ def _warn(judged: JudgedRun, run: RunMapping, counts: Counts, rules: Rules) -> N
             RetrievalWarning,
             stacklevel=3,
         )
-    if not len(judged.items.rank):
+    if not len(judged.items.rank) and not len(judged.places.rank):
+        hint = (
+            "do the items carry the texts, sources and offsets that the truth asks for?"
+            if judged.qrels.has_pieces
+            else "are the ids of chunks compared with the ids of documents?"
+        )
         warnings.warn(
-            "none of the retrieved documents is judged for its query, so every metric is 0; are the ids of chunks "
-            f"compared with the ids of documents? The qrels have, for example, {judged.qrels.documents[:3]!r}",
+            f"none of the retrieved documents is judged for its query, so every metric is 0; {hint} "
+            f"The qrels have, for example, {judged.qrels.documents[:3]!r}",
             RetrievalWarning,
             stacklevel=3,
         )

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.explanation import Explanation, Worst
     from retrieval_metrics.evaluation.slices import Slices
     from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.judging.matching import Key, Matching
     from retrieval_metrics.judging.rules import Rules
     from retrieval_metrics.metrics.metric import Metric
     from retrieval_metrics.types import FloatArray, QueryId, QueryTexts
@@ -45,6 +46,7 @@ class Evaluation(Printed):
         rules: The rule set it was computed under.
         judged: The judged run it was computed from, and
         run: the run itself, as it was given; None where the values came without them.
+        match: What ids of the judgments were compared with.
 
     Example:
         >>> import retrieval_metrics as rm
@@ -71,6 +73,7 @@ class Evaluation(Printed):
         rules: Rules,
         judged: JudgedRun | None = None,
         run: Mapping[Any, Any] | None = None,
+        match: str | Key | Matching = "id",
     ) -> None:
         self.metrics = tuple(metrics)
         self.queries = tuple(queries)
@@ -80,6 +83,7 @@ class Evaluation(Printed):
         self.rules = rules
         self.judged = judged
         self.run = run
+        self.match = match
         self._intervals: dict[float, ByMetric[Interval]] = {}
 
     @cached_property

@@ -11,15 +11,8 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from retrieval_metrics.checks import positive_integer
-from retrieval_metrics.evaluation.findings import (
-    ONE_SUFFICES,
-    Finding,
-    Investigation,
-    Kind,
-    Question,
-    failures,
-    needs,
-)
+from retrieval_metrics.evaluation.findings import ONE_SUFFICES, Investigation, Question, failures, needs
+from retrieval_metrics.evaluation.rankings import Rankings
 from retrieval_metrics.metrics.metric import Metric
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
@@ -29,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from retrieval_metrics.evaluation.evaluation import Evaluation
+    from retrieval_metrics.evaluation.kinds import Finding, Kind
     from retrieval_metrics.types import QueryId
 
 
@@ -137,7 +131,8 @@ def explain(evaluation: Evaluation, query: QueryId, metric: str | Metric | None)
     """Explain one query; see `Evaluation.explain`."""
     investigation = _investigation(evaluation, metric)
     names = list(evaluation.means) if metric is None else [_name(evaluation, metric)]
-    return _explained(evaluation, investigation, query, names)
+    ((_, found),) = investigation.settled([evaluation.position(query)])
+    return _explained(evaluation, query, names, found)
 
 
 def worst(evaluation: Evaluation, metric: str | Metric, n: int) -> Worst:
@@ -148,37 +143,42 @@ def worst(evaluation: Evaluation, metric: str | Metric, n: int) -> Worst:
     values = evaluation.values[:, list(evaluation.means).index(name)]
     defined = np.flatnonzero(~np.isnan(values))
     ascending = defined[np.argsort(values[defined], kind="stable")][:wanted].tolist()
+    lowest = {evaluation.position(evaluation.queries[at]): evaluation.queries[at] for at in ascending}
+    explained: dict[int, Explanation] = {}
     kinds: Counter[Kind] = Counter()
     needed = 0
-    for at in defined.tolist():
-        found = investigation.findings(evaluation.position(evaluation.queries[at]))
+    positions = (evaluation.position(evaluation.queries[at]) for at in defined.tolist())
+    for position, found in investigation.settled(positions):
         kinds.update(finding.kind for finding in failures(found))
         needed += needs(found)
-    explanations = (_explained(evaluation, investigation, evaluation.queries[at], [name]) for at in ascending)
+        if position in lowest:
+            explained[position] = _explained(evaluation, lowest[position], [name], found)
     unit = "document" if investigation.judged.qrels.is_flat else "group"
-    return Worst(name, tuple(explanations), len(defined), dict(kinds.most_common()), needed, unit)
+    explanations = tuple(explained[position] for position in lowest)
+    return Worst(name, explanations, len(defined), dict(kinds.most_common()), needed, unit)
 
 
-def _explained(
-    evaluation: Evaluation, investigation: Investigation, query: QueryId, names: Sequence[str]
-) -> Explanation:
-    found = investigation.findings(evaluation.position(query))
+def _explained(evaluation: Evaluation, query: QueryId, names: Sequence[str], found: Sequence[Finding]) -> Explanation:
     values = {name: evaluation.per_query[name][query] for name in names}
     return Explanation(query, values, tuple(found), tuple(failures(found)), needs(found))
 
 
 def _investigation(evaluation: Evaluation, metric: str | Metric | None) -> Investigation:
     judged, run = evaluation.source("explained")
+    rankings = Rankings(run, evaluation.match)
     if metric is None:
-        cutoffs = [each.k for each in evaluation.metrics if each.k is not None]
-        return Investigation(judged, run, Question(k=max(cutoffs, default=None)))
+        cutoffs = [each.k for each in evaluation.metrics if isinstance(each.k, int)]
+        return Investigation(judged, rankings, Question(k=max(cutoffs, default=None)))
     chosen = Metric.parse(_name(evaluation, metric))
-    rel = dict(chosen.parameters).get("rel")
-    threshold = None if rel is None else float(rel)
-    per_group = dict(chosen.parameters).get("per") == "group"
-    one_suffices = chosen.name in ONE_SUFFICES and not per_group
-    question = Question(k=chosen.k, rel=threshold, one_suffices=one_suffices, at_r=chosen.name == "r_precision")
-    return Investigation(judged, run, question)
+    parameters = dict(chosen.parameters)
+    rel = parameters.get("rel")
+    question = Question(
+        k=chosen.k,
+        rel=None if rel is None else float(rel),
+        one_suffices=chosen.name in ONE_SUFFICES and parameters.get("per") != "group",
+        at_r=chosen.name == "r_precision",
+    )
+    return Investigation(judged, rankings, question)
 
 
 def _name(evaluation: Evaluation, metric: str | Metric) -> str:

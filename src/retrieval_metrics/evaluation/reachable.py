@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.judging.budget import Budget
 from retrieval_metrics.judging.judged_run import Items, JudgedRun, is_relevant, ordinals
 from retrieval_metrics.metrics.scoring import score_metric
 
@@ -32,11 +33,20 @@ def bounds(metric: Metric, values: FloatArray, judged: JudgedRun | None, rules: 
     observed = float(values.max(initial=0.0))
     if not metric.definition.bounded or observed > 1 or values.min(initial=0.0) < 0:
         return (0.0 if values.min(initial=0.0) >= 0 else -inf), inf
-    if metric.name not in BELOW_ONE or judged is None or not (metric.name == "precision" or judged.qrels.is_flat):
+    if metric.name not in BELOW_ONE or judged is None or not _has_known_ideal(metric, judged.qrels):
         return 0.0, 1.0
     best = score_metric(_ideal_run(judged.qrels, dict(metric.parameters).get("rel")), metric, rules)
     reachable = float(np.nanmax(best, initial=observed))
     return 0.0, min(reachable, 1.0) or 1.0
+
+
+def _has_known_ideal(metric: Metric, qrels: Qrels) -> bool:
+    """Return whether sorting the relevant documents by grade gives the metric's best value.
+
+    It does not where one document may satisfy several groups, unless they are merely counted, and it is unknown where
+    items of unknown length or number may satisfy a piece.
+    """
+    return (metric.name == "precision" or qrels.is_flat) and not (qrels.has_pieces or isinstance(metric.k, Budget))
 
 
 def _ideal_run(qrels: Qrels, rel: object) -> JudgedRun:

@@ -107,4 +107,5 @@ def _slice(evaluation: Evaluation, places: list[int]) -> Evaluation:
         rules=evaluation.rules,
         judged=judged,
         run=run,
+        match=evaluation.match,
     )

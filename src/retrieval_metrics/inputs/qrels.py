@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.checks import id_kind
+from retrieval_metrics.inputs.pieces import Piece
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from retrieval_metrics.types import DocumentId, FloatArray, IntArray, Judgments, QrelsMapping, QueryId
+    from retrieval_metrics.types import DocumentId, FloatArray, IntArray, Judgments, QrelsMapping, QueryId, Relevant
 
 LARGEST_GRADE = 2.0**53
 """Beyond this a float no longer holds every integer, and no scale of relevance is meant."""
@@ -29,7 +30,7 @@ class Qrels:
 
     Attributes:
         queries: The ids of the judged queries.
-        documents: The judged documents, query by query; each once per query.
+        documents: The judged documents, by id or as pieces such as quotes, query by query; each once per query.
         bounds: Query `i` owns `documents[bounds[i]:bounds[i + 1]]`.
         document_query: Shape (documents,), the query of each document, as its position in `queries`.
         document_grade: Shape (documents,), the grade of each document: its largest where it is in several groups.
@@ -38,7 +39,8 @@ class Qrels:
         member_document: Shape (members,), ascending: position of the document in `documents`.
         member_group: Shape (members,), the group the document belongs to.
         member_grade: Shape (members,), the grade the document has in that group.
-        document_kind: `str` or `int`, the type of the document ids; None if there is no document.
+        document_kind: `str` or `int`, the type of the document ids; None if there is no document id.
+        has_pieces: Whether something is judged that is no id.
         query_kind: `str` or `int`, the type of the query ids.
     """
 
@@ -47,8 +49,9 @@ class Qrels:
 
         Args:
             qrels: Per query `{"d1": 2, "d7": 1}` (grades), `["d1", "d7"]` or a set (binary), `[["d1", "d2"], ["d9"]]`
-                (groups) or `[{"d1": 2, "d2": 1}, {"d9": 3}]` (graded groups). A document repeated in a list or in a
-                group counts once. Nothing in it is changed.
+                (groups) or `[{"d1": 2, "d2": 1}, {"d9": 3}]` (graded groups). In place of an id may stand a `Quote`,
+                `Text`, `Span` or `Metadata`. A document repeated in a list or in a group counts once. Nothing in it is
+                changed.
 
         Raises:
             TypeError: If it is no mapping, an id is neither str nor int, a bare string stands for a list of ids, flat
@@ -66,12 +69,74 @@ class Qrels:
             reader.read(query, judgments)
         self.queries: Sequence[QueryId] = list(qrels)
         self.query_kind = id_kind(set(map(type, self.queries)), "query ids in the qrels")
-        self.documents: Sequence[DocumentId] = reader.documents
-        self.document_kind = id_kind(set(map(type, self.documents)), "document ids in the qrels")
+        self.documents: Sequence[Relevant] = reader.documents
+        types = set(map(type, self.documents))
+        pieces = {cls for cls in types if issubclass(cls, Piece)}
+        self.document_kind = id_kind(types - pieces, "document ids in the qrels")
+        self.has_pieces = bool(pieces)
         self.bounds: Sequence[int] = reader.bounds
         self.document_query = np.repeat(np.arange(len(self.queries)), np.diff(np.array(self.bounds)))
         self.document_grade = reader.grade_column(self)
         self._set_groups(reader)
+
+    @classmethod
+    def from_columns(
+        cls,
+        queries: Sequence[QueryId],
+        documents: Sequence[DocumentId],
+        grades: FloatArray | None = None,
+        *,
+        source: str = "the columns",
+    ) -> Qrels:
+        """Read flat judgments, one a row, in any order.
+
+        Args:
+            queries: The query of each judgment.
+            documents: The judged document of each judgment.
+            grades: Shape (judgments,); None if every document has grade 1.
+            source: Where the columns come from, for the messages.
+
+        Raises:
+            TypeError: If an id is neither str nor int.
+            ValueError: If there is no row, a document is judged twice for a query, or a grade is not finite or beyond
+                2**53.
+
+        Example:
+            >>> Qrels.from_columns(["q1", "q1", "q2"], ["d3", "d7", "d1"], np.array([2.0, 1.0, 1.0])).judgments(0)
+            {'d3': 2.0, 'd7': 1.0}
+        """
+        judgments: dict[Any, dict[DocumentId, float]] = {}
+        column = repeat(1.0, len(documents)) if grades is None else grades.tolist()
+        for row, (query, document, grade) in enumerate(zip(queries, documents, column, strict=True), start=1):
+            judged = judgments.setdefault(query, {})
+            if document in judged:
+                msg = f"row {row} of {source} judges document {document!r} for query {query!r} a second time"
+                raise ValueError(msg)
+            judged[document] = grade
+        return cls(judgments)
+
+    @classmethod
+    def from_frame(cls, frame: Any, *, columns: Mapping[str, str] | None = None) -> Qrels:
+        """Read a DataFrame with a row per judged document.
+
+        Args:
+            frame: A pandas or polars DataFrame, an Arrow table, or a mapping of column names to columns.
+            columns: The names of the columns `query`, `document` and `grade`, where they are not found by their usual
+                names (`query_id`, `qid`, `doc_id`, `docno`, `relevance`, `rel` and the like). Without a column of
+                grades every document has grade 1.
+
+        Raises:
+            ValueError: If a column is not found, or two could be meant; if an id is missing, a grade is not finite, or
+                a document is judged twice for a query.
+            ImportError: If polars is not installed.
+
+        Example:
+            >>> Qrels.from_frame({"query_id": ["q1", "q1"], "doc_id": ["d3", "d7"], "relevance": [2, 1]})
+            <Qrels: 1 queries, 2 judgments, 2 groups>
+        """
+        from retrieval_metrics.inputs.files.tables import qrels_of_frame  # noqa: PLC0415  (tables know qrels)
+
+        return qrels_of_frame(frame, columns)
 
     def _set_groups(self, reader: _Reader) -> None:
         if not reader.group_sizes:
@@ -115,7 +180,7 @@ class Qrels:
         start, end = self.bounds[index], self.bounds[index + 1]
         if self.is_flat:
             return dict(zip(self.documents[start:end], self.document_grade[start:end].tolist(), strict=True))
-        groups: dict[int, dict[DocumentId, float]] = {}
+        groups: dict[int, dict[Relevant, float]] = {}
         first, last = np.searchsorted(self.member_document, [start, end])
         for member in range(first, last):
             group = groups.setdefault(int(self.member_group[member]), {})
@@ -149,7 +214,7 @@ class _Reader:
     """Collects the columns while the judgments are walked; flat and grouped queries may be mixed between queries."""
 
     def __init__(self) -> None:
-        self.documents: list[DocumentId] = []
+        self.documents: list[Relevant] = []
         self.bounds: list[int] = [0]
         self.grades: list[float] = []
         self.group_queries: list[int] = []
@@ -168,7 +233,7 @@ class _Reader:
             self._flat(unique, repeat(1.0, len(unique)))
         self.bounds.append(len(self.documents))
 
-    def _flat(self, documents: Iterable[DocumentId], grades: Iterable[float]) -> None:
+    def _flat(self, documents: Iterable[Relevant], grades: Iterable[float]) -> None:
         start = len(self.documents)
         self.documents.extend(documents)
         self.grades.extend(grades)
@@ -190,7 +255,7 @@ class _Reader:
             self.member_documents.extend(range(len(self.documents)))
             self.member_grades.extend(self.grades)
         start = len(self.documents)
-        position: dict[DocumentId, int] = {}
+        position: dict[Relevant, int] = {}
         for number, group in enumerate(groups, start=1):
             grades = _group_grades(group, number, query)
             self.group_queries.append(len(self.bounds) - 1)
@@ -218,8 +283,9 @@ def _plain(judgments: Any, query: QueryId) -> Any:
     """Return judgments as a mapping or an iterable collection, arrays and series as lists."""
     if isinstance(judgments, (dict, list, tuple, set, frozenset, Mapping)):
         return judgments
-    if isinstance(judgments, (str, bytes)):
-        msg = f"the judgments of query {query!r} are the bare string {judgments!r}; write a list: [{judgments!r}]"
+    if isinstance(judgments, (str, bytes, Piece)):
+        what = f"the bare {type(judgments).__name__}" if isinstance(judgments, Piece) else "the bare string"
+        msg = f"the judgments of query {query!r} are {what} {judgments!r}; write a list: [{judgments!r}]"
         raise TypeError(msg)
     if hasattr(judgments, "tolist"):
         return judgments.tolist()
@@ -230,7 +296,7 @@ def _plain(judgments: Any, query: QueryId) -> Any:
     raise TypeError(msg)
 
 
-def _group_grades(group: Any, number: int, query: QueryId) -> Mapping[DocumentId, float]:
+def _group_grades(group: Any, number: int, query: QueryId) -> Mapping[Relevant, float]:
     if not isinstance(group, (list, tuple, set, frozenset, Mapping)):
         msg = (
             f"query {query!r} mixes flat and nested judgments: entry {number} is {group!r} beside groups; "
@@ -259,9 +325,7 @@ def _comparable(grade: Any) -> bool:
     return isinstance(grade, Real)
 
 
-def _grade_column(
-    grades: Sequence[Any], documents: Sequence[DocumentId], queries: IntArray, qrels: Qrels
-) -> FloatArray:
+def _grade_column(grades: Sequence[Any], documents: Sequence[Relevant], queries: IntArray, qrels: Qrels) -> FloatArray:
     def complaint(at: int, must: str) -> str:
         query = qrels.queries[int(queries[at])]
         return f"the grade of document {documents[at]!r} for query {query!r} must be {must}, got {grades[at]!r}"

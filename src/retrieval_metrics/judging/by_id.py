@@ -54,17 +54,26 @@ def judge_by_id(qrels: Qrels, run: RunMapping) -> JudgedRun:
                 finder.scored(index, ranking)
                 n_retrieved[index] = len(ranking)
         else:
-            ranked = _as_list(ranking, query)
+            ranked = as_list(ranking, query)
             if ranked:
                 id_types.update(map(type, ranked))
                 n_retrieved[index] = len(ranked)
                 n_repeated[index] = finder.ranked(index, ranked)
-    run_kind = id_kind(id_types, "document ids in the run")
+    run_kind = id_kind(id_types - {NoId}, "document ids in the run")
     same_kind(qrels.document_kind, "document ids in the qrels", run_kind, "those in the run")
     return JudgedRun(qrels, finder.items(), n_retrieved, n_repeated)
 
 
-def _as_list(ranking: Any, query: QueryId) -> Sequence[DocumentId]:
+class NoId:
+    """Stands in a ranking for an item that has no id: it takes its place and equals nothing."""
+
+
+def as_list(ranking: Any, query: QueryId) -> Sequence[Any]:
+    """Return a ranking that is in rank order as a list.
+
+    Raises:
+        TypeError: If it is a bare string, has no order, or holds pairs.
+    """
     if isinstance(ranking, (list, tuple, range)):
         ranked: Sequence[DocumentId] = ranking
     elif isinstance(ranking, (str, bytes)):
@@ -146,7 +155,7 @@ class _Finder:
         """Take the documents of a query in the order they come in; return how many of them are repeats."""
         n = len(ranking)
         try:
-            position = dict(zip(reversed(ranking), range(n - 1, -1, -1), strict=True))
+            position: dict[Any, int] = dict(zip(reversed(ranking), range(n - 1, -1, -1), strict=True))
         except TypeError as error:
             query = self.qrels.queries[index]
             msg = f"the ranking of query {query!r} holds something that is no document id: {error}"
@@ -161,14 +170,10 @@ class _Finder:
 
     def items(self) -> Items:
         """Return the columns, ordered by query and rank."""
-        document = np.array(self.found, dtype=np.int64)
-        rank = np.array(self.above, dtype=np.int64) + 1
-        query = self.qrels.document_query[document]
-        order = np.lexsort((rank, query))
-        document = document[order]
-        tied = np.ones(len(document), dtype=np.int64)
+        tied = np.ones(len(self.found), dtype=np.int64)
         tied[list(self.tied)] = list(self.tied.values())
-        return Items(document, query[order], rank[order], self.qrels.document_grade[document], tied[order])
+        rank = np.array(self.above, dtype=np.int64) + 1
+        return Items.ordered(self.qrels, np.array(self.found, dtype=np.int64), rank, tied)
 
 
 def _find_bad_score(ranking: Mapping[Any, float], query: QueryId) -> None:

@@ -6,19 +6,27 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from retrieval_metrics.judging.budget import no_lengths
+
 if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.types import BoolArray, FloatArray, IntArray
+    from retrieval_metrics.judging.budget import Budget, Lengths
+    from retrieval_metrics.judging.coverage import Coverage
+    from retrieval_metrics.types import BoolArray, Cut, FloatArray, IntArray
 
 
 class Items(NamedTuple):
-    """The judged documents that were retrieved, each at its first rank, ordered by query and rank.
+    """What is judged and was retrieved, each at the first rank that satisfies it, ordered by query, rank and grade.
+
+    For judgments by id these are the retrieved documents that are judged, one at a rank. For pieces such as quotes one
+    item may satisfy several.
 
     Attributes:
         document: Position of the document in `Qrels.documents`.
         query: Position of the query in `Qrels.queries`.
         rank: Rank in the ranking, from 1.
-        grade: Grade of the document: its largest over the groups it belongs to.
+        grade: Grade of the document: its largest over the groups it belongs to. Of several at one rank the highest
+            stands first.
         tied: How many documents of the ranking share its score, itself included.
     """
 
@@ -28,12 +36,56 @@ class Items(NamedTuple):
     grade: FloatArray
     tied: IntArray
 
+    @classmethod
+    def ordered(cls, qrels: Qrels, document: IntArray, rank: IntArray, tied: IntArray) -> Items:
+        """Return the items of documents found in any order."""
+        query = qrels.document_query[document]
+        order = np.lexsort((rank, query))
+        document = document[order]
+        return cls(document, query[order], rank[order], qrels.document_grade[document], tied[order])
+
+
+class Places(NamedTuple):
+    """The ranks at which something judged stands, each once, ordered by query and rank.
+
+    Attributes:
+        query: Position of the query in `Qrels.queries`.
+        rank: Rank in the ranking, from 1.
+        grade: Largest grade of what stands there.
+    """
+
+    query: IntArray
+    rank: IntArray
+    grade: FloatArray
+
+
+class Additions(NamedTuple):
+    """The ranks whose item covers something of a piece that no item above it covers, ordered by query and rank.
+
+    Attributes:
+        query: Position of the query in `Qrels.queries`.
+        rank: Rank in the ranking, from 1.
+        grade: Largest grade of the pieces it adds to.
+        completed: Largest grade of the pieces that are satisfied at this rank; minus infinity if none is.
+    """
+
+    query: IntArray
+    rank: IntArray
+    grade: FloatArray
+    completed: FloatArray
+
+    def partial(self, rel: float | None) -> tuple[IntArray, IntArray]:
+        """Return query and rank of the items that add to a relevant piece and complete none: they give no row."""
+        mask = is_relevant(self.grade, rel) & ~is_relevant(self.completed, rel)
+        return self.query[mask], self.rank[mask]
+
 
 class Hits(NamedTuple):
     """The hit rows of the expanded ranking, ordered by query and row.
 
-    An item that is the first to satisfy c >= 1 groups gives c hit rows, highest grade first; any other item gives one
-    miss row. For flat judgments the expanded ranking is the ranking itself, and row equals rank.
+    An item that is the first to satisfy c >= 1 groups gives c hit rows, highest grade first; an item that adds to what
+    is covered of a piece without completing one gives no row; any other item gives one miss row. For flat judgments by
+    id the expanded ranking is the ranking itself, and row equals rank.
 
     Attributes:
         query: Position of the query in `Qrels.queries`.
@@ -53,9 +105,9 @@ class Hits(NamedTuple):
         """Return the rows under a mask; ordinals stay those of the whole ranking."""
         return Hits(self.query[mask], self.rank[mask], self.row[mask], self.grade[mask], self.ordinal[mask])
 
-    def cut(self, k: int | None) -> Hits:
-        """Return what is left at cut-off `k`, which cuts items, then rows (a row is never above its item's rank)."""
-        return self if k is None else self.where(self.row <= k)
+    def cut(self, k: Cut) -> Hits:
+        """Return what is left at cut-off `k`, which cuts items, then rows; a budget cuts items alone."""
+        return self if k is None else self.where(cut_rows(self.query, self.rank, self.row, k))
 
 
 class Credits(NamedTuple):
@@ -77,18 +129,55 @@ class JudgedRun:
 
     Attributes:
         qrels: The judgments.
-        items: The judged documents that were retrieved.
+        items: What is judged and was retrieved.
+        places: The ranks at which something judged stands: those of the items, unless pieces were matched.
+        additions: Which ranks add to what is covered of a piece; None where no piece can be covered in part.
         n_retrieved: Shape (queries,), how many documents were retrieved, repeats included.
         n_repeated: Shape (queries,), how many of them stood in the ranking before.
+        lengths: How long the retrieved items are; None where only their ids are known.
+        coverage: Counts what is covered of pieces; None where no piece can be covered in part.
+        unplaced: How many retrieved items could not be compared with a span, because their place is not known.
+        ambiguous: How many items were located at the first of several places where their text stands.
     """
 
-    __slots__ = ("_credits", "_hits", "_ideal", "_n_relevant", "items", "n_repeated", "n_retrieved", "qrels")
+    __slots__ = (
+        "_credits",
+        "_fitting",
+        "_hits",
+        "_ideal",
+        "_n_relevant",
+        "additions",
+        "ambiguous",
+        "coverage",
+        "items",
+        "lengths",
+        "n_repeated",
+        "n_retrieved",
+        "places",
+        "qrels",
+        "unplaced",
+    )
 
-    def __init__(self, qrels: Qrels, items: Items, n_retrieved: IntArray, n_repeated: IntArray) -> None:
+    def __init__(
+        self,
+        qrels: Qrels,
+        items: Items,
+        n_retrieved: IntArray,
+        n_repeated: IntArray,
+        *,
+        places: Places | None = None,
+        additions: Additions | None = None,
+    ) -> None:
         self.qrels = qrels
         self.items = items
+        self.places: Places | Items = items if places is None else places
+        self.additions = additions
         self.n_retrieved = n_retrieved
         self.n_repeated = n_repeated
+        self.lengths: Lengths | None = None
+        self.coverage: Coverage | None = None
+        self.unplaced = self.ambiguous = 0
+        self._fitting: dict[Budget, IntArray] = {}
         self._credits: Credits | None = None
         self._hits: dict[float | None, Hits] = {}
         self._n_relevant: dict[float | None, FloatArray] = {}
@@ -98,6 +187,20 @@ class JudgedRun:
     def n_queries(self) -> int:
         """How many queries are judged."""
         return len(self.qrels.queries)
+
+    def first(self, k: int | Budget | None) -> Cut:
+        """Return the cut-off as a number of items: for a budget, how many fit, query by query.
+
+        Raises:
+            ValueError: If the budget cannot be counted, because the lengths of the items are not known.
+        """
+        if k is None or isinstance(k, int):
+            return k
+        if k not in self._fitting:
+            if self.lengths is None:
+                raise no_lengths(k)
+            self._fitting[k] = self.lengths.fitting(k)
+        return self._fitting[k]
 
     def per_query(self, query: IntArray, weights: FloatArray | None = None) -> FloatArray:
         """Return the sum of the weights (or the count) of each query, shape (queries,)."""
@@ -110,12 +213,12 @@ class JudgedRun:
             self._n_relevant[rel] = self.per_query(needed)
         return self._n_relevant[rel]
 
-    def relevant_items(self, k: int | None, rel: float | None = None) -> IntArray:
-        """Return the query of each distinct relevant document among the first `k` retrieved."""
-        wanted = is_relevant(self.items.grade, rel)
+    def relevant_items(self, k: Cut, rel: float | None = None) -> IntArray:
+        """Return the query of each distinct relevant item among the first `k` retrieved."""
+        wanted = is_relevant(self.places.grade, rel)
         if k is not None:
-            wanted = wanted & (self.items.rank <= k)
-        return self.items.query[wanted]
+            wanted = wanted & within(self.places.query, self.places.rank, k)
+        return self.places.query[wanted]
 
     def credits(self) -> Credits:
         """Return which groups the retrieved items satisfy, repeatedly or not."""
@@ -143,36 +246,52 @@ class JudgedRun:
         items, found = self.items, self.credits()
         relevant = np.flatnonzero(is_relevant(found.grade, rel))
         item, grade = found.item[relevant], found.grade[relevant]
-        if not self.qrels.is_flat:
-            # Each group is credited at the first item that satisfies it; one item's credits stand highest grade first.
-            first = np.unique(found.group[relevant], return_index=True)[1]
-            first = first[np.lexsort((-grade[first], item[first]))]
+        flat = self.qrels.is_flat and self.places is items
+        if not flat:
+            # Each group is credited at the first item that satisfies it, with the highest grade the item has in it; one
+            # item's credits stand highest grade first.
+            group, place = found.group[relevant], self._place_of_item()[item]
+            if self.places is not items:
+                by_group = np.lexsort((-grade, place, group))
+                item, grade, group, place = item[by_group], grade[by_group], group[by_group], place[by_group]
+            first = np.unique(group, return_index=True)[1]
+            first = first[np.lexsort((-grade[first], place[first]))]
             item, grade = item[first], grade[first]
         query, rank = items.query[item], items.rank[item]
         ordinal = ordinals(query)
-        if self.qrels.is_flat:
+        if flat:
             return Hits(query, rank, rank, grade, ordinal)
-        crediting = np.concatenate([[True], item[1:] != item[:-1]])[: len(item)]
-        items_so_far = np.cumsum(crediting)
-        before_query = items_so_far[np.searchsorted(query, query, side="left")] - 1 if len(item) else items_so_far
-        row = rank + ordinal - (items_so_far - before_query)
+        crediting = np.diff(self._place_of_item()[item], prepend=-1) != 0
+        places_so_far = np.cumsum(crediting)
+        before_query = places_so_far[np.searchsorted(query, query, side="left")] - 1 if len(item) else places_so_far
+        row = rank + ordinal - (places_so_far - before_query)
+        if self.additions is not None:
+            row -= count_above(query, rank, *self.additions.partial(rel))
         return Hits(query, rank, row, grade, ordinal)
 
-    def judged_rows(self) -> tuple[IntArray, IntArray]:
-        """Return row and query of every judged item in the expanded ranking, hit or miss, in no particular order."""
-        items, hits = self.items, self.hits()
-        if self.qrels.is_flat:
-            return items.rank, items.query
-        first_of_item = np.flatnonzero(np.diff(hits.rank, prepend=0) | np.diff(hits.query, prepend=-1))
-        misses = np.setdiff1d(np.arange(len(items.rank)), self._item_at(hits.query, hits.rank))
-        query, rank = items.query[misses], items.rank[misses]
-        extra = count_above(query, rank, hits.query, hits.rank)
-        extra -= count_above(query, rank, hits.query[first_of_item], hits.rank[first_of_item])
-        return np.concatenate([hits.row, rank + extra]), np.concatenate([hits.query, query])
+    def _place_of_item(self) -> IntArray:
+        """Return a number for the place of each item that several items share where they stand at one rank."""
+        if self.places is self.items:
+            return np.arange(len(self.items.rank))
+        new = np.diff(self.items.query, prepend=-1).astype(bool) | np.diff(self.items.rank, prepend=0).astype(bool)
+        return np.cumsum(new)
 
-    def _item_at(self, query: IntArray, rank: IntArray) -> IntArray:
-        start = np.searchsorted(self.items.query, query, side="left")
-        return start + count_above(query, rank, self.items.query, self.items.rank)
+    def judged_rows(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Return query, rank and row of every judged item in the expanded ranking, hit or miss, in no order."""
+        places, hits = self.places, self.hits()
+        if self.qrels.is_flat and places is self.items:
+            return places.query, places.rank, places.rank
+        new = np.flatnonzero(np.diff(hits.rank, prepend=0) | np.diff(hits.query, prepend=-1))
+        partial = (hits.query[:0], hits.rank[:0]) if self.additions is None else self.additions.partial(None)
+        missed = ~(
+            is_among(places.query, places.rank, hits.query, hits.rank) | is_among(places.query, places.rank, *partial)
+        )
+        query, rank = places.query[missed], places.rank[missed]
+        row = rank + count_above(query, rank, hits.query, hits.rank)
+        row -= count_above(query, rank, hits.query[new], hits.rank[new]) + count_above(query, rank, *partial)
+        hit_and_miss = (hits.query, query), (hits.rank, rank), (hits.row, row)
+        found_query, found_rank, found_row = (np.concatenate(columns) for columns in hit_and_miss)
+        return found_query, found_rank, found_row
 
     def ideal(self, *, of_documents: bool = False) -> tuple[IntArray, FloatArray, IntArray]:
         """Return the ideal ranking of every query: query, grade and position (from 1) of each relevant group.
@@ -193,6 +312,19 @@ class JudgedRun:
         return self._ideal[of_documents]
 
 
+def within(query: IntArray, rank: IntArray, k: int | IntArray) -> BoolArray:
+    """Return which ranks are among the first k of their query."""
+    return rank <= (k[query] if isinstance(k, np.ndarray) else k)
+
+
+def cut_rows(query: IntArray, rank: IntArray, row: IntArray, k: int | IntArray) -> BoolArray:
+    """Return which rows of the expanded ranking are left at a cut-off."""
+    if isinstance(k, np.ndarray):
+        return rank <= k[query]
+    # The expanded ranking has rows of its own; where it is the ranking itself, one comparison is enough.
+    return row <= k if row is rank else (row <= k) & (rank <= k)
+
+
 def is_relevant(grade: FloatArray, rel: float | None) -> BoolArray:
     """Return which grades are relevant: above 0, or at least `rel` where a threshold is given."""
     return grade > 0 if rel is None else grade >= rel
@@ -209,6 +341,12 @@ def count_above(query: IntArray, rank: IntArray, other_query: IntArray, other_ra
     longest = max(rank.max(initial=0), other_rank.max(initial=0)) + 1
     place: IntArray = np.searchsorted(other_query * longest + other_rank, query * longest + rank)
     return place - np.searchsorted(other_query, query)
+
+
+def is_among(query: IntArray, rank: IntArray, other_query: IntArray, other_rank: IntArray) -> BoolArray:
+    """Return for each (query, rank) whether it is one of the others."""
+    longest = max(rank.max(initial=0), other_rank.max(initial=0)) + 1
+    return np.isin(query * longest + rank, other_query * longest + other_rank)
 
 
 def ordinals(query: IntArray) -> IntArray:

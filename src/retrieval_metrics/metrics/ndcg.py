@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.judging.judged_run import within
 from retrieval_metrics.metrics.dcg import discounted
 from retrieval_metrics.metrics.definition import Definition, Parameter, choice
 from retrieval_metrics.metrics.gain import GAIN, GAINS, gain_of
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import FloatArray, Gains, IntArray
+    from retrieval_metrics.types import Cut, FloatArray, Gains, IntArray
 
 
 def ndcg(gains: Gains, *, k: int | None = None, ideal: Gains | None = None, gain: str = "linear") -> float:
@@ -25,9 +26,9 @@ def ndcg(gains: Gains, *, k: int | None = None, ideal: Gains | None = None, gain
 
     where g_i is the grade at rank i, gain(g) is g (`linear`), 2^g - 1 (`exponential`) or 1 (`binary`) for g > 0 and 0
     otherwise, and IDCG@k is the DCG@k of all relevant documents, best first, retrieved or not. With groups of
-    alternatives the ideal takes each group's largest grade once. Range [0, 1]. A list without a relevant document
-    scores 0; an ideal without one is undefined (NaN). Sources: Jarvelin and Kekalainen (2002); exponential gain:
-    Burges et al. (2005).
+    alternatives the ideal takes each group's largest grade once; a budget such as `@2000chars` does not cut it. Range
+    [0, 1]. A list without a relevant document scores 0; an ideal without one is undefined (NaN). Sources: Jarvelin and
+    Kekalainen (2002); exponential gain: Burges et al. (2005).
 
     Args:
         gains: Grades in rank order; 0 is not relevant, None not judged.
@@ -53,7 +54,7 @@ def ndcg(gains: Gains, *, k: int | None = None, ideal: Gains | None = None, gain
 def score(
     judged: JudgedRun,
     *,
-    k: int | None,
+    k: Cut,
     gain: str = "linear",
     gains: str | None = None,
     ideal: str = "all",
@@ -67,23 +68,26 @@ def score(
     return np.minimum(achieved / np.where(best > 0, best, np.nan), 1.0)
 
 
-def _rows(judged: JudgedRun, k: int | None, of: str) -> tuple[IntArray, IntArray, FloatArray]:
+def _rows(judged: JudgedRun, k: Cut, of: str) -> tuple[IntArray, IntArray, FloatArray]:
     if of == "groups":
         hits = judged.hits().cut(k)
         return hits.query, hits.row, hits.grade
     items = judged.items
-    kept = items.grade > 0 if k is None else (items.grade > 0) & (items.rank <= k)
+    kept = items.grade > 0
+    if k is not None:
+        kept &= within(items.query, items.rank, k)
     return items.query[kept], items.rank[kept], items.grade[kept]
 
 
 def _ideal(
-    judged: JudgedRun, k: int | None, ideal: str, of: str, worth: Callable[[FloatArray], FloatArray]
+    judged: JudgedRun, k: Cut, ideal: str, of: str, worth: Callable[[FloatArray], FloatArray]
 ) -> tuple[IntArray, IntArray, FloatArray]:
     query, grade, position = judged.ideal(of_documents=of == "documents")
-    within = np.ones(len(query), dtype=bool) if k is None else position <= k
+    # A budget does not cut the ideal: how many items fit depends on how the texts are cut, what is needed does not.
+    counted = position <= k if isinstance(k, int) else np.ones(len(query), dtype=bool)
     if ideal == "retrieved":
-        within &= position <= judged.n_retrieved[query]
-    return query[within], position[within], worth(grade[within])
+        counted &= position <= judged.n_retrieved[query]
+    return query[counted], position[counted], worth(grade[counted])
 
 
 DEFINITION = Definition(

@@ -1,9 +1,12 @@
 """Whole datasets: every shape, concurrent, failures kept, the host's results beside the core's evaluation."""
 
 import asyncio
+import gc
 import json
 import pickle
 import threading
+import time
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -145,6 +148,26 @@ def test_the_first_failure_is_raised_where_that_is_wanted() -> None:
     assert raised.value.__notes__ == ["while retrieving for query 'q2'"]
 
 
+def test_a_failure_that_is_raised_leaves_no_coroutine_behind() -> None:
+    failing = threading.Event()
+
+    class FailsWhileAnotherRuns(Prepared):
+        def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+            if query_bundle.query_str == QUERIES["q2"]:
+                failing.set()
+                raise ConnectionError("no index")
+            assert failing.wait(10)
+            time.sleep(0.05)  # until the failure has reached the loop
+            return []
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with pytest.raises(ConnectionError, match="no index"):
+            evaluator({}, FailsWhileAnotherRuns).evaluate_dataset(ROWS, raise_on_error=True)
+        gc.collect()  # what is lost is warned of when it is collected
+    assert not [str(warning.message) for warning in caught if "never awaited" in str(warning.message)]
+
+
 def test_retrieving_nothing_scores_zero_and_is_warned_of() -> None:
     with pytest.warns(rm.RetrievalWarning, match="nothing was retrieved for 1 of 3"):
         result = evaluator(ANSWERS | {QUERIES["q1"]: []}).evaluate_dataset(ROWS)
@@ -169,7 +192,7 @@ def test_the_means_of_the_hosts_table_are_those_of_the_core_undefined_queries_le
 def test_it_is_printed_as_the_cores_table_and_in_a_notebook() -> None:
     result = evaluator().evaluate_dataset(ROWS)
     assert str(result) == str(result.evaluation)
-    assert str(result).splitlines()[1] == "mrr       0.5000  3"
+    assert str(result).splitlines()[1] == "mrr       0.5000  [0.139, 0.861]  3"
     assert result._repr_html_() == result.evaluation._repr_html_()
 
 
@@ -219,3 +242,13 @@ def test_progress_is_shown_on_stderr(capsys: pytest.CaptureFixture[str]) -> None
 def test_a_retriever_that_repeats_a_node_is_cleaned_by_the_host() -> None:
     (result,) = evaluator({"q": ["n9", "n9", "n1"]}).evaluate_dataset([("q", ["n1"])])
     assert (result.retrieved_ids, result.metric_vals_dict["mrr"]) == (["n9", "n1"], 0.5)
+
+
+def test_the_removed_dataset_class_is_read_where_it_still_exists(tmp_path: Path) -> None:
+    legacy = pytest.importorskip(
+        "llama_index.core.llama_dataset.legacy.embedding", reason="llama-index-core 0.14.21 removed it"
+    )
+    dataset = legacy.EmbeddingQAFinetuneDataset(queries=QUERIES, corpus={"n1": "a text"}, relevant_docs=RELEVANT)
+    dataset.save_json(str(tmp_path / "qa.json"))
+    for one in (dataset, tmp_path / "qa.json"):
+        assert dict(evaluator().evaluate_dataset(one).evaluation.means) == MEANS

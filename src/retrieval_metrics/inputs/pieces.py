@@ -1,0 +1,152 @@
+"""What may be true of a query besides ids: quotes, texts, places, properties."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+class Piece:
+    """A piece of the truth that is no id: what a retrieved item must hold, cover or be."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Quote(Piece):
+    r"""A text that must be there, in one piece: the retrieved item that contains it satisfies it.
+
+    Compared after NFKC, without case and white space, and with one form of quotation marks and hyphens, so line breaks,
+    ligatures and typography do not matter. A quote that a chunk boundary cuts is in no chunk: a `Span` survives that.
+
+    Attributes:
+        text: The words; short ones occur by chance (see `Matching.shortest_quote`).
+
+    Example:
+        >>> import retrieval_metrics as rm
+        >>> chunk = rm.Retrieved("c1", "The \u201cwith\u201d statement\nwraps a block.")
+        >>> rm.evaluate({"q": [rm.Quote('the "with" statement wraps')]}, {"q": [chunk]}, "recall").means["recall"]
+        1.0
+    """
+
+    text: str
+
+    def __post_init__(self) -> None:
+        _require_text(self.text, "a Quote")
+
+
+@dataclass(frozen=True, slots=True)
+class Text(Piece):
+    """A whole reference text: satisfied once the retrieved items together hold enough of its words in runs.
+
+    A word is held where a run of words around it stands in an item the same way (see `Matching.text_run`); case,
+    punctuation and white space do not matter. A chunk inside a long reference adds to what is covered, and the
+    reference is satisfied by the chunk that completes `Matching.share` of it.
+
+    Attributes:
+        text: The reference, such as a chunk of the index the judgments were made on.
+
+    Example:
+        >>> import retrieval_metrics as rm
+        >>> reference = rm.Text("The with statement wraps a block with methods that a context manager defines.")
+        >>> halves = [
+        ...     rm.Retrieved("a", "The with statement wraps a block with"),
+        ...     rm.Retrieved("b", "a block with methods that a context manager defines. Next"),
+        ... ]
+        >>> result = rm.evaluate({"q": [reference]}, {"q": halves}, ["recall@1", "recall@2"])
+        >>> result.means["recall@1"], result.means["recall@2"]
+        (0.0, 1.0)
+    """
+
+    text: str
+
+    def __post_init__(self) -> None:
+        _require_text(self.text, "a Text")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Span(Piece):
+    """A place in a source: satisfied once the retrieved items together cover enough of it, however it is cut.
+
+    Attributes:
+        source: What the offsets count in, as the retrieved items name it.
+        start: Offset of the first character, from 0.
+        end: Offset behind the last character.
+        uncertain: Whether what is relevant lies somewhere in it rather than filling it, as in a span that `relabel`
+            made of an old chunk. No part of what makes two spans equal.
+
+    Example:
+        >>> import retrieval_metrics as rm
+        >>> halves = [
+        ...     rm.Retrieved("c1", source="a.md", start=0, end=100),
+        ...     rm.Retrieved("c2", source="a.md", start=100, end=200),
+        ... ]
+        >>> result = rm.evaluate({"q": [rm.Span("a.md", 50, 150)]}, {"q": halves}, ["recall@1", "recall@2"])
+        >>> result.means["recall@1"], result.means["recall@2"]
+        (0.0, 1.0)
+    """
+
+    source: str
+    start: int
+    end: int
+    uncertain: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start < self.end:
+            msg = f"a Span needs 0 <= start < end, got {self.start!r} and {self.end!r} in {self.source!r}"
+            raise ValueError(msg)
+
+    def __repr__(self) -> str:
+        flag = ", uncertain=True" if self.uncertain else ""
+        return f"Span(source={self.source!r}, start={self.start!r}, end={self.end!r}{flag})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Span):
+            return NotImplemented
+        return (self.source, self.start, self.end) == (other.source, other.start, other.end)
+
+    def __hash__(self) -> int:
+        return hash((self.source, self.start, self.end))
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class Metadata(Piece):
+    """Properties a retrieved item must have, all of them: the page of a file, a section, a product.
+
+    `source` is the item's own source, or what its metadata call so; every other name is looked up in its metadata.
+
+    Attributes:
+        values: Names and values, sorted by name.
+
+    Example:
+        >>> import retrieval_metrics as rm
+        >>> chunk = rm.Retrieved("c1", source="a.pdf", metadata={"page": 3})
+        >>> rm.evaluate({"q": [rm.Metadata(source="a.pdf", page=3)]}, {"q": [chunk]}, "recall").means["recall"]
+        1.0
+    """
+
+    values: tuple[tuple[str, Any], ...]
+
+    def __init__(self, **values: Any) -> None:
+        if not values:
+            msg = "Metadata needs at least one value, for example Metadata(source='a.pdf', page=3)"
+            raise ValueError(msg)
+        for name, value in values.items():
+            try:
+                hash(value)
+            except TypeError:
+                msg = f"the value of {name!r} in Metadata must be hashable, got {value!r}"
+                raise TypeError(msg) from None
+        object.__setattr__(self, "values", tuple(sorted(values.items())))
+
+    def __repr__(self) -> str:
+        return f"Metadata({', '.join(f'{name}={value!r}' for name, value in self.values)})"
+
+
+def _require_text(text: Any, owner: str) -> None:
+    if not isinstance(text, str):
+        msg = f"{owner} holds a str, got {text!r} ({type(text).__name__})"
+        raise TypeError(msg)
+    if not text.strip():
+        msg = f"{owner} needs a text, got {text!r}"
+        raise ValueError(msg)

@@ -1,0 +1,66 @@
+"""One retrieved item with what is known of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from retrieval_metrics.types import DocumentId
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """An item that a retriever returned; only what the truth is matched on need be known.
+
+    Attributes:
+        id: Its id in the index; None where it has none.
+        text: Its text.
+        source: What it was cut from: a file, a page, a document id.
+        start: Offset of its first character in the source, from 0.
+        end: Offset behind its last character; with a `text` and a `start` it may be left out.
+        score: What the retriever scored; rankings of Retrieved are in list order, so nothing is computed from it.
+        metadata: Anything else, by name; no part of its hash.
+        tokens: How many tokens it has, for cut-offs such as `recall@800tokens`.
+
+    Raises:
+        ValueError: If the offsets are no stretch of a text.
+
+    Example:
+        >>> Retrieved("with#2", "The with statement", source="with", start=120).end
+        138
+    """
+
+    id: DocumentId | None
+    text: str | None = None
+    source: str | None = None
+    start: int | None = None
+    end: int | None = None
+    score: float | None = None
+    metadata: Mapping[str, Any] | None = field(default=None, hash=False)
+    tokens: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.start is None:
+            if self.end is not None:
+                msg = f"retrieved item {self.id!r} ends at {self.end!r} but has no start"
+                raise ValueError(msg)
+            return
+        if self.end is None:
+            if self.text is None:
+                return
+            object.__setattr__(self, "end", self.start + len(self.text))
+        elif not 0 <= self.start <= self.end:
+            msg = f"retrieved item {self.id!r} needs 0 <= start <= end, got {self.start!r} and {self.end!r}"
+            raise ValueError(msg)
+        if self.start < 0:
+            msg = f"retrieved item {self.id!r} needs 0 <= start, got {self.start!r}"
+            raise ValueError(msg)
+
+    def value(self, name: str) -> Any:
+        """Return a property by name: `source` is the item's own, or else looked up in its metadata like the others."""
+        if name == "source" and self.source is not None:
+            return self.source
+        return None if self.metadata is None else self.metadata.get(name)

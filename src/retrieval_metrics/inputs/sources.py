@@ -1,0 +1,157 @@
+"""The texts that chunks are cut from: how many characters count, and where a chunk stands."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from retrieval_metrics.inputs.retrieved import Retrieved
+    from retrieval_metrics.types import BoolArray, DocumentId, IntArray
+
+_SPACE_LIMIT = 0x3001
+"""No character from here on is white space."""
+
+
+@cache
+def _is_space() -> BoolArray:
+    return np.array([chr(code).isspace() for code in range(_SPACE_LIMIT)] + [False])
+
+
+class Place(NamedTuple):
+    """Where a text was found.
+
+    Attributes:
+        start: Offset of its first character.
+        end: Offset behind its last character.
+        ambiguous: Whether it stands in another place that was possible as well.
+    """
+
+    start: int
+    end: int
+    ambiguous: bool
+
+
+class Source:
+    r"""One source text; offsets count its characters, lengths those that are no white space.
+
+    Example:
+        >>> source = Source("ab  cd\r\nab")
+        >>> source.length(0, 6)
+        4
+        >>> source.find("c d")
+        Place(start=4, end=6, ambiguous=False)
+        >>> source.find("ab", previous=(0, 6))
+        Place(start=8, end=10, ambiguous=False)
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def length(self, start: int, end: int) -> int:
+        """Return how many characters from `start` to before `end` are no white space."""
+        last = len(self.text)
+        return int(self._before[min(end, last)]) - int(self._before[min(start, last)])
+
+    def find(self, text: str, previous: tuple[int, int] = (-1, 0)) -> Place | None:
+        """Return where a text stands, white space aside; None if it does not.
+
+        Args:
+            text: The text.
+            previous: Start and end of the piece before it. Of several places behind its start the one nearest to its
+                end is returned: pieces follow each other, or overlap a little.
+        """
+        wanted = "".join(text.split())
+        if not wanted:
+            return None
+        lowest, end = (int(at) for at in np.searchsorted(self._offsets, [previous[0] + 1, previous[1]]))
+        ahead = self._compact.find(wanted, end)
+        behind = self._compact.rfind(wanted, lowest, max(end - 1 + len(wanted), 0))
+        if ahead < 0 and behind < 0:
+            return None
+        at = ahead if behind < 0 or 0 <= ahead - end <= end - behind else behind
+        again = self._compact.find(wanted, lowest) < at or self._compact.find(wanted, at + 1) >= 0
+        return Place(int(self._offsets[at]), int(self._offsets[at + len(wanted) - 1]) + 1, again)
+
+    @cached_property
+    def _counts(self) -> BoolArray:
+        codes = np.frombuffer(self.text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+        counts: BoolArray = ~_is_space()[np.minimum(codes, _SPACE_LIMIT)]
+        return counts
+
+    @cached_property
+    def _before(self) -> IntArray:
+        return np.concatenate([[0], np.cumsum(self._counts)])
+
+    @cached_property
+    def _offsets(self) -> IntArray:
+        return np.flatnonzero(self._counts)
+
+    @cached_property
+    def _compact(self) -> str:
+        return "".join(self.text.split())
+
+
+class LocatedChunks(list["Retrieved"]):
+    """Chunks with their offsets, in the order given.
+
+    Attributes:
+        ambiguous: The ids of the chunks whose text stands in another place behind the chunk before as well.
+        unplaced: The ids of the chunks without offsets: their source is unknown, or does not hold their text.
+    """
+
+    def __init__(
+        self, chunks: Iterable[Retrieved], ambiguous: Iterable[DocumentId | None], unplaced: Iterable[DocumentId | None]
+    ) -> None:
+        super().__init__(chunks)
+        self.ambiguous = list(ambiguous)
+        self.unplaced = list(unplaced)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} chunks, {len(self.ambiguous)} ambiguous, {len(self.unplaced)} unplaced>"
+
+
+def locate(chunks: Iterable[Retrieved], sources: Mapping[str, str]) -> LocatedChunks:
+    r"""Find where chunks stand in their sources, for splitters that give no offsets.
+
+    A chunk is looked for behind the beginning of the chunk before it, and of several places the one nearest to the end
+    of that chunk is taken, so that chunks that overlap or repeat each other are told apart by their order. White space
+    does not matter. Chunks that have offsets keep them.
+
+    Args:
+        chunks: The chunks in the order of their sources, each with its source and its text.
+        sources: The text of each source.
+
+    Returns:
+        The chunks with their offsets, and the ids of those whose place is ambiguous or was not found.
+
+    Example:
+        >>> from retrieval_metrics import Retrieved
+        >>> chunks = locate([Retrieved(at, "la la", source="song") for at in range(2)], {"song": "la la\n\nla la"})
+        >>> [(chunk.start, chunk.end) for chunk in chunks], chunks.ambiguous
+        ([(0, 5), (7, 12)], [0, 1])
+    """
+    texts = {name: Source(text) for name, text in sources.items()}
+    located: list[Retrieved] = []
+    ambiguous: list[DocumentId | None] = []
+    unplaced: list[DocumentId | None] = []
+    previous: dict[str, tuple[int, int]] = {}
+    for chunk in chunks:
+        source = chunk.source
+        placed = chunk
+        if chunk.start is None and chunk.text is not None and source in texts:
+            place = texts[source].find(chunk.text, previous.get(source, (-1, 0))) or texts[source].find(chunk.text)
+            if place is not None:
+                placed = replace(chunk, start=place.start, end=place.end)
+                ambiguous += [chunk.id] * place.ambiguous
+        located.append(placed)
+        if placed.start is None or placed.end is None:
+            unplaced.append(chunk.id)
+        elif source is not None:
+            previous[source] = placed.start, placed.end
+    return LocatedChunks(located, ambiguous, unplaced)

@@ -1,0 +1,52 @@
+"""Decide which retrieved item satisfies which piece of the truth, for whatever truth and rankings there are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.inputs.run import Run
+from retrieval_metrics.judging.by_column import judge_by_column
+from retrieval_metrics.judging.by_id import judge_by_id
+
+if TYPE_CHECKING:
+    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.judging.matching import Key, Matching
+    from retrieval_metrics.types import RunMapping
+
+
+def judge(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching = "id") -> JudgedRun:
+    """Join judgments and rankings.
+
+    Args:
+        qrels: The judgments: ids, or pieces such as quotes and spans.
+        run: Per query a ranking: ids best first, ids with scores, or a list of `Retrieved`, best first. Or a `Run`.
+        match: What an id of the truth is compared with, or a `Matching` with more to say.
+
+    Raises:
+        TypeError: If a ranking has another type, or lacks what the truth asks for.
+        ValueError: If `match` is unknown, or a score is not finite.
+    """
+    if isinstance(run, Run):
+        if match != "id" or qrels.has_pieces:
+            msg = "a Run in columns holds ids and nothing to match otherwise; pass lists of Retrieved, query by query"
+            raise TypeError(msg)
+        return judge_by_column(qrels, run)
+    if match == "id" and not qrels.has_pieces and not _has_items(run):
+        return judge_by_id(qrels, run)
+    # Imported here, because who evaluates ids never needs it.
+    from retrieval_metrics.judging.by_piece import judge_items  # noqa: PLC0415
+    from retrieval_metrics.judging.matching import as_matching  # noqa: PLC0415
+
+    return judge_items(qrels, run, as_matching(match))
+
+
+def _has_items(run: RunMapping) -> bool:
+    """Return whether the first ranking that holds anything holds items rather than ids."""
+    for ranking in run.values():
+        if not isinstance(ranking, (list, tuple)):
+            return False
+        if ranking:
+            return isinstance(ranking[0], Retrieved)
+    return False

@@ -1,0 +1,58 @@
+"""Where retrieved items stand in their sources, and how long stretches of a source are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.inputs.sources import Place, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from retrieval_metrics.inputs.retrieved import Retrieved
+
+
+class Geography:
+    """Lengths in the characters that count, and the places of items.
+
+    Where the text of a source is given, white space does not count, and an item without offsets is looked for in it.
+    Without the text every character counts.
+
+    Attributes:
+        ambiguous: How many different items without offsets stand in their source more than once; the first is taken.
+    """
+
+    def __init__(self, sources: Mapping[str, str] | None) -> None:
+        self._sources = {name: Source(text) for name, text in (sources or {}).items()}
+        self._found: dict[tuple[str, str], Place | None] = {}
+        self.ambiguous = 0
+
+    def source(self, name: str) -> Source | None:
+        """Return the text of a source, if it is given."""
+        return self._sources.get(name)
+
+    def length(self, name: str, start: int, end: int) -> int:
+        """Return how many characters of a stretch count."""
+        source = self._sources.get(name)
+        return end - start if source is None else source.length(start, end)
+
+    def length_of(self, item: Retrieved) -> int:
+        """Return how many characters of an item count, wherever it stands."""
+        if item.source in self._sources and (place := self.place(item)) is not None:
+            return self._sources[item.source].length(*place)
+        if item.text is not None:
+            return len("".join(item.text.split())) if self._sources else len(item.text)
+        return 0 if item.start is None or item.end is None else item.end - item.start
+
+    def place(self, item: Retrieved) -> tuple[int, int] | None:
+        """Return start and end of an item in its source; None if they are not known."""
+        if item.start is not None and item.end is not None:
+            return item.start, item.end
+        if item.source is None or item.text is None or item.source not in self._sources:
+            return None
+        key = item.source, item.text
+        if key not in self._found:
+            place = self._found[key] = self._sources[item.source].find(item.text)
+            self.ambiguous += place is not None and place.ambiguous
+        found = self._found[key]
+        return None if found is None else (found.start, found.end)
