@@ -16,6 +16,9 @@ INTEGRATIONS = {path.parent.name: path.read_text() for path in sorted(ROOT.glob(
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
+pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")  # which examples show
+
+
 def run_blocks(title: str, text: str) -> None:
     """Run the python blocks of a text in one namespace, and compare each with the text block below it."""
     namespace: dict[str, object] = {}
