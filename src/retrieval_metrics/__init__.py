@@ -5,12 +5,15 @@
     >>> result.means["mrr"]
     0.5
 
-Evaluate whole runs with `evaluate`, one ranking given as gains with `ndcg`, `reciprocal_rank` and their siblings.
+Evaluate whole runs with `evaluate`, several systems with `compare`, one ranking given as gains with `ndcg`,
+`reciprocal_rank` and their siblings.
 """
 
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import RetrievalWarning
+from retrieval_metrics.evaluation.compare import compare
+from retrieval_metrics.evaluation.comparison import Comparison
 from retrieval_metrics.evaluation.engine import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.inputs.pieces import Metadata, Quote, Span, Text
@@ -49,6 +52,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT_METRICS",
     "Budget",
+    "Comparison",
     "Evaluation",
     "EvaluationSet",
     "Matches",
@@ -68,6 +72,7 @@ __all__ = [
     "aretrieve",
     "average_precision",
     "bpref",
+    "compare",
     "dcg",
     "err",
     "evaluate",

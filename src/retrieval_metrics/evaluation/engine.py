@@ -91,6 +91,9 @@ def evaluate(
         counts=counts,
         residuals=residuals,
         rules=rules,
+        judged=judged,
+        run=run,
+        match=match,
     )
 
 
