@@ -12,8 +12,6 @@ Evaluate whole runs with `evaluate`, several systems with `compare`, one ranking
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import RetrievalWarning
-from retrieval_metrics.evaluation.compare import compare
-from retrieval_metrics.evaluation.comparison import Comparison
 from retrieval_metrics.evaluation.engine import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.inputs.pieces import Metadata, Quote, Span, Text
@@ -42,6 +40,8 @@ from retrieval_metrics.metrics.recall import recall
 from retrieval_metrics.metrics.reciprocal_rank import reciprocal_rank
 
 if TYPE_CHECKING:
+    from retrieval_metrics.evaluation.compare import compare
+    from retrieval_metrics.evaluation.comparison import Comparison
     from retrieval_metrics.evaluation.matches import Matches, match
     from retrieval_metrics.evaluation.relabelling import Relabelling, relabel
     from retrieval_metrics.inputs.files.reading import read_qrels, read_run
@@ -98,10 +98,12 @@ __all__ = [
     "write_run",
 ]
 
-# Names that are imported when they are first used, because not everybody reads files or cuts texts anew.
+# Names that are imported when they are first used, because not everybody reads files, cuts texts anew or compares.
 _LAZY = {
+    "Comparison": "evaluation.comparison",
     "Matches": "evaluation.matches",
     "Relabelling": "evaluation.relabelling",
+    "compare": "evaluation.compare",
     "locate": "inputs.sources",
     "match": "evaluation.matches",
     "read_corpus": "inputs.files.texts",

@@ -10,12 +10,10 @@ import numpy as np
 
 from retrieval_metrics.evaluation.by_metric import ByMetric
 from retrieval_metrics.evaluation.counts import describe
-from retrieval_metrics.evaluation.reachable import bounds
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.extras import require
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.statistics import Interval, mean_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.judging.matching import Key, Matching
     from retrieval_metrics.judging.rules import Rules
     from retrieval_metrics.metrics.metric import Metric
+    from retrieval_metrics.statistics import Interval
     from retrieval_metrics.types import FloatArray, QueryId, QueryTexts
 
 
@@ -142,6 +141,9 @@ class Evaluation(Printed):
         return self._intervals[level]
 
     def _interval(self, metric: Metric, level: float) -> Interval:
+        from retrieval_metrics.evaluation.reachable import bounds  # noqa: PLC0415  (only means that are printed need it)
+        from retrieval_metrics.statistics import mean_interval  # noqa: PLC0415  (as above)
+
         values = np.array(self._defined[str(metric)])
         limits = bounds(metric, values, self.judged, self.rules)
         return mean_interval(values, level=level, binary=metric.definition.binary, bounds=limits)
