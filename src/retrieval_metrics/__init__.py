@@ -48,6 +48,10 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.files.texts import read_corpus, read_queries
     from retrieval_metrics.inputs.files.writing import write_qrels, write_run
     from retrieval_metrics.inputs.sources import locate
+    from retrieval_metrics.reranking.batch import mmr_batch
+    from retrieval_metrics.reranking.diversity import intra_list_diversity
+    from retrieval_metrics.reranking.mmr import mmr, mmr_from_similarity
+    from retrieval_metrics.reranking.selection import Selection
 
 __all__ = [
     "DEFAULT_METRICS",
@@ -67,6 +71,7 @@ __all__ = [
     "RetrievedRun",
     "Rules",
     "Run",
+    "Selection",
     "Span",
     "Text",
     "aretrieve",
@@ -79,9 +84,13 @@ __all__ = [
     "f1",
     "full_recall",
     "hit_rate",
+    "intra_list_diversity",
     "judged",
     "locate",
     "match",
+    "mmr",
+    "mmr_batch",
+    "mmr_from_similarity",
     "ndcg",
     "precision",
     "r_precision",
@@ -98,14 +107,19 @@ __all__ = [
     "write_run",
 ]
 
-# Names that are imported when they are first used, because not everybody reads files, cuts texts anew or compares.
+# Names that are imported when they are first used, because not everybody reads files, compares or reranks.
 _LAZY = {
     "Comparison": "evaluation.comparison",
     "Matches": "evaluation.matches",
     "Relabelling": "evaluation.relabelling",
+    "Selection": "reranking.selection",
     "compare": "evaluation.compare",
+    "intra_list_diversity": "reranking.diversity",
     "locate": "inputs.sources",
     "match": "evaluation.matches",
+    "mmr": "reranking.mmr",
+    "mmr_batch": "reranking.batch",
+    "mmr_from_similarity": "reranking.mmr",
     "read_corpus": "inputs.files.texts",
     "read_qrels": "inputs.files.reading",
     "read_queries": "inputs.files.texts",
