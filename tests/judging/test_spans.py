@@ -1,6 +1,7 @@
 """Spans against sets of characters, and what no way of cutting may change."""
 
 import csv
+import itertools
 import json
 import math
 import re
@@ -17,6 +18,7 @@ import retrieval_metrics as rm
 from generated import cutoffs
 from piece_reference import Chunk
 from retrieval_metrics import Quote, Retrieved, Span, Text
+from retrieval_metrics.judging.rules import RULE_SETS
 from retrieval_metrics.metrics.table import DEFINITIONS
 
 pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
@@ -144,10 +146,14 @@ class TestAgainstSetsOfCharacters:
     ) -> None:
         sources, truth, ranking = situation
         names = [name for name, one in DEFINITIONS.items() if one.bounded]
-        for cut in ("", "@1", "@4"):
+        match, run = rm.Matching(sources=sources), {"q": items(sources, ranking)}
+        for semantics, cut in itertools.product(RULE_SETS, ("", "@1", "@4", "@15chars")):
             at = [name + cut for name in names if rm.Metric.parse(name).definition.takes_cutoff or not cut]
-            values = means(groups(truth), items(sources, ranking), at, sources)
-            assert all(math.isnan(value) or 0 <= value <= 1 for value in values.values()), values
+            if semantics == "trec_eval" and len(set(ranking)) < len(ranking):
+                continue  # it refuses repeats
+            result = rm.evaluate({"q": groups(truth)}, run, at, match=match, semantics=semantics)
+            values = [*result.means.values(), *result.residuals.values()]
+            assert all(math.isnan(value) or 0 <= value <= 1 for value in values), result.means
 
     @given(text=texts, data=st.data())
     def test_without_the_source_every_character_counts(self, text: str, data: st.DataObject) -> None:
@@ -393,6 +399,31 @@ def test_gold_chunks_first_score_one_however_the_texts_are_cut(
     assert dict(result.means) == dict.fromkeys(result.means, 1.0)
     assert result.counts["scored"] == len(questions) == 472
     assert sum(map(len, questions.values())) == 790
+
+
+@pytest.mark.parametrize("splitter", SPLITTERS)
+def test_labels_on_512_characters_are_carried_over_without_a_loss(
+    corpora: dict[str, str], questions: dict[str, list[Span]], splitter: str
+) -> None:
+    old = chunked(corpora, "512")
+    labels: dict[str, list[Any]] = {
+        query: [chunk.id for chunk in old for span in spans if chunk.source == span.source and shared(chunk, span)]
+        for query, spans in questions.items()
+    }
+    new = chunked(corpora, splitter)
+    result = rm.relabel(labels, old, new, match=rm.Matching(sources=corpora))
+    assert result.counts["lost"] == 0
+    assert len(result.labels) == sum(len(set(of_query)) for of_query in labels.values()) == 814
+    fates = {fate for fate, count in result.counts.items() if count}
+    expected = {"512": {"kept"}, "256": {"split"}, "1024": {"merged"}}
+    assert fates <= expected.get(splitter, {"kept", "moved", "split", "merged"})
+    # Whoever retrieves the new chunks of every label finds all that is relevant.
+    by_id = {chunk.id: chunk for chunk in new}
+    run: dict[str, list[Retrieved]] = {query: [] for query in questions}
+    for label in result.labels:
+        run[str(label.query)] += [by_id[one] for one in label.new]
+    recall = rm.evaluate(result.qrels, run, ["recall", "hit_rate"], match=rm.Matching(sources=corpora)).means
+    assert dict(recall) == {"recall": 1, "hit_rate": 1}
 
 
 @pytest.mark.parametrize("splitter", SPLITTERS)

@@ -32,7 +32,10 @@ def hits_per_group(judged: JudgedRun, k: Cut, rel: float | None) -> GroupHits:
         wanted = wanted & within(judged.items.query, ranks, k)[found.item]
     group, rank = found.group[wanted], ranks[found.item[wanted]]
     order = np.lexsort((rank, group))
-    return GroupHits(group[order], rank[order], ordinals(group[order]))
+    group, rank = group[order], rank[order]
+    # One item may satisfy several pieces of a group at its rank; a ranking has one place there.
+    new = (np.diff(group, prepend=-1) != 0) | (np.diff(rank, prepend=0) != 0)
+    return GroupHits(group[new], rank[new], ordinals(group[new]))
 
 
 def mean_over_groups(judged: JudgedRun, group: IntArray, value: FloatArray, rel: float | None) -> FloatArray:

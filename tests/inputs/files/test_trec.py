@@ -148,7 +148,7 @@ def test_the_wrong_file_is_told_from_the_right_one(write: Write) -> None:
         rm.read_run(write(""))
     with pytest.raises(ValueError, match=r"some.run is empty: it holds nothing but blanks"):
         rm.read_run(write("\n \n"))
-    with pytest.raises(ValueError, match=r"some.run is no text, so it is no TREC run"):
+    with pytest.raises(ValueError, match=r"some.run is no text; a TREC run has lines of 6"):
         rm.read_run(write(bytes(range(256)) * 9))
     with pytest.raises(FileNotFoundError, match=r"nowhere.run"):
         rm.read_run("nowhere.run")

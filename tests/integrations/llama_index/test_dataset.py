@@ -80,11 +80,17 @@ def test_a_file_that_is_no_dataset_is_refused_by_name(tmp_path: Path, content: s
 
 
 def test_what_is_no_dataset_is_refused_before_anything_is_retrieved() -> None:
-    ours = evaluator({}, PreparedAsync)
+    class MustNotBeAsked(Prepared):
+        def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+            pytest.fail(f"asked for {query_bundle}")
+
+    ours = evaluator({}, MustNotBeAsked)
     with pytest.raises(TypeError, match=r"a dataset is a list of \(query, relevant\) pairs"):
         ours.evaluate_dataset(7)
     with pytest.raises(ValueError, match="no judgments for 1 of 3 queries, for example 'q3'"):
         ours.evaluate_dataset({"queries": QUERIES, "relevant_docs": {"q1": ["n1"], "q2": ["n2"]}})
+    with pytest.raises(TypeError, match="the judgments of query 'q' are the bare string 'abc'"):
+        ours.evaluate_dataset([("q", "abc")])
     with pytest.raises(ValueError, match="workers must be a positive integer"):
         ours.evaluate_dataset(PAIRS, workers=0)
 

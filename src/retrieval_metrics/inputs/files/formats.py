@@ -64,6 +64,9 @@ def _by_content(path: str | PathLike[str]) -> str:
     start = first_lines(path)
     if start.startswith(b"PAR1"):
         return "parquet"
+    if b"\x00" in start:
+        msg = f"{path} is a binary file, and of the binary formats only Parquet is read"
+        raise ValueError(msg)
     lines = [line for line in start.splitlines() if line.strip()]
     if not lines:
         msg = f"{path} is empty"

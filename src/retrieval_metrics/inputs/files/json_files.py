@@ -64,7 +64,8 @@ def per_query(path: str | PathLike[str]) -> dict[str, Any] | None:
         if not many:
             if not found and any(key in row for key in DOCUMENT):
                 return None
-            msg = f"{at_line(path, number, line)}: there is no list of documents ({', '.join(MANY)})"
+            texts = "; texts are read by read_queries and read_corpus" if "text" in row else ""
+            msg = f"{at_line(path, number, line)}: there is no list of documents ({', '.join(MANY)}){texts}"
             raise ValueError(msg)
         query = _only(row, QUERY, path, number, line)
         if query in found:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     Advance = Callable[[int], None]
 
+DEFAULT_MEMORY = 2 * 1024**3
 SHARE_OF_MEMORY = 4
 """A run takes at most a quarter of the machine's memory unless more is allowed."""
 
@@ -160,7 +161,8 @@ def _trec_run(path: str | PathLike[str], memory: int, *, show_progress: bool) ->
     torn: Any = None
     label = f"reading {Path(path).name}"
     with progress(label, Path(path).stat().st_size, enabled=show_progress, in_bytes=True) as advance:
-        for number, batch in enumerate(_batches(path, advance)):
+        # A pipe has no place in a file to report, so nothing is asked of it where nothing is shown.
+        for number, batch in enumerate(_batches(path, advance if show_progress else None)):
             for at, query in enumerate(batch.queries):
                 if index.setdefault(query, (number, at)) != (number, at) and torn is None:
                     torn = query
@@ -189,7 +191,10 @@ def _batches(path: str | PathLike[str], advance: Advance | None = None) -> Itera
 
 
 def _budget() -> int:
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // SHARE_OF_MEMORY
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // SHARE_OF_MEMORY
+    except (AttributeError, ValueError, OSError):  # systems that do not say how much memory they have
+        return DEFAULT_MEMORY
 
 
 def _refuse_torn(path: str | PathLike[str], query: Any, memory: int) -> NoReturn:

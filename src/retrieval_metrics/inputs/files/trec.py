@@ -30,7 +30,7 @@ class Layout:
     """The columns of a file.
 
     Attributes:
-        name: What such a file is called.
+        name: What such a file is called, with its verb.
         fields: The names of all columns.
         value: Which column holds the number: the score or the grade.
         hint: What a file with another number of columns probably is.
@@ -48,16 +48,16 @@ class Layout:
 
 
 RUN = Layout(
-    "TREC run",
+    "a TREC run has",
     ("query", "Q0", "document", "rank", "score", "tag"),
     "score",
     {
         4: "; four columns are TREC qrels, which read_qrels reads",
-        3: "; for query, document and rank say columns={...} and format='tsv'",
+        3: "; three columns without a header are read by polars or pandas, and their DataFrame by Run.from_frame",
     },
 )
 QRELS = Layout(
-    "TREC qrels",
+    "TREC qrels have",
     ("query", "iteration", "document", "grade"),
     "grade",
     {6: "; six columns are a TREC run, which read_run reads", 3: "; for BEIR qrels say format='tsv'"},
@@ -149,18 +149,18 @@ def _number(field: str, layout: Layout, raw: bytes, path: str | PathLike[str], l
         number = math.nan
     if not math.isfinite(number):
         where = at_line(path, line, raw.decode(errors="replace").rstrip("\r"))
-        msg = f"{where}: the {layout.value} {field!r} is no finite number; a {layout.name} has {_columns(layout)}"
+        msg = f"{where}: the {layout.value} {field!r} is no finite number; {layout.name} {_columns(layout)}"
         raise ValueError(msg)
     return number
 
 
 def _refuse_columns(raw: bytes, found: int, layout: Layout, path: str | PathLike[str], line: int) -> NoReturn:
     if b"\x00" in raw:
-        msg = f"{path} is no text, so it is no {layout.name}"
+        msg = f"{path} is no text; {layout.name} lines of {_columns(layout)}"
         raise ValueError(msg)
     where = at_line(path, line, raw.decode(errors="replace").rstrip("\r"))
     columns = f"{found} column" if found == 1 else f"{found} columns"
-    msg = f"{where}: {columns} where a {layout.name} has {_columns(layout)}{layout.hint.get(found, '')}"
+    msg = f"{where}: {columns} where {layout.name} {_columns(layout)}{layout.hint.get(found, '')}"
     raise ValueError(msg)
 
 
