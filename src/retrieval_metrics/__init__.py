@@ -5,7 +5,8 @@
     >>> result.means["mrr"]
     0.5
 
-Evaluate whole runs with `evaluate`, one ranking given as gains with `ndcg`, `reciprocal_rank` and their siblings.
+Evaluate whole runs with `evaluate`, several systems with `compare`, one ranking given as gains with `ndcg`,
+`reciprocal_rank` and their siblings.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -13,15 +14,12 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.evaluation.engine import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.evaluation.matches import Matches, match
-from retrieval_metrics.evaluation.relabelling import Relabelling, relabel
 from retrieval_metrics.inputs.pieces import Metadata, Quote, Span, Text
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.queries import EvaluationSet
 from retrieval_metrics.inputs.retrieve import RetrievedRun, aretrieve, retrieve
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.inputs.run import Run
-from retrieval_metrics.inputs.sources import locate
 from retrieval_metrics.judging.budget import Budget
 from retrieval_metrics.judging.matching import Matching
 from retrieval_metrics.judging.rules import Rules
@@ -42,9 +40,14 @@ from retrieval_metrics.metrics.recall import recall
 from retrieval_metrics.metrics.reciprocal_rank import reciprocal_rank
 
 if TYPE_CHECKING:
+    from retrieval_metrics.evaluation.compare import compare
+    from retrieval_metrics.evaluation.comparison import Comparison
+    from retrieval_metrics.evaluation.matches import Matches, match
+    from retrieval_metrics.evaluation.relabelling import Relabelling, relabel
     from retrieval_metrics.inputs.files.reading import read_qrels, read_run
     from retrieval_metrics.inputs.files.texts import read_corpus, read_queries
     from retrieval_metrics.inputs.files.writing import write_qrels, write_run
+    from retrieval_metrics.inputs.sources import locate
     from retrieval_metrics.reranking.batch import mmr_batch
     from retrieval_metrics.reranking.diversity import intra_list_diversity
     from retrieval_metrics.reranking.mmr import mmr, mmr_from_similarity
@@ -54,6 +57,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT_METRICS",
     "Budget",
+    "Comparison",
     "Evaluation",
     "EvaluationSet",
     "MMRSweep",
@@ -75,6 +79,7 @@ __all__ = [
     "aretrieve",
     "average_precision",
     "bpref",
+    "compare",
     "dcg",
     "err",
     "evaluate",
@@ -105,11 +110,17 @@ __all__ = [
     "write_run",
 ]
 
-# Names that are imported when they are first used, because not everybody reads files or reranks.
+# Names that are imported when they are first used, because not everybody reads files, compares or reranks.
 _LAZY = {
+    "Comparison": "evaluation.comparison",
     "MMRSweep": "reranking.sweep",
+    "Matches": "evaluation.matches",
+    "Relabelling": "evaluation.relabelling",
     "Selection": "reranking.selection",
+    "compare": "evaluation.compare",
     "intra_list_diversity": "reranking.diversity",
+    "locate": "inputs.sources",
+    "match": "evaluation.matches",
     "mmr": "reranking.mmr",
     "mmr_batch": "reranking.batch",
     "mmr_from_similarity": "reranking.mmr",
@@ -118,19 +129,22 @@ _LAZY = {
     "read_qrels": "inputs.files.reading",
     "read_queries": "inputs.files.texts",
     "read_run": "inputs.files.reading",
+    "relabel": "evaluation.relabelling",
     "write_qrels": "inputs.files.writing",
     "write_run": "inputs.files.writing",
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
-        msg = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(msg)
-    from importlib import import_module  # noqa: PLC0415  (only where something is lazy)
+if not TYPE_CHECKING:  # a type checker knows the names from above, and finds those that are wrong
 
-    value = globals()[name] = getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
-    return value
+    def __getattr__(name: str) -> Any:
+        if name not in _LAZY:
+            msg = f"module {__name__!r} has no attribute {name!r}"
+            raise AttributeError(msg)
+        from importlib import import_module  # noqa: PLC0415  (only where something is lazy)
+
+        value = globals()[name] = getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
+        return value
 
 
 def __dir__() -> list[str]:

@@ -91,7 +91,9 @@ def evaluate(
         counts=counts,
         residuals=residuals,
         rules=rules,
-        errors=failures(judged, run),
+        judged=judged,
+        run=run,
+        match=match,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 
@@ -92,6 +93,10 @@ class Span(Piece):
     uncertain: bool = False
 
     def __post_init__(self) -> None:
+        for offset in (self.start, self.end):
+            if isinstance(offset, bool) or not isinstance(offset, Integral):
+                msg = f"the offsets of a Span must be integers, got {offset!r} in {self.source!r}"
+                raise TypeError(msg)
         if not 0 <= self.start < self.end:
             msg = f"a Span needs 0 <= start < end, got {self.start!r} and {self.end!r} in {self.source!r}"
             raise ValueError(msg)

@@ -80,11 +80,17 @@ def test_a_file_that_is_no_dataset_is_refused_by_name(tmp_path: Path, content: s
 
 
 def test_what_is_no_dataset_is_refused_before_anything_is_retrieved() -> None:
-    ours = evaluator({}, PreparedAsync)
+    class MustNotBeAsked(Prepared):
+        def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+            pytest.fail(f"asked for {query_bundle}")
+
+    ours = evaluator({}, MustNotBeAsked)
     with pytest.raises(TypeError, match=r"a dataset is a list of \(query, relevant\) pairs"):
         ours.evaluate_dataset(7)
     with pytest.raises(ValueError, match="no judgments for 1 of 3 queries, for example 'q3'"):
         ours.evaluate_dataset({"queries": QUERIES, "relevant_docs": {"q1": ["n1"], "q2": ["n2"]}})
+    with pytest.raises(TypeError, match="the judgments of query 'q' are the bare string 'abc'"):
+        ours.evaluate_dataset([("q", "abc")])
     with pytest.raises(ValueError, match="workers must be a positive integer"):
         ours.evaluate_dataset(PAIRS, workers=0)
 
@@ -192,7 +198,7 @@ def test_the_means_of_the_hosts_table_are_those_of_the_core_undefined_queries_le
 def test_it_is_printed_as_the_cores_table_and_in_a_notebook() -> None:
     result = evaluator().evaluate_dataset(ROWS)
     assert str(result) == str(result.evaluation)
-    assert str(result).splitlines()[1] == "mrr       0.5000  3"
+    assert str(result).splitlines()[1] == "mrr       0.5000  [0.139, 0.861]  3"
     assert result._repr_html_() == result.evaluation._repr_html_()
 
 

@@ -195,6 +195,17 @@ def test_a_query_whose_retriever_fails_scores_0_and_is_heard(host: str) -> None:
         build(host, questions, show_progress=False, raise_on_error=True)
 
 
+@pytest.mark.parametrize("options", [{"qrels": {"q1": "closure#1", "q2": []}}, {"match": "name"}])
+def test_what_is_wrong_with_the_questions_is_said_before_anything_is_retrieved(options: dict[str, Any]) -> None:
+    asked: list[str] = []
+    retriever: Any = RunnableLambda(asked.append)
+    texts = {str(row["id"]): str(row["query"]) for row in QUESTIONS}
+    arguments = {"qrels": {"q1": [], "q2": []}, "show_progress": False, **options}
+    with pytest.raises((TypeError, ValueError), match=r"bare string 'closure#1'|match must be 'id'"):
+        from_langchain(retriever, texts, **arguments)
+    assert not asked
+
+
 def test_queries_are_under_way_at_once() -> None:
     both_here = threading.Barrier(2, timeout=10)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import copy
+import inspect
 import math
 import pickle
 from typing import Any
@@ -15,6 +16,7 @@ from ragas.metrics.base import Metric, MetricType, ModeMetric, SimpleBaseMetric,
 
 import retrieval_metrics as rm
 from ragas_retrieval_metrics import F1, MAP, MRR, NDCG, HitRate, Precision, Recall, RetrievalMetric, metric_suite
+from ragas_retrieval_metrics.row import Row
 from retrieval_metrics.metrics.table import DEFINITIONS
 
 pytestmark = pytest.mark.filterwarnings("ignore:a?evaluate\\(\\) is deprecated:DeprecationWarning")
@@ -297,6 +299,19 @@ def test_ragas_passes_both_arguments_of_a_legacy_metric_by_name() -> None:
     sample = SingleTurnSample(retrieved_context_ids=["x", "d1"], reference_context_ids=["d1"])
     assert asyncio.run(MRR()._single_turn_ascore(sample=sample, callbacks=[])) == 0.5  # noqa: SLF001  (what ragas calls)
     MRR().init(run_config=None)  # type: ignore[arg-type]  # only the name of the argument matters
+
+
+def test_hosts_can_read_from_the_signature_what_a_metric_takes() -> None:
+    parameters = inspect.signature(NDCG(10).ascore).parameters.values()
+    assert [parameter.name for parameter in parameters] == list(Row._fields)
+    assert all(parameter.kind is parameter.POSITIONAL_OR_KEYWORD for parameter in parameters)
+
+
+def test_a_suite_is_a_list_because_evaluate_takes_nothing_else() -> None:
+    assert type(metric_suite()) is list
+    dataset = EvaluationDataset.from_list([{"retrieved_context_ids": ["d1"], "reference_context_ids": ["d1"]}])
+    with pytest.raises(TypeError, match="should be provided in a list"):
+        evaluate(dataset, tuple(metric_suite()), show_progress=False)
 
 
 def test_unknown_fields_are_refused_where_they_would_be_lost() -> None:

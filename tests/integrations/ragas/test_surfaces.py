@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 from ragas import Dataset, EvaluationDataset, SingleTurnSample, aevaluate, evaluate, experiment
+from ragas._analytics import do_not_track
 
 import retrieval_metrics as rm
 from conformance import Conformance, EvaluationConformance, Rankings, Scores, Truth
@@ -34,9 +35,11 @@ def dataset_of(run: Rankings, queries: Sequence[str]) -> EvaluationDataset:
     return EvaluationDataset.from_list(rows)
 
 
-def test_the_fixture_blocks_the_network() -> None:
+def test_the_fixture_blocks_the_network(network_attempts: list[Any]) -> None:
     with pytest.raises(AssertionError, match="reached for the network"):
         socket.create_connection(("127.0.0.1", 9))
+    assert network_attempts.pop()[:2] == ("127.0.0.1", 9)
+    assert do_not_track()
 
 
 class TestEvaluate(EvaluationConformance):

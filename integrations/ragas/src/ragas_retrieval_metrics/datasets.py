@@ -65,7 +65,7 @@ def from_llama_index(
         >>> dataset[0].retrieved_context_ids, dataset[0].reference_context_ids
         (['with#2'], ['with#2'])
     """
-    questions, ask = _questions(queries, qrels), _method(retriever, "retrieve", "a LlamaIndex retriever")
+    questions, ask = _questions(queries, qrels, match), _method(retriever, "retrieve", "a LlamaIndex retriever")
     run = rm.retrieve(
         ask, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
     )
@@ -83,7 +83,7 @@ async def afrom_llama_index(
     raise_on_error: bool = False,
 ) -> EvaluationDataset:
     """Ask a LlamaIndex retriever through `aretrieve`; the asynchronous twin of `from_llama_index`."""
-    questions, ask = _questions(queries, qrels), _method(retriever, "aretrieve", "a LlamaIndex retriever")
+    questions, ask = _questions(queries, qrels, match), _method(retriever, "aretrieve", "a LlamaIndex retriever")
     run = await rm.aretrieve(
         ask, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
     )
@@ -131,7 +131,7 @@ def from_langchain(
         >>> dataset[0].retrieved_context_ids
         ['with#2']
     """
-    questions, ask = _questions(queries, qrels), _method(retriever, "invoke", "a LangChain retriever")
+    questions, ask = _questions(queries, qrels, match), _method(retriever, "invoke", "a LangChain retriever")
     run = rm.retrieve(
         ask, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
     )
@@ -149,7 +149,7 @@ async def afrom_langchain(
     raise_on_error: bool = False,
 ) -> EvaluationDataset:
     """Ask a LangChain retriever through `ainvoke`; the asynchronous twin of `from_langchain`."""
-    questions, ask = _questions(queries, qrels), _method(retriever, "ainvoke", "a LangChain retriever")
+    questions, ask = _questions(queries, qrels, match), _method(retriever, "ainvoke", "a LangChain retriever")
     run = await rm.aretrieve(
         ask, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
     )
@@ -168,11 +168,16 @@ def of_document(document: Any) -> rm.Retrieved:
     return rm.Retrieved(document.id, document.page_content, source=metadata.get("source"), metadata=metadata)
 
 
-def _questions(queries: Any, qrels: QrelsMapping | None) -> rm.EvaluationSet:
+def _questions(queries: Any, qrels: QrelsMapping | None, match: str | Key) -> rm.EvaluationSet:
+    """Return the dataset, complaining of what is wrong with it before a retriever is asked anything."""
     if qrels is None:
-        return rm.EvaluationSet.of(queries)
-    texts = queries if isinstance(queries, Mapping) else {text: text for text in queries}
-    return rm.EvaluationSet.of({"queries": texts, "relevant_docs": qrels})
+        questions = rm.EvaluationSet.of(queries)
+    else:
+        texts = queries if isinstance(queries, Mapping) else {text: text for text in queries}
+        questions = rm.EvaluationSet.of({"queries": texts, "relevant_docs": qrels})
+    Qrels(questions.qrels)
+    as_matching(match)
+    return questions
 
 
 def _method(retriever: Any, name: str, what: str) -> Callable[[str], Any]:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     Advance = Callable[[int], None]
 
+DEFAULT_MEMORY = 2 * 1024**3
 SHARE_OF_MEMORY = 4
 """A run takes at most a quarter of the machine's memory unless more is allowed."""
 
@@ -76,7 +77,7 @@ def read_qrels(
         if judgments is not None:
             return Qrels(judgments)
         return tables.qrels_of_frame(json_files.rows(source), columns, str(source))
-    return tables.qrels_of_frame(tables.read_table(source, kind), columns, str(source))
+    return tables.qrels_of_frame(tables.read_table(source, kind), columns, str(source), _line(source, kind))
 
 
 def read_run(
@@ -135,7 +136,12 @@ def read_run(
         if rankings is not None:
             return tables.run_of_mapping(rankings, str(source))
         return tables.run_of_frame(json_files.rows(source), columns, str(source))
-    return tables.run_of_frame(tables.read_table(source, kind), columns, str(source))
+    return tables.run_of_frame(tables.read_table(source, kind), columns, str(source), _line(source, kind))
+
+
+def _line(path: str | PathLike[str], kind: str) -> Callable[[int], str] | None:
+    """Return what names the line of a row, for files that have lines."""
+    return partial(tables.line_at, path, kind) if kind in tables.SEPARATORS else None
 
 
 def _refuse_columns(kind: str, columns: Mapping[str, str] | None, source: Any) -> None:
@@ -160,7 +166,8 @@ def _trec_run(path: str | PathLike[str], memory: int, *, show_progress: bool) ->
     torn: Any = None
     label = f"reading {Path(path).name}"
     with progress(label, Path(path).stat().st_size, enabled=show_progress, in_bytes=True) as advance:
-        for number, batch in enumerate(_batches(path, advance)):
+        # A pipe has no place in a file to report, so nothing is asked of it where nothing is shown.
+        for number, batch in enumerate(_batches(path, advance if show_progress else None)):
             for at, query in enumerate(batch.queries):
                 if index.setdefault(query, (number, at)) != (number, at) and torn is None:
                     torn = query
@@ -189,7 +196,10 @@ def _batches(path: str | PathLike[str], advance: Advance | None = None) -> Itera
 
 
 def _budget() -> int:
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // SHARE_OF_MEMORY
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // SHARE_OF_MEMORY
+    except (AttributeError, ValueError, OSError):  # systems that do not say how much memory they have
+        return DEFAULT_MEMORY
 
 
 def _refuse_torn(path: str | PathLike[str], query: Any, memory: int) -> NoReturn:
@@ -201,7 +211,7 @@ def _refuse_torn(path: str | PathLike[str], query: Any, memory: int) -> NoReturn
 
 
 def _refuse_repeat(path: str | PathLike[str], layout: Layout, batch: Batch, row: int) -> NoReturn:
-    query = batch.queries[int(np.searchsorted(batch.bounds, row, side="right")) - 1]
+    query = batch.query_of(row)
     number, line = line_of_repeat(path, layout, query, batch.documents[row])
     msg = f"{at_line(path, number, line)}: document {batch.documents[row]!r} stands twice for query {query!r}"
     raise ValueError(msg)

@@ -53,7 +53,7 @@ RUN = Layout(
     "score",
     {
         4: "; four columns are TREC qrels, which read_qrels reads",
-        3: "; for query, document and rank say columns={...} and format='tsv'",
+        3: "; three columns without a header are read by polars or pandas, and their DataFrame by Run.from_frame",
     },
 )
 QRELS = Layout(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.bridge.pydantic import ConfigDict, Field, field_validator
@@ -19,7 +19,7 @@ from pydantic import InstanceOf
 from llama_index.evaluation.retrieval_metrics.datasets import as_evaluation_set
 from llama_index.evaluation.retrieval_metrics.metrics import metric, ranking_metrics
 from llama_index.evaluation.retrieval_metrics.nodes import Key, Match, as_ranking, key_of, text_of
-from llama_index.evaluation.retrieval_metrics.scoring import NodeScorer
+from llama_index.evaluation.retrieval_metrics.scoring import NodeScorer, Questions
 from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, Matching, Text, aretrieve, retrieve
 from retrieval_metrics.inputs.retrieve import WORKERS
 
@@ -71,7 +71,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         return metrics
 
     @classmethod
-    def from_metric_names(cls, metric_names: list[str], **kwargs: Any) -> RetrieverEvaluator:
+    def from_metric_names(cls, metric_names: list[str], **kwargs: Any) -> Self:
         """Return an evaluator with the metrics of those names.
 
         A name that this package knows means its metric, `hit_rate` and `mrr` too; any other is looked up among those of
@@ -119,7 +119,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         """
         _refuse_unknown(kwargs)
         question = _question(query, expected_ids, expected_texts)
-        run = retrieve(self._ask, question.queries, workers=1, raise_on_error=True)
+        run = retrieve(self._ask, question.texts, workers=1, raise_on_error=True)
         return self._scorer.one(question, run, expected_texts, mode)
 
     async def aevaluate(
@@ -133,7 +133,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         """Retrieve for one query and score what came back; the asynchronous twin of `evaluate`."""
         _refuse_unknown(kwargs)
         question = _question(query, expected_ids, expected_texts)
-        run = await aretrieve(self._ask, question.queries, workers=1, raise_on_error=True)
+        run = await aretrieve(self._ask, question.texts, workers=1, raise_on_error=True)
         return self._scorer.one(question, run, expected_texts, mode)
 
     def evaluate_dataset(
@@ -162,9 +162,9 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         Warns:
             RetrievalWarning: If nothing was retrieved for a query, or nothing that was retrieved is judged anywhere.
         """
-        questions = as_evaluation_set(dataset)
+        questions = Questions(as_evaluation_set(dataset))
         run = retrieve(
-            self._ask, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
+            self._ask, questions.texts, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
         )
         return self._scorer.dataset(questions, run, raise_on_error=raise_on_error)
 
@@ -172,9 +172,9 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         self, dataset: Any, *, workers: int = WORKERS, show_progress: bool = False, raise_on_error: bool = False
     ) -> DatasetResult:
         """Evaluate the retriever on all queries of a dataset; the asynchronous twin of `evaluate_dataset`."""
-        questions = as_evaluation_set(dataset)
+        questions = Questions(as_evaluation_set(dataset))
         run = await aretrieve(
-            self._ask, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
+            self._ask, questions.texts, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
         )
         # In a thread, because metrics of LlamaIndex may compute for long, or ask a service.
         return await asyncio.to_thread(self._scorer.dataset, questions, run, raise_on_error=raise_on_error)
@@ -236,19 +236,19 @@ def _refuse_unknown(arguments: Mapping[str, Any]) -> None:
         raise TypeError(msg)
 
 
-def _question(query: str, expected_ids: Judgments | None, expected_texts: list[str] | None) -> EvaluationSet:
+def _question(query: str, expected_ids: Judgments | None, expected_texts: list[str] | None) -> Questions:
     if not isinstance(query, str):
         msg = f"the query must be a str, got {query!r}"
         raise TypeError(msg)
     if expected_ids is not None:
-        return EvaluationSet({query: query}, {query: expected_ids})
+        return Questions(EvaluationSet({query: query}, {query: expected_ids}))
     if expected_texts is None:
         msg = "evaluate needs expected_ids or expected_texts; where nothing is relevant give an empty list"
         raise TypeError(msg)
     if isinstance(expected_texts, str):
         msg = f"expected_texts is the bare string {expected_texts!r}; write a list: [{expected_texts!r}]"
         raise TypeError(msg)
-    return EvaluationSet({query: query}, {query: [Text(text) for text in expected_texts]})
+    return Questions(EvaluationSet({query: query}, {query: [Text(text) for text in expected_texts]}))
 
 
 def _is_only_synchronous(retriever: BaseRetriever) -> bool:

@@ -24,12 +24,32 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import QueryId
 
 
-class Judged:
-    """Questions with their judgments and with what was retrieved, as the core takes them.
+class Questions:
+    """Questions with their judgments, checked before anything is retrieved.
 
     Attributes:
-        questions: The text and the judgments of each query.
-        qrels: The judgments.
+        rows: The text and the judgments of each query.
+        texts: The text of each query.
+        qrels: The judgments as the core reads them.
+
+    Raises:
+        TypeError: If the judgments are of the wrong type.
+        ValueError: If a grade is not finite, or a group is empty.
+    """
+
+    def __init__(self, dataset: EvaluationSet) -> None:
+        texts: Mapping[Any, str] = dataset.queries
+        truth: Mapping[Any, Any] = dataset.qrels
+        self.rows = {query: (text, truth[query]) for query, text in texts.items()}
+        self.texts = dataset.queries
+        self.qrels = Qrels(dataset.qrels)
+
+
+class Judged:
+    """What was retrieved for some questions, as the core takes it.
+
+    Attributes:
+        questions: The questions with their judgments.
         nodes: The nodes that were retrieved, and the errors.
         ids: The ids the nodes are judged by.
         run: The same for the core: ids, or items where the truth asks for more than ids.
@@ -37,18 +57,16 @@ class Judged:
 
     Raises:
         ValueError: If a node lacks what it is to be judged by; a note names the query.
-        TypeError: If a function of the user's gives something that is no id, or the judgments are of the wrong type.
+        TypeError: If a function of the user's gives something that is no id.
     """
 
-    def __init__(self, questions: EvaluationSet, nodes: RetrievedRun, match: Match) -> None:
-        texts: Mapping[Any, str] = questions.queries
-        truth: Mapping[Any, Any] = questions.qrels
-        self.questions = {query: (text, truth[query]) for query, text in texts.items()}
-        self.qrels = Qrels(questions.qrels)
+    def __init__(self, questions: Questions, nodes: RetrievedRun, match: Match) -> None:
+        self.questions = questions
         self.nodes = nodes
         self.ids = self._convert(as_ranking, match)
         self.match = match if isinstance(match, Matching) else "id"
-        self.run = self._convert(as_items, match) if self.qrels.has_pieces or isinstance(match, Matching) else self.ids
+        needs_items = questions.qrels.has_pieces or isinstance(match, Matching)
+        self.run = self._convert(as_items, match) if needs_items else self.ids
 
     def _convert(self, convert: Callable[[Sequence[NodeWithScore], Match], Any], match: Match) -> RetrievedRun:
         converted = {}
@@ -81,16 +99,16 @@ class NodeScorer:
         """What the metrics of this package mean to the core."""
         return [one.spec for one in self.own]
 
-    def dataset(self, questions: EvaluationSet, run: RetrievedRun, *, raise_on_error: bool) -> DatasetResult:
+    def dataset(self, questions: Questions, run: RetrievedRun, *, raise_on_error: bool) -> DatasetResult:
         """Return the results of a dataset, with the core's evaluation."""
         errors = dict(run.errors)
         judged = Judged(questions, run, self.match)
         results = self._results(judged, errors=None if raise_on_error else errors)
-        evaluation = evaluate(judged.qrels, judged.run, self.specs, match=judged.match) if self.own else None
+        evaluation = evaluate(judged.questions.qrels, judged.run, self.specs, match=judged.match) if self.own else None
         return DatasetResult(results, evaluation, errors)
 
     def one(
-        self, questions: EvaluationSet, run: RetrievedRun, expected_texts: list[str] | None, mode: RetrievalEvalMode
+        self, questions: Questions, run: RetrievedRun, expected_texts: list[str] | None, mode: RetrievalEvalMode
     ) -> RetrieverEvalResult:
         """Return the result of a single query, whose id is its text."""
         (result,) = self._results(Judged(questions, run, self.match), expected_texts=expected_texts, mode=mode)
@@ -106,9 +124,9 @@ class NodeScorer:
         errors: dict[QueryId, Exception] | None = None,
     ) -> list[RetrieverEvalResult]:
         """Return a result per query; errors of foreign metrics are collected where a dict is given for them."""
-        scores = score_queries(judged.qrels, judged.run, self.specs, match=judged.match) if self.own else {}
+        scores = score_queries(judged.questions.qrels, judged.run, self.specs, match=judged.match) if self.own else {}
         results = []
-        for query, (text, truth) in judged.questions.items():
+        for query, (text, truth) in judged.questions.rows.items():
             nodes = judged.nodes[query]
             result = RetrieverEvalResult(
                 query=text,
