@@ -21,6 +21,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import matplotlib as mpl
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
@@ -106,6 +107,7 @@ def main(picture: Path | None = None) -> None:
     swept = sweep(dense, dataset)
     print(f"{len(dataset)} questions, MMR of {K} among the {FETCH_K} nearest passages:\n{swept}\n")
     if picture is not None:
+        mpl.rcParams["svg.hashsalt"] = "sweep"  # the same picture is the same file
         figure: Any = swept.plot("ndcg@10").figure
         figure.savefig(picture, metadata={"Date": None} if picture.suffix == ".svg" else {})
 

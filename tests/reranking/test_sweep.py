@@ -111,6 +111,10 @@ def test_dataframe_and_plot_show_every_lambda_and_the_ranking_as_retrieved() -> 
         ({"vectors": {"d1": [1.0]}}, ValueError, r"candidate 'd\d+' of query 'q\d' has no vector"),
         ({"queries": {}}, ValueError, "query 'q0' has no vector"),
         ({"run": {"other": ["d1"]}}, ValueError, "in common"),
+        ({"run": {"q0": {"d1": 1.0, "d2": float("nan")}}}, ValueError, "nan"),
+        ({"run": {"q0": "d1"}}, TypeError, "'d1'"),
+        ({"vectors": {**VECTORS, LISTED["q0"][1]: [1.0]}}, ValueError, r"candidates of query 'q0'\[1\] has shape"),
+        ({"queries": {**QUERIES, "q1": [1.0]}}, ValueError, r"queries\[1\] has shape"),
     ],
 )
 def test_what_cannot_be_swept_is_named(arguments: dict[str, Any], error: type[Exception], message: str) -> None:

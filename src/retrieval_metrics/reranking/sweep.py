@@ -14,12 +14,13 @@ from retrieval_metrics.evaluation.engine import evaluate
 from retrieval_metrics.inputs.progress import progress
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.metrics.metric import as_metrics
 from retrieval_metrics.presentation import tables
 from retrieval_metrics.reranking.batch import mmr_batch
 from retrieval_metrics.reranking.diversity import intra_list_diversity
 from retrieval_metrics.reranking.scaling import by_rank, scaled
-from retrieval_metrics.reranking.vectors import trade_off
+from retrieval_metrics.reranking.vectors import matrix, trade_off
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -93,6 +94,7 @@ def mmr_sweep(
         raise ValueError("there are no lambdas to try; pass at least one, such as lambdas=[0.3, 0.5, 0.7]")
     chosen = as_metrics([f"ndcg@{k}", f"recall@{k}", f"alpha_ndcg@{k}"] if metrics is None else metrics)
     truth = as_qrels(qrels)
+    judge(truth, run, "id")  # what is no ranking, or no finite score, is refused by name
     candidates = [_Candidates(query, run, vectors, queries) for query in truth.queries if query in run]
     first: dict[Any, list[Any]] = {each.query: each.items[:k] for each in candidates}
     retrieved = evaluate(truth, first or run, chosen)
@@ -223,7 +225,7 @@ class _Candidates:
         )
         names = [item.id if isinstance(item, Retrieved) else item for item in self.items]
         rows = [_vector(vectors, name, f"candidate {name!r} of query {query!r}") for name in names]
-        self.vectors = np.stack(rows) if rows else np.zeros((0, 1))
+        self.vectors = matrix(rows, f"the vectors of the candidates of query {query!r}")
         self.of_query = None if queries is None else _vector(queries, query, f"query {query!r}")
         self.relevance: FloatArray | None = None
         if queries is None:
@@ -247,7 +249,7 @@ def _reranked(candidates: Sequence[_Candidates], k: int, weight: float) -> dict[
         selections = mmr_batch(None, vectors, k=k, lambda_mult=weight, relevance=stated)
     else:
         of_queries = [each.of_query for each in asked if each.of_query is not None]
-        selections = mmr_batch(np.array(of_queries), vectors, k=k, lambda_mult=weight) if asked else []
+        selections = mmr_batch(matrix(of_queries, "queries"), vectors, k=k, lambda_mult=weight) if asked else []
     selected: dict[QueryId, tuple[list[Any], float]] = {each.query: ([], nan) for each in candidates}
     for each, selection in zip(asked, selections, strict=True):
         diversity = intra_list_diversity(each.vectors[selection.indices])
