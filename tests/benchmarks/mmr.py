@@ -58,9 +58,9 @@ def peers(query: Any, vectors: Any, k: int) -> dict[str, Pick]:
         return vectors @ query / (np.linalg.norm(vectors, axis=1) * np.linalg.norm(query))
 
     calls: dict[str, Pick] = {
-        "retrieval-metrics": lambda: rm.mmr(query, vectors, k=k).indices.tolist(),
+        "retrieval-metrics": lambda: rm.mmr(query, vectors, k=k).indices.tolist(),  # noqa: PLW0108  (all of it is timed)
         # pyversity takes no query: the relevance that it wants is computed for it.
-        "pyversity": lambda: diversify(
+        "pyversity": lambda: diversify(  # noqa: PLW0108  (likewise)
             embeddings=vectors, scores=cosines(), k=k, strategy=Strategy.MMR, diversity=0.5
         ).indices.tolist(),
     }
