@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from retrieval_metrics.evaluation.counts import Counts
+    from retrieval_metrics.evaluation.tie_range import TieRange
     from retrieval_metrics.judging.rules import Rules
     from retrieval_metrics.types import FloatArray, QueryId
 
@@ -64,6 +65,7 @@ class Evaluation:
         counts: What was missing, repeated, unjudged, tied or undefined.
         residuals: For metrics that know it (rbp): by how much unjudged and unseen documents could raise the mean.
         rules: The rule set it was computed under.
+        tie_range: The smallest and the largest values over all orders of equal scores; None unless ties="expected".
 
     Example:
         >>> import retrieval_metrics as rm
@@ -88,6 +90,7 @@ class Evaluation:
         counts: Counts,
         residuals: Mapping[Metric, float],
         rules: Rules,
+        tie_range: TieRange | None = None,
     ) -> None:
         self.metrics = tuple(metrics)
         self.queries = tuple(queries)
@@ -95,6 +98,7 @@ class Evaluation:
         self.counts = counts
         self.residuals = ByMetric({str(metric): value for metric, value in residuals.items()})
         self.rules = rules
+        self.tie_range = tie_range
 
     @cached_property
     def means(self) -> ByMetric[float]:
@@ -160,6 +164,8 @@ class Evaluation:
 
     def _notes(self) -> list[str]:
         notes = describe(self.counts, self.rules)
+        if self.tie_range is not None:
+            notes += self.tie_range.notes()
         return notes + [
             f"{name}: residual {residual:.4f}, what unjudged and unseen documents could add to the mean"
             for name, residual in self.residuals.items()

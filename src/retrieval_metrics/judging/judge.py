@@ -14,20 +14,21 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import RunMapping
 
 
-def judge(qrels: Qrels, run: RunMapping, match: str | Key | Matching = "id") -> JudgedRun:
+def judge(qrels: Qrels, run: RunMapping, match: str | Key | Matching = "id", ties: str = "docid") -> JudgedRun:
     """Join judgments and rankings.
 
     Args:
         qrels: The judgments: ids, or pieces such as quotes and spans.
         run: Per query a ranking: ids best first, ids with scores, or a list of `Retrieved`, best first.
         match: What an id of the truth is compared with, or a `Matching` with more to say.
+        ties: How `judge_by_id` orders documents of equal score; lists have none.
 
     Raises:
         TypeError: If a ranking has another type, or lacks what the truth asks for.
         ValueError: If `match` is unknown, or a score is not finite.
     """
     if match == "id" and not qrels.has_pieces and not _has_items(run):
-        return judge_by_id(qrels, run)
+        return judge_by_id(qrels, run, ties)
     # Imported here, because who evaluates ids never needs it.
     from retrieval_metrics.judging.by_piece import judge_items  # noqa: PLC0415
     from retrieval_metrics.judging.matching import as_matching  # noqa: PLC0415

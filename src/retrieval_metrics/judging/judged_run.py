@@ -68,6 +68,20 @@ class Additions(NamedTuple):
         return self.query[mask], self.rank[mask]
 
 
+class Repeats(NamedTuple):
+    """The places of rankings that are taken by a document that stood there before, ordered by query and rank.
+
+    Attributes:
+        query: Position of the query in `Qrels.queries`.
+        rank: Rank in the ranking, from 1.
+        document: Position of the document in `Qrels.documents`; -1 if it is not judged.
+    """
+
+    query: IntArray
+    rank: IntArray
+    document: IntArray
+
+
 class Hits(NamedTuple):
     """The hit rows of the expanded ranking, ordered by query and row.
 
@@ -126,6 +140,7 @@ class JudgedRun:
         additions: Which ranks add to what is covered of a piece; None where no piece can be covered in part.
         n_retrieved: Shape (queries,), how many documents were retrieved, repeats included.
         n_repeated: Shape (queries,), how many of them stood in the ranking before.
+        repeats: Where they stand; None where documents are not found by id.
         unplaced: How many retrieved items could not be compared with a span, because their place is not known.
         ambiguous: How many items were located at the first of several places where their text stands.
     """
@@ -135,6 +150,7 @@ class JudgedRun:
         "_hits",
         "_ideal",
         "_n_relevant",
+        "_with_repeats",
         "additions",
         "ambiguous",
         "items",
@@ -142,6 +158,7 @@ class JudgedRun:
         "n_retrieved",
         "places",
         "qrels",
+        "repeats",
         "unplaced",
     )
 
@@ -161,11 +178,24 @@ class JudgedRun:
         self.additions = additions
         self.n_retrieved = n_retrieved
         self.n_repeated = n_repeated
+        self.repeats: Repeats | None = None
         self.unplaced = self.ambiguous = 0
+        self._with_repeats: dict[str, JudgedRun] = {}
         self._credits: Credits | None = None
         self._hits: dict[float | None, Hits] = {}
         self._n_relevant: dict[float | None, FloatArray] = {}
         self._ideal: dict[bool, tuple[IntArray, FloatArray, IntArray]] = {}
+
+    def with_repeats(self, rule: str) -> JudgedRun:
+        """Return what is judged if documents that are retrieved again are treated by a rule: see `Rules.repeats`."""
+        if rule in {"ignore", "error"} or not self.n_repeated.any():
+            return self
+        if rule not in self._with_repeats:
+            # Imported here, because who has no repeats, or ignores them, never needs it.
+            from retrieval_metrics.judging.repeats import collapsed, counted  # noqa: PLC0415
+
+            self._with_repeats[rule] = counted(self) if rule == "count" else collapsed(self)
+        return self._with_repeats[rule]
 
     @property
     def n_queries(self) -> int:

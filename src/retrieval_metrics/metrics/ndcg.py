@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.judging.judged_run import ordinals
 from retrieval_metrics.metrics.dcg import discounted
 from retrieval_metrics.metrics.definition import Definition, Parameter, choice
 from retrieval_metrics.metrics.gain import GAIN, GAINS, gain_of
@@ -62,9 +63,23 @@ def score(
     """Return NDCG of every query, shape (queries,); NaN where the ideal is 0."""
     query, row, grade = _rows(judged, k, of)
     achieved = discounted(judged, query, row, gain_of(grade, gain, gains))
-    best = discounted(judged, *_ideal(judged, k, ideal, of, lambda grade: gain_of(grade, gain, gains)))
+    best = ideal_dcg(judged, k, gain=gain, gains=gains, ideal=ideal, of=of)
+    share = achieved / np.where(best > 0, best, np.nan)
     # The sums of two equal rankings may differ in the last bit where grades do: only that is cut off here.
-    return np.minimum(achieved / np.where(best > 0, best, np.nan), 1.0)
+    return np.where((share > 1) & (share < 1 + _LAST_BITS), 1.0, share)
+
+
+def ideal_dcg(
+    judged: JudgedRun,
+    k: int | None,
+    *,
+    gain: str = "linear",
+    gains: str | None = None,
+    ideal: str = "all",
+    of: str = "groups",
+) -> FloatArray:
+    """Return the DCG of the ideal ranking of every query, shape (queries,)."""
+    return discounted(judged, *_ideal(judged, k, ideal, of, lambda grade: gain_of(grade, gain, gains)))
 
 
 def _rows(judged: JudgedRun, k: int | None, of: str) -> tuple[IntArray, IntArray, FloatArray]:
@@ -80,11 +95,29 @@ def _ideal(
     judged: JudgedRun, k: int | None, ideal: str, of: str, worth: Callable[[FloatArray], FloatArray]
 ) -> tuple[IntArray, IntArray, FloatArray]:
     query, grade, position = judged.ideal(of_documents=of == "documents")
-    within = np.ones(len(query), dtype=bool) if k is None else position <= k
-    if ideal == "retrieved":
+    if ideal == "expanded":
+        query, grade, position = _with_repeated_hits(judged, k, query, grade)
+    within = np.ones(len(query), dtype=bool) if k is None or ideal == "uncut" else position <= k
+    if ideal in {"retrieved", "expanded"}:
         within &= position <= judged.n_retrieved[query]
     return query[within], position[within], worth(grade[within])
 
+
+def _with_repeated_hits(
+    judged: JudgedRun, k: int | None, query: IntArray, grade: FloatArray
+) -> tuple[IntArray, FloatArray, IntArray]:
+    """Return an ideal ranking to which every repeat of a relevant document among the first `k` was added."""
+    items = judged.items
+    repeated = items.grade > 0
+    repeated[np.unique(items.document, return_index=True)[1]] = False
+    if k is not None:
+        repeated &= items.rank <= k
+    query, grade = np.concatenate([query, items.query[repeated]]), np.concatenate([grade, items.grade[repeated]])
+    best_first = np.lexsort((-grade, query))
+    return query[best_first], grade[best_first], ordinals(query[best_first])
+
+
+_LAST_BITS = 1e-9
 
 DEFINITION = Definition(
     name="ndcg",
@@ -93,7 +126,11 @@ DEFINITION = Definition(
     parameters={
         "gain": GAIN,
         "gains": GAINS,
-        "ideal": Parameter(choice("all", "retrieved"), "all", "cut the ideal at k, or also at the number retrieved"),
+        "ideal": Parameter(
+            choice("all", "retrieved", "uncut", "expanded"),
+            "all",
+            "cut the ideal at k, or also at the number retrieved (expanded: with every repeated hit added), or nowhere",
+        ),
         "of": Parameter(choice("groups", "documents"), "groups", "each group gains once, or every member on its own"),
     },
 )
