@@ -1,7 +1,10 @@
 """Cases in which libraries disagree, from a seed: repeats, ties, short and empty lists, groups, grades, no truth."""
 
 import random
+from collections.abc import Iterable
 from typing import NamedTuple
+
+import retrieval_metrics as rm
 
 IDS = "abcdefgh"
 
@@ -46,3 +49,18 @@ def _case(rng: random.Random, *, grouped: bool) -> Case:
     length = rng.choice([0, *range(1, 9)])
     ranking = [rng.choice(IDS) for _ in range(length)] if rng.random() < 0.6 else rng.sample(IDS, length)
     return Case(groups, ranking, rng.choice([None, 1, 2, 3, 5, 10]))
+
+
+def ours(chosen: Iterable[tuple[int, Case]], names: Iterable[str], semantics: str) -> dict[tuple[int, str], float]:
+    """The value of each metric at the case's own cut-off, all cases in one evaluation for each cut-off."""
+    by_cutoff: dict[int | None, dict[int, Case]] = {}
+    for number, case in chosen:
+        by_cutoff.setdefault(case.k, {})[number] = case
+    values = {}
+    for some in by_cutoff.values():
+        metrics = {name: next(iter(some.values())).metric(name) for name in names}
+        qrels = {number: case.groups for number, case in some.items()}
+        run = {number: case.ranking for number, case in some.items()}
+        result = rm.evaluate(qrels, run, list(metrics.values()), semantics=semantics).per_query
+        values |= {(number, name): result[metric][number] for name, metric in metrics.items() for number in some}
+    return values

@@ -21,10 +21,9 @@ from measure import Call, Measured, import_seconds, in_child, interleaved, machi
 
 use_one_thread()
 
-from peers import FROM_DICTS, IMPORTS, METRICS, UNCUT, US  # noqa: E402
-
 import retrieval_metrics as rm  # noqa: E402
 from generated import SHAPES, Qrels, Run, Shape, generate  # noqa: E402  (after the threads are set)
+from peers import FROM_DICTS, IMPORTS, METRICS, UNCUT, US  # noqa: E402
 from retrieval_metrics.presentation import tables  # noqa: E402
 
 REPEATS = {50: 200, 1_000: 20, 6_980: 2}

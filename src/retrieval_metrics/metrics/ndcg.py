@@ -65,6 +65,8 @@ def score(
     achieved = discounted(judged, query, row, gain_of(grade, gain, gains))
     best = ideal_dcg(judged, k, gain=gain, gains=gains, ideal=ideal, of=of)
     share = achieved / np.where(best > 0, best, np.nan)
+    if ideal in {"retrieved", "expanded"}:
+        share = np.where(judged.n_retrieved > 0, share, 0.0)  # this ideal is empty because the list is
     # The sums of two equal rankings may differ in the last bit where grades do: only that is cut off here.
     return np.where((share > 1) & (share < 1 + _LAST_BITS), 1.0, share)
 
