@@ -56,7 +56,7 @@ def ours(chosen: Iterable[tuple[int, Case]], names: Iterable[str], semantics: st
     by_cutoff: dict[int | None, dict[int, Case]] = {}
     for number, case in chosen:
         by_cutoff.setdefault(case.k, {})[number] = case
-    values = {}
+    values: dict[tuple[int, str], float] = {}
     for some in by_cutoff.values():
         metrics = {name: next(iter(some.values())).metric(name) for name in names}
         qrels = {number: case.groups for number, case in some.items()}

@@ -9,6 +9,7 @@ Evaluate whole runs with `evaluate`, one ranking given as gains with `ndcg`, `re
 """
 
 from retrieval_metrics.checks import RetrievalWarning
+from retrieval_metrics.evaluation.auditing import Audit, audit
 from retrieval_metrics.evaluation.engine import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.inputs.pieces import Metadata, Quote, Span, Text
@@ -37,6 +38,7 @@ from retrieval_metrics.metrics.reciprocal_rank import reciprocal_rank
 
 __all__ = [
     "DEFAULT_METRICS",
+    "Audit",
     "Evaluation",
     "EvaluationSet",
     "Matching",
@@ -51,6 +53,7 @@ __all__ = [
     "Span",
     "Text",
     "aretrieve",
+    "audit",
     "average_precision",
     "bpref",
     "dcg",

@@ -153,4 +153,4 @@ def test_every_rule_set_names_only_metrics_and_parameters_that_exist() -> None:
         for name in rules.metrics or ():
             assert rm.Metric.of(name).name == name
         for name, parameters in rules.parameters.items():
-            assert dict(rm.Metric.of(name, **parameters).parameters) == dict(parameters)
+            assert dict(rm.Metric(name, None, tuple(parameters.items())).parameters) == dict(parameters)

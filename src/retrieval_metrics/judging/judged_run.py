@@ -249,7 +249,10 @@ class JudgedRun:
         flat = self.qrels.is_flat and self.places is items
         if not flat:
             # Each group is credited at the first item that satisfies it; one item's credits stand highest grade first.
-            first = np.unique(found.group[relevant], return_index=True)[1]
+            _, first, group = np.unique(found.group[relevant], return_index=True, return_inverse=True)
+            document = items.document[item]
+            # A document is there once, unless repeats count: then the one that was credited is credited again.
+            first = np.flatnonzero(document == document[first][group])
             first = first[np.lexsort((-grade[first], self._place_of_item()[item[first]]))]
             item, grade = item[first], grade[first]
         query, rank = items.query[item], items.rank[item]

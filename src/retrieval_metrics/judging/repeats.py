@@ -31,8 +31,7 @@ def repeats_of(judged: JudgedRun) -> Repeats:
 def counted(judged: JudgedRun) -> JudgedRun:
     """Return the judged run in which a judged document that is retrieved again is judged again.
 
-    A group is still credited once where groups are: the repeat counts for flat judgments, and for metrics that look at
-    documents or at each group on its own.
+    A group of alternatives is credited again where the document that it was credited for is retrieved again.
     """
     items, repeats = judged.items, repeats_of(judged)
     again = repeats.document >= 0
