@@ -9,11 +9,12 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeRelationship, NodeWithScore, QueryBundle, RelatedNodeInfo, TextNode
 
 
-def node(node_id: str, text: str = "", *, source: str | None = None, **metadata: Any) -> NodeWithScore:
-    """A retrieved chunk, cut from the document `source`."""
+def node(node_id: str, text: str | None = None, *, source: str | None = None, **metadata: Any) -> NodeWithScore:
+    """A retrieved chunk, cut from the document `source`; its text is its own, as early 0.13 drops equal texts."""
     relationships: dict[Any, Any] = {NodeRelationship.SOURCE: RelatedNodeInfo(node_id=source)} if source else {}
     return NodeWithScore(
-        node=TextNode(id_=node_id, text=text, metadata=metadata, relationships=relationships), score=0.5
+        node=TextNode(id_=node_id, text=text or f"text of {node_id}", metadata=metadata, relationships=relationships),
+        score=0.5,
     )
 
 
@@ -28,7 +29,7 @@ class Prepared(BaseRetriever):
         answer = self.answers.get(query_bundle.query_str, [])
         if isinstance(answer, Exception):
             raise answer
-        return [entry if isinstance(entry, NodeWithScore) else node(entry, f"text of {entry}") for entry in answer]
+        return [entry if isinstance(entry, NodeWithScore) else node(entry) for entry in answer]
 
 
 class PreparedAsync(Prepared):

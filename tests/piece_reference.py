@@ -116,21 +116,28 @@ def coverage(truth: Truth, ranking: list[Chunk], sources: Sources, k: int | None
 
 
 def metrics(
-    truth: Truth, ranking: list[Chunk], sources: Sources, k: int | None = None, rel: float | None = None
+    truth: Truth,
+    ranking: list[Chunk],
+    sources: Sources,
+    k: int | None = None,
+    *,
+    rel: float | None = None,
+    budget: int | None = None,
 ) -> dict[str, float]:
-    """The metrics at a cut-off in items, by the formulas of their docstrings."""
+    """The metrics at a cut-off in items, or at a budget of characters, by the formulas of their docstrings."""
+    first = k if budget is None else fitting(ranking, budget)
     wanted = sum(any(relevant(grade, rel) for _, grade in group) for group in truth)
-    uncut = rows(truth, ranking, sources, k, rel)
-    found = sum(grade is not None for _, grade in uncut)
+    expanded = rows(truth, ranking, sources, first, rel)
+    found = sum(grade is not None for _, grade in expanded)
+    cut = [grade for _, grade in expanded][:k]
+    places = len(ranking) if first is None else first
     return {
-        "hit_rate": float(any(grade is not None for _, grade in uncut[:k])),
+        "hit_rate": float(any(grade is not None for grade in cut)),
         "recall": found / wanted,
         "full_recall": float(found == wanted),
-        "precision": precision(truth, ranking, sources, k, rel)
-        / (len(ranking) if k is None else k or 1 if k != 0 else 1)
-        if ranking
-        else 0.0,
-        **ranked([grade for _, grade in uncut[:k]], wanted),
+        "precision": precision(truth, ranking, sources, first, rel) / max(places, 1),
+        "ndcg": ndcg(truth, expanded, k) if rel is None else math.nan,
+        **ranked(cut, wanted),
     }
 
 

@@ -8,6 +8,8 @@
 Evaluate whole runs with `evaluate`, one ranking given as gains with `ndcg`, `reciprocal_rank` and their siblings.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.evaluation.auditing import Audit, audit
 from retrieval_metrics.evaluation.engine import evaluate
@@ -17,7 +19,8 @@ from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.queries import EvaluationSet
 from retrieval_metrics.inputs.retrieve import RetrievedRun, aretrieve, retrieve
 from retrieval_metrics.inputs.retrieved import Retrieved
-from retrieval_metrics.inputs.sources import locate
+from retrieval_metrics.inputs.run import Run
+from retrieval_metrics.judging.budget import Budget
 from retrieval_metrics.judging.matching import Matching
 from retrieval_metrics.judging.rules import Rules
 from retrieval_metrics.metrics.average_precision import average_precision
@@ -36,20 +39,32 @@ from retrieval_metrics.metrics.rbp import rbp
 from retrieval_metrics.metrics.recall import recall
 from retrieval_metrics.metrics.reciprocal_rank import reciprocal_rank
 
+if TYPE_CHECKING:
+    from retrieval_metrics.evaluation.matches import Matches, match
+    from retrieval_metrics.evaluation.relabelling import Relabelling, relabel
+    from retrieval_metrics.inputs.files.reading import read_qrels, read_run
+    from retrieval_metrics.inputs.files.texts import read_corpus, read_queries
+    from retrieval_metrics.inputs.files.writing import write_qrels, write_run
+    from retrieval_metrics.inputs.sources import locate
+
 __all__ = [
     "DEFAULT_METRICS",
     "Audit",
+    "Budget",
     "Evaluation",
     "EvaluationSet",
+    "Matches",
     "Matching",
     "Metadata",
     "Metric",
     "Qrels",
     "Quote",
+    "Relabelling",
     "RetrievalWarning",
     "Retrieved",
     "RetrievedRun",
     "Rules",
+    "Run",
     "Span",
     "Text",
     "aretrieve",
@@ -64,11 +79,50 @@ __all__ = [
     "hit_rate",
     "judged",
     "locate",
+    "match",
     "ndcg",
     "precision",
     "r_precision",
     "rbp",
+    "read_corpus",
+    "read_qrels",
+    "read_queries",
+    "read_run",
     "recall",
     "reciprocal_rank",
+    "relabel",
     "retrieve",
+    "write_qrels",
+    "write_run",
 ]
+
+# Names that are imported when they are first used, because not everybody reads files or cuts texts anew.
+_LAZY = {
+    "Matches": "evaluation.matches",
+    "Relabelling": "evaluation.relabelling",
+    "locate": "inputs.sources",
+    "match": "evaluation.matches",
+    "read_corpus": "inputs.files.texts",
+    "read_qrels": "inputs.files.reading",
+    "read_queries": "inputs.files.texts",
+    "read_run": "inputs.files.reading",
+    "relabel": "evaluation.relabelling",
+    "write_qrels": "inputs.files.writing",
+    "write_run": "inputs.files.writing",
+}
+
+
+if not TYPE_CHECKING:  # a type checker knows the names from above, and finds those that are wrong
+
+    def __getattr__(name: str) -> Any:
+        if name not in _LAZY:
+            msg = f"module {__name__!r} has no attribute {name!r}"
+            raise AttributeError(msg)
+        from importlib import import_module  # noqa: PLC0415  (only where something is lazy)
+
+        value = globals()[name] = getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
+        return value
+
+
+def __dir__() -> list[str]:
+    return __all__

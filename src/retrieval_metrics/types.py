@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     IntArray: TypeAlias = npt.NDArray[np.int64]
     BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
+    Cut: TypeAlias = int | IntArray | None
+    """How many of the first items count: as many for every query, so many for each, or all."""
+
     Gains: TypeAlias = Sequence[float | None] | npt.NDArray[Any]
     """One ranking as grades in rank order; None is not judged."""
 

@@ -1,6 +1,6 @@
 # /// script
 # requires-python = ">=3.11"
-# dependencies = ["retrieval-metrics", "ir-measures>=0.4", "pytrec-eval-terrier>=0.5.10", "ranx>=0.3.21"]
+# dependencies = ["retrieval-metrics[files]", "ir-measures>=0.4", "pytrec-eval-terrier>=0.5.10", "ranx>=0.3.21"]
 #
 # [tool.uv.sources]
 # retrieval-metrics = { path = "../..", editable = true }
@@ -21,9 +21,10 @@ from measure import Call, Measured, import_seconds, in_child, interleaved, machi
 
 use_one_thread()
 
+from peers import FROM_DICTS, IMPORTS, METRICS, UNCUT, US  # noqa: E402
+
 import retrieval_metrics as rm  # noqa: E402
 from generated import SHAPES, Qrels, Run, Shape, generate  # noqa: E402  (after the threads are set)
-from peers import FROM_DICTS, IMPORTS, METRICS, UNCUT, US  # noqa: E402
 from retrieval_metrics.presentation import tables  # noqa: E402
 
 REPEATS = {50: 200, 1_000: 20, 6_980: 2}

@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import dataclass
+from pathlib import Path
 
 Qrels = dict[str, dict[str, int]]
 Run = dict[str, dict[str, float]]
@@ -49,3 +50,16 @@ def generate(shape: Shape, seed: int = 0) -> tuple[Qrels, Run]:
             rng.shuffle(pairs)
         run[query] = dict(pairs)
     return qrels, run
+
+
+def write_trec(qrels: Qrels, run: Run, folder: Path) -> tuple[Path, Path]:
+    """Write judgments and run as TREC files; return their paths."""
+    judged, ranked = folder / "generated.qrels", folder / "generated.run"
+    with judged.open("w") as file:
+        for query, grades in qrels.items():
+            file.writelines(f"{query} 0 {document} {grade}\n" for document, grade in grades.items())
+    with ranked.open("w") as file:
+        for query, scores in run.items():
+            rows = enumerate(scores.items(), start=1)
+            file.writelines(f"{query} Q0 {document} {rank} {score:.6f} generated\n" for rank, (document, score) in rows)
+    return judged, ranked

@@ -1,7 +1,11 @@
-"""The peers, from dicts to the means of seven metrics; each imports itself only in the process that measures it."""
+"""The peers, from dicts and from files to the means of seven metrics.
+
+Each is imported only in the process that measures it.
+"""
 
 import warnings
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from types import ModuleType
 
 from generated import Qrels, Run
@@ -31,6 +35,7 @@ IR_MEASURES = {
 }
 
 FromDicts = Callable[[Qrels, Run], Mapping[str, float]]
+FromFiles = Callable[[Path, Path], Mapping[str, float]]
 US = "retrieval-metrics"
 
 
@@ -90,6 +95,53 @@ FROM_DICTS: dict[str, Callable[[], FromDicts]] = {
     "ir-measures": ir_measures,
     "ranx, dicts": ranx_dicts,
     "ranx, Qrels and Run": ranx_objects,
+}
+
+
+def retrieval_metrics_files() -> FromFiles:
+    import retrieval_metrics as rm
+
+    return lambda qrels, run: rm.evaluate(rm.read_qrels(qrels), rm.read_run(run), METRICS).means
+
+
+def pytrec_eval_files() -> FromFiles:
+    import pytrec_eval as peer
+
+    evaluate = pytrec_eval()
+
+    def from_files(qrels: Path, run: Path) -> Mapping[str, float]:
+        with qrels.open() as judged, run.open() as ranked:
+            return evaluate(peer.parse_qrel(judged), peer.parse_run(ranked))
+
+    return from_files
+
+
+def ir_measures_files() -> FromFiles:
+    import ir_measures as peer
+
+    evaluate = ir_measures()
+
+    def from_files(qrels: Path, run: Path) -> Mapping[str, float]:
+        return evaluate(peer.read_trec_qrels(str(qrels)), peer.read_trec_run(str(run)))
+
+    return from_files
+
+
+def ranx_files() -> FromFiles:
+    ranx = quiet_ranx()
+
+    def from_files(qrels: Path, run: Path) -> Mapping[str, float]:
+        judged, ranked = ranx.Qrels.from_file(str(qrels), kind="trec"), ranx.Run.from_file(str(run), kind="trec")
+        return ranx.evaluate(judged, ranked, list(METRICS))
+
+    return from_files
+
+
+FROM_FILES: dict[str, Callable[[], FromFiles]] = {
+    US: retrieval_metrics_files,
+    "pytrec_eval-terrier": pytrec_eval_files,
+    "ir-measures": ir_measures_files,
+    "ranx": ranx_files,
 }
 
 IMPORTS = {

@@ -43,3 +43,16 @@ def test_it_never_warns() -> None:
         warnings.simplefilter("error")
         score_queries({"q": ["a"]}, {"q": []}, "map")
         score_queries({"q": ["a"]}, {}, "map")
+
+
+def test_pieces_are_scored_and_their_ranks_are_those_of_what_is_relevant() -> None:
+    qrels = {"q": [rm.Quote("a block with methods"), rm.Text("A block is a piece of text.")]}
+    items = [
+        rm.Retrieved("c1", "something else"),
+        rm.Retrieved("c2", "wraps a block with methods. A block is a piece of text."),
+        rm.Retrieved("c3", "Again: a block is a piece of text."),
+    ]
+    metric = rm.Metric.of("map")
+    (score,) = score_queries(qrels, {"q": items}, metric)[metric].values()
+    assert score.value.hex() == rm.evaluate(qrels, {"q": items}, "map").means["map"].hex()
+    assert score[1:] == ((2, 3), 2, 3)

@@ -136,12 +136,36 @@ class TestRepeats:
         result = rm.evaluate(self.TRUTH, self.RUN, ["recall@3", "precision"], semantics=rules).means
         assert dict(result) == {"recall@3": 1.0, "precision": 2 / 3}
 
-    def test_what_is_not_found_by_id_cannot_be_counted_again(self) -> None:
+    def test_of_quotes_there_are_none_to_count(self) -> None:
         item = rm.Retrieved("a", text="the words that were quoted")
-        with pytest.raises(ValueError, match="query 'q' holds a document twice, and rules that count or collapse"):
-            rm.evaluate(
-                {"q": [rm.Quote("the words that were quoted")]}, {"q": [item, item]}, "map", semantics="llama_index"
+        truth, run = {"q": [rm.Quote("the words that were quoted")]}, {"q": [item, item]}
+        for semantics in ("standard", "llama_index", "ragas"):
+            assert rm.evaluate(truth, run, "map", semantics=semantics).means["map"] == 1
+
+    def test_of_a_run_in_columns_are_found_too(self) -> None:
+        columns = {"query": ["q"] * 4, "document": self.RUN["q"]}
+        run = rm.Run.from_frame(columns)
+        for semantics in ("standard", "llama_index", "ragas", "mlflow"):
+            rows, columns_too = (
+                rm.evaluate(self.TRUTH, some, ["map", "ndcg", "precision"], semantics=semantics).means
+                for some in (self.RUN, run)
             )
+            assert dict(rows) == dict(columns_too)
+        assert rm.audit(self.TRUTH, run, "map").means["llama_index"]["map"] == (1 + 2 / 2 + 3 / 4) / 2
+        with pytest.raises(
+            ValueError, match=r"query 'q' holds a document twice.* pass it query by query, as run.as_dict"
+        ):
+            rm.evaluate(self.TRUTH, run, "precision(norm=distinct)")
+
+    def test_ties_of_a_run_in_columns_follow_the_same_rules(self) -> None:
+        scores = {"a": 1.0, "x": 1.0, "b": 1.0}
+        frame = {"query": ["q"] * 3, "document": list(scores), "score": list(scores.values())}
+        for ties in ("docid", "input", "expected"):
+            one, other = (
+                rm.evaluate(self.TRUTH, run, ["map", "ndcg@2"], ties=ties).means
+                for run in ({"q": scores}, rm.Run.from_frame(frame))
+            )
+            assert dict(one) == dict(other)
 
     def test_an_exception_may_only_change_what_is_decided_per_metric(self) -> None:
         with pytest.raises(ValueError, match=r"exceptions of mine for map must be among empty, .* got \['ties'\]"):

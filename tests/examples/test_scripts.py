@@ -8,8 +8,15 @@ from pathlib import Path
 
 import pytest
 
+import questions
+import retrieval_metrics as rm
+from corpus import passages
+from retrievers import BM25, Dense, Retriever
+
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 SCRIPTS = sorted(path for path in EXAMPLES.glob("*.py") if path.read_text().startswith("# /// script"))
+
+LLAMA_INDEX_METRICS = ["hit_rate@5", "full_recall@5", "recall@10", "mrr@10", "map", "ndcg@10"]
 
 
 @cache
@@ -30,3 +37,16 @@ def test_the_first_command_prints_one_table_of_both_retrievers() -> None:
     )
     assert row is not None
     assert all(float(mean) > 0.2 for mean in row.groups())
+
+
+def test_the_table_of_llama_index_has_the_numbers_of_the_core() -> None:
+    printed = run(EXAMPLES / "llama_index_evaluation.py").stdout
+    table = {line.split()[1]: line.split()[2:] for line in printed.splitlines() if line[:1] in {"0", "1"}}
+    pieces = passages()
+    qrels, texts = questions.qrels(pieces), questions.queries()
+    retrievers: dict[str, Retriever] = {"BM25": BM25(pieces), "vectors": Dense(pieces)}
+    for name, retriever in retrievers.items():
+        ranked = {query: list(retriever.search(text, 50)) for query, text in texts.items()}
+        means = rm.evaluate(qrels, ranked, LLAMA_INDEX_METRICS).means
+        assert list(map(float, table[name])) == pytest.approx(list(means.values()), abs=1e-6)
+    assert "40 queries of 20 ms with 8 workers" in printed

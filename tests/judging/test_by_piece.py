@@ -248,6 +248,8 @@ class TestSpans:
         assert Span("a", 0, 5) != ("a", 0, 5)
 
     def test_it_needs_characters(self) -> None:
+        with pytest.raises(TypeError, match=r"the offsets of a Span must be integers, got 0\.5 in 'a'"):
+            Span("a", 0.5, 5)  # type: ignore[arg-type]  # what a user may do
         with pytest.raises(ValueError, match="a Span needs 0 <= start < end, got 5 and 5 in 'a'"):
             Span("a", 5, 5)
 
@@ -326,6 +328,12 @@ class TestItems:
         ):
             with pytest.raises(ValueError, match=message):
                 Retrieved("c", **values)
+
+    def test_texts_and_offsets_of_another_type_are_refused(self) -> None:
+        with pytest.raises(TypeError, match="the text of retrieved item 'c' must be a str or None, got bytes"):
+            Retrieved("c", b"text")  # type: ignore[arg-type]  # what a user may do
+        with pytest.raises(TypeError, match="the offsets of retrieved item 'c' must be int or None, got '3' and None"):
+            Retrieved("c", "text", start="3")  # type: ignore[arg-type]  # likewise
 
     def test_they_are_hashable_whatever_their_metadata(self) -> None:
         assert len({Retrieved("c", metadata={"a": []}), Retrieved("c", metadata={"a": []})}) == 1

@@ -1,6 +1,7 @@
 """Spans against sets of characters, and what no way of cutting may change."""
 
 import csv
+import itertools
 import json
 import math
 import re
@@ -16,7 +17,9 @@ import piece_reference as naive
 import retrieval_metrics as rm
 from generated import cutoffs
 from piece_reference import Chunk
-from retrieval_metrics import Retrieved, Span
+from retrieval_metrics import Quote, Retrieved, Span, Text
+from retrieval_metrics.judging.rules import RULE_SETS
+from retrieval_metrics.metrics.table import DEFINITIONS
 
 pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
 
@@ -88,18 +91,45 @@ class TestAgainstSetsOfCharacters:
         if not any(naive.relevant(grade, rel) for group in truth for _, grade in group):
             assert all(map(math.isnan, result.values()))
             return
-        expected = naive.metrics(truth, ranking, sources, k, rel)
+        expected = naive.metrics(truth, ranking, sources, k, rel=rel)
         assert result == pytest.approx({name + suffix: expected[name] for name in self.NAMES}, abs=1e-12)
 
     @given(situation=situations(), k=cutoffs)
     def test_ndcg(self, situation: tuple[dict[str, str], naive.Truth, list[Chunk]], k: int | None) -> None:
         sources, truth, ranking = situation
+        name = "ndcg" + f"@{k}" * (k is not None)
         if any(grade > 0 for group in truth for _, grade in group):
-            expected = naive.ndcg(truth, naive.rows(truth, ranking, sources, k), k)
-            name = "ndcg" + f"@{k}" * (k is not None)
-            assert means(groups(truth), items(sources, ranking), [name], sources)[name] == pytest.approx(
-                expected, abs=1e-12
-            )
+            expected = naive.metrics(truth, ranking, sources, k)["ndcg"]
+            assert means(groups(truth), items(sources, ranking), [name], sources)[name] == pytest.approx(expected)
+
+    @given(situation=situations(), budget=st.integers(1, 60), with_text=st.booleans())
+    def test_at_a_budget_of_characters(
+        self, situation: tuple[dict[str, str], naive.Truth, list[Chunk]], budget: int, *, with_text: bool
+    ) -> None:
+        sources, truth, ranking = situation
+        names = [f"{name}@{budget}chars" for name in (*self.NAMES, "ndcg")]
+        if any(grade > 0 for group in truth for _, grade in group):
+            expected = naive.metrics(truth, ranking, sources, budget=budget)
+            result = means(groups(truth), items(sources, ranking, with_text=with_text), names, sources)
+            assert result == pytest.approx({name: expected[name.split("@")[0]] for name in names}, abs=1e-12)
+
+    @given(situation=situations(), k=cutoffs, budget=st.one_of(st.none(), st.integers(1, 60)))
+    def test_coverage_and_density(
+        self, situation: tuple[dict[str, str], naive.Truth, list[Chunk]], k: int | None, budget: int | None
+    ) -> None:
+        sources, truth, ranking = situation
+        suffix = f"@{budget}chars" if budget else f"@{k}" * (k is not None)
+        first = naive.fitting(ranking, budget) if budget else k
+        result = means(groups(truth), items(sources, ranking), [f"coverage{suffix}", f"density{suffix}"], sources)
+        if not any(grade > 0 for group in truth for _, grade in group):
+            assert all(map(math.isnan, result.values()))
+            return
+        length = sum(len(naive.characters(sources, *chunk[1:])) for chunk in ranking[:first])
+        possible = [
+            (covered / total, covered / max(length, 1))
+            for covered, total in naive.coverage(truth, ranking, sources, first)
+        ]
+        assert any([*result.values()] == pytest.approx(pair) for pair in possible)
 
     @given(situation=situations())
     def test_flat_truth_is_groups_of_one(self, situation: tuple[dict[str, str], naive.Truth, list[Chunk]]) -> None:
@@ -115,11 +145,17 @@ class TestAgainstSetsOfCharacters:
         self, situation: tuple[dict[str, str], naive.Truth, list[Chunk]]
     ) -> None:
         sources, truth, ranking = situation
-        names = [name for name, one in rm.metrics.table.DEFINITIONS.items() if one.bounded]
-        for cut in ("", "@1", "@4"):
+        names = [name for name, one in DEFINITIONS.items() if one.bounded]
+        match, run = rm.Matching(sources=sources), {"q": items(sources, ranking)}
+        for semantics, cut in itertools.product(RULE_SETS, ("", "@1", "@4", "@15chars")):
             at = [name + cut for name in names if rm.Metric.parse(name).definition.takes_cutoff or not cut]
-            values = means(groups(truth), items(sources, ranking), at, sources)
-            assert all(math.isnan(value) or 0 <= value <= 1 for value in values.values()), values
+            if semantics == "trec_eval" and len(set(ranking)) < len(ranking):
+                continue  # it refuses repeats
+            if semantics == "llama_index" and not (ranking and any(grade > 0 for group in truth for _, grade in group)):
+                continue  # it refuses queries without anything relevant or retrieved
+            result = rm.evaluate({"q": groups(truth)}, run, at, match=match, semantics=semantics)
+            values = [*result.means.values(), *result.residuals.values()]
+            assert all(math.isnan(value) or 0 <= value <= 1 for value in values), result.means
 
     @given(text=texts, data=st.data())
     def test_without_the_source_every_character_counts(self, text: str, data: st.DataObject) -> None:
@@ -146,6 +182,99 @@ class TestAgainstSetsOfCharacters:
             )
             known += 0.2 * 0.8**row * (grade is not None or overlaps)
         assert residual == pytest.approx(1 - known, abs=1e-12)
+
+
+class TestCoverageAndDensity:
+    TRUTH: ClassVar = [Span("s", 0, 10), Span("s", 30, 40)]
+
+    def test_they_add_up_characters(self) -> None:
+        ranking = [Retrieved("a", source="s", start=5, end=15), Retrieved("b", source="s", start=0, end=10)]
+        assert means(self.TRUTH, ranking, ["coverage@1", "coverage", "density@1", "density"]) == {
+            "coverage@1": 5 / 20,
+            "coverage": 10 / 20,
+            "density@1": 5 / 10,
+            "density": 10 / 20,
+        }
+
+    def test_of_alternatives_the_best_counts(self) -> None:
+        truth = [[Span("s", 0, 10), Span("s", 100, 120)], [Span("s", 30, 40)]]
+        ranking = [Retrieved("a", source="s", start=95, end=125)]
+        assert means(truth, ranking, ["coverage", "density"]) == {"coverage": 20 / 30, "density": 20 / 30}
+
+    def test_what_two_spans_share_is_needed_once(self) -> None:
+        ranking = [Retrieved("a", source="s", start=0, end=20)]
+        assert means([Span("s", 0, 10), Span("s", 5, 20)], ranking, ["coverage", "density"]) == {
+            "coverage": 1,
+            "density": 1,
+        }
+
+    def test_nothing_retrieved_covers_nothing(self) -> None:
+        assert means(self.TRUTH, [], ["coverage", "density"]) == {"coverage": 0, "density": 0}
+
+    def test_without_offsets_they_are_undefined_from_that_rank_on(self) -> None:
+        ranking = [
+            Retrieved("a", source="s", start=0, end=10),
+            Retrieved("b", "x", source="s"),
+            Retrieved("c", "x", "t"),
+        ]
+        result = means(self.TRUTH, ranking, ["coverage@1", "coverage@2", "density@2"])
+        assert repr(result) == "{'coverage@1': 0.5, 'coverage@2': nan, 'density@2': nan}"
+
+    @pytest.mark.parametrize("truth", [["a"], [Quote("some words of a text")], [[Span("s", 0, 10)], ["a"]]])
+    def test_where_something_needed_has_no_place_they_are_undefined(self, truth: Any) -> None:
+        ranking = [Retrieved("a", "text", source="s", start=0, end=10)]
+        assert all(map(math.isnan, means(truth, ranking, ["coverage", "density"]).values()))
+
+    def test_texts_are_covered_word_by_word(self) -> None:
+        truth = [Text("one two three four, five six seven eight.")]
+        ranking = [Retrieved("a", "one two three four five - other words"), Retrieved("b", "unrelated")]
+        result = means(truth, ranking, ["coverage@1", "density@1"])
+        assert result == pytest.approx({"coverage@1": 19 / 32, "density@1": 19 / 29})
+
+
+class TestBudgets:
+    TRUTH: ClassVar = ["b"]
+    RANKING: ClassVar = [Retrieved("a", "four"), Retrieved("b", "sixsix"), Retrieved("c", "x")]
+
+    @pytest.mark.parametrize(("budget", "fits"), [(9, False), (10, True), (11, True)])
+    def test_items_count_as_long_as_they_fit(self, budget: int, *, fits: bool) -> None:
+        name = f"recall@{budget}chars"
+        assert means(self.TRUTH, self.RANKING, [name]) == {name: fits}
+
+    def test_precision_divides_by_the_number_that_fit(self) -> None:
+        names = [f"precision@{budget}chars" for budget in (3, 4, 10, 99)]
+        assert [*means(self.TRUTH, self.RANKING, names).values()] == [0, 0, 1 / 2, 1 / 3]
+
+    def test_the_ideal_does_not_shrink_with_the_number_of_items_that_fit(self) -> None:
+        result = means(["b", "d"], [Retrieved("b", "four")], ["ndcg@4chars", "ndcg@1"])
+        assert result["ndcg@1"] == 1
+        assert result["ndcg@4chars"] == pytest.approx(1 / (1 + 1 / math.log2(3)))
+
+    def test_tokens_are_given_or_counted(self) -> None:
+        given = [Retrieved("a", tokens=4), Retrieved("b", tokens=6)]
+        assert means(self.TRUTH, given, ["recall@9tokens", "recall@10tokens"]) == {
+            "recall@9tokens": 0,
+            "recall@10tokens": 1,
+        }
+        match = rm.Matching(tokens=len)
+        assert (
+            rm.evaluate({"q": self.TRUTH}, {"q": self.RANKING}, "mrr@10 tokens", match=match).means["mrr@10tokens"]
+            == 1 / 2
+        )
+
+    def test_a_length_that_nobody_knows_is_asked_for(self) -> None:
+        with pytest.raises(ValueError, match="a cut-off of 9chars needs the lengths of the items"):
+            rm.evaluate({"q": ["a"]}, {"q": ["a"]}, "mrr@9chars")
+        with pytest.raises(ValueError, match="item 'a' of query 'q' has neither text nor offsets"):
+            means(["a"], [Retrieved("a")], ["mrr@9chars"])
+        with pytest.raises(ValueError, match="item 'a' of query 'q' has no number of tokens; pass Retrieved"):
+            means(["a"], [Retrieved("a", "text")], ["mrr@9tokens"])
+
+    def test_a_budget_holds_something(self) -> None:
+        with pytest.raises(ValueError, match="a budget of chars must be a positive integer"):
+            rm.Budget(0, "chars")
+        with pytest.raises(ValueError, match="a budget counts 'chars' or 'tokens', got 'words'"):
+            rm.Budget(5, "words")  # type: ignore[arg-type]  # what a user may write
 
 
 class TestWhereAnItemStands:
@@ -272,6 +401,31 @@ def test_gold_chunks_first_score_one_however_the_texts_are_cut(
     assert dict(result.means) == dict.fromkeys(result.means, 1.0)
     assert result.counts["scored"] == len(questions) == 472
     assert sum(map(len, questions.values())) == 790
+
+
+@pytest.mark.parametrize("splitter", SPLITTERS)
+def test_labels_on_512_characters_are_carried_over_without_a_loss(
+    corpora: dict[str, str], questions: dict[str, list[Span]], splitter: str
+) -> None:
+    old = chunked(corpora, "512")
+    labels: dict[str, list[Any]] = {
+        query: [chunk.id for chunk in old for span in spans if chunk.source == span.source and shared(chunk, span)]
+        for query, spans in questions.items()
+    }
+    new = chunked(corpora, splitter)
+    result = rm.relabel(labels, old, new, match=rm.Matching(sources=corpora))
+    assert result.counts["lost"] == 0
+    assert len(result.labels) == sum(len(set(of_query)) for of_query in labels.values()) == 814
+    fates = {fate for fate, count in result.counts.items() if count}
+    expected = {"512": {"kept"}, "256": {"split"}, "1024": {"merged"}}
+    assert fates <= expected.get(splitter, {"kept", "moved", "split", "merged"})
+    # Whoever retrieves the new chunks of every label finds all that is relevant.
+    by_id = {chunk.id: chunk for chunk in new}
+    run: dict[str, list[Retrieved]] = {query: [] for query in questions}
+    for label in result.labels:
+        run[str(label.query)] += [by_id[one] for one in label.new]
+    recall = rm.evaluate(result.qrels, run, ["recall", "hit_rate"], match=rm.Matching(sources=corpora)).means
+    assert dict(recall) == {"recall": 1, "hit_rate": 1}
 
 
 @pytest.mark.parametrize("splitter", SPLITTERS)

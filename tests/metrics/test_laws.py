@@ -14,7 +14,7 @@ from retrieval_metrics.metrics.table import DEFINITIONS
 
 IDEAL_IS_ONE = ["hit_rate", "recall", "full_recall", "mrr", "map", "ndcg", "ndcg(gain=exponential)", "r_precision"]
 SPELLINGS = [
-    *DEFINITIONS,
+    *(name for name, definition in DEFINITIONS.items() if not definition.needs_places),
     "precision(norm=retrieved)",
     "map(norm=retrieved)",
     "map(per=group)",

@@ -71,7 +71,8 @@ def metrics(draw: st.DrawFn) -> rm.Metric:
     chosen = (
         draw(st.lists(st.sampled_from(sorted(definition.parameters)), unique=True)) if definition.parameters else []
     )
-    k = draw(st.none() | st.integers(1, 10**6)) if definition.takes_cutoff else None
+    budgets = st.builds(rm.Budget, st.integers(1, 10**6), st.sampled_from(["chars", "tokens"]))
+    k = draw(st.none() | st.integers(1, 10**6) | budgets) if definition.takes_cutoff else None
     return rm.Metric.of(definition.name, k, **{key: draw(values[key]) for key in chosen})
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from retrieval_metrics.evaluation.tie_range import over_tie_orders
 from retrieval_metrics.evaluation.under_rules import fractions, judge_under, refusals, truth_under
+from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.metrics.scoring import parameters_of, score_metric
 
@@ -49,9 +50,9 @@ class Switch(NamedTuple):
 class Bench:
     """The same judgments and run under one rule set after the other, judged once for each way of judging."""
 
-    def __init__(self, truth: Qrels, run: RunMapping, match: str | Key | Matching) -> None:
+    def __init__(self, truth: Qrels, run: RunMapping | Run, match: str | Key | Matching) -> None:
         self.truth = truth
-        self._run = run
+        self._run: RunMapping = run.as_dict() if isinstance(run, Run) else run
         self._match = match
         self._retrieved = np.fromiter((query in run for query in truth.queries), np.bool_, len(truth))
         self._fractions = fractions(truth)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.judging.matching import Key, Matching
     from retrieval_metrics.judging.rules import Rules
     from retrieval_metrics.types import FloatArray, IntArray, QrelsMapping, QueryId, QueryTexts, RunMapping
@@ -168,7 +169,7 @@ class Audit:
 
 def audit(
     qrels: QrelsMapping | Qrels,
-    run: RunMapping,
+    run: RunMapping | Run,
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
     *,
     semantics: Iterable[str | Rules] = tuple(RULE_SETS),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.evaluation.counts import Counts
     from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.matching import Key, Matching
     from retrieval_metrics.judging.rules import Rules
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 def evaluate(
     qrels: QrelsMapping | Qrels,
-    run: RunMapping,
+    run: RunMapping | Run,
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
     *,
     semantics: str | Rules = "standard",
@@ -46,7 +47,8 @@ def evaluate(
             one of d1 and d2, and d9) or `[{"d1": 2, "d2": 1}, {"d9": 3}]` (graded groups). In place of an id may stand
             a `Quote`, `Text`, `Span` or `Metadata`, which survive another way of chunking.
         run: Per query what was retrieved: `["d7", "d1"]`, best first, or `{"d7": 12.1, "d1": 9.0}` with scores. Equal
-            scores are ordered by document id, descending, as trec_eval does. Or a list of `Retrieved`, best first.
+            scores are ordered by document id, descending, as trec_eval does. Or a list of `Retrieved`, best first; or,
+            for the whole, a `Run` as `read_run` returns it.
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
         semantics: The rules for what libraries treat differently: `"standard"`, `"trec_eval"`, `"llama_index"`,
             `"haystack"`, `"ragas"`, `"autorag"`, `"mlflow"`, or your own `Rules`.

@@ -80,8 +80,8 @@ def _repeated_queries(judged: JudgedRun, queries: Mapping[Any, str] | None) -> s
         return ""
     one, other = repeated[0]
     return (
-        f"{len(repeated)} of {len(judged.qrels)} queries repeat another, as {other!r} does {one!r}: they count as often "
-        "as they stand there"
+        f"{len(repeated)} of {len(judged.qrels)} queries repeat another, as {other!r} does {one!r}: they count as "
+        "often as they stand there"
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from retrieval_metrics.inputs.qrels import as_qrels
-from retrieval_metrics.judging.by_id import judge_by_id
+from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.judging.judged_run import is_relevant
 from retrieval_metrics.judging.rules import STANDARD
 from retrieval_metrics.metrics.metric import as_metrics
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.judging.matching import Key, Matching
     from retrieval_metrics.metrics.metric import Metric
     from retrieval_metrics.types import QrelsMapping, QueryId, RunMapping
 
@@ -28,8 +29,8 @@ class QueryScore(NamedTuple):
 
     Attributes:
         value: The value; NaN where the metric is undefined.
-        relevant_ranks: The ranks of the relevant documents that were retrieved, beyond the cut-off too, each document
-            at its first rank.
+        relevant_ranks: The ranks at which something relevant stands, beyond the cut-off too; a document that is
+            retrieved again stands at its first rank alone.
         n_relevant: How many relevant documents, or groups, there are.
         n_retrieved: How many documents were retrieved, repeats included.
     """
@@ -46,7 +47,11 @@ class QueryScore(NamedTuple):
 
 
 def score_queries(
-    qrels: QrelsMapping | Qrels, run: RunMapping, metrics: str | Metric | Iterable[str | Metric]
+    qrels: QrelsMapping | Qrels,
+    run: RunMapping,
+    metrics: str | Metric | Iterable[str | Metric],
+    *,
+    match: str | Key | Matching = "id",
 ) -> dict[Metric, dict[QueryId, QueryScore]]:
     """Return the values that `evaluate` gives, each with what it rests on, and without warnings.
 
@@ -57,6 +62,7 @@ def score_queries(
         qrels: The judgments per query, as `evaluate` takes them.
         run: The rankings per query, as `evaluate` takes them. A query that is missing has retrieved nothing.
         metrics: Names or metrics.
+        match: What an id of the judgments is compared with, as `evaluate` takes it.
 
     Raises:
         TypeError: As `evaluate`.
@@ -68,16 +74,16 @@ def score_queries(
         >>> score.value, score.relevant_ranks, score.n_relevant, score.n_retrieved  # (1/2) / 2
         (0.25, (2,), 2, 2)
     """
-    judged = judge_by_id(as_qrels(qrels), run)
+    judged = judge(as_qrels(qrels), run, match)
     return {metric: _scores(judged, metric) for metric in as_metrics(metrics)}
 
 
 def _scores(judged: JudgedRun, metric: Metric) -> dict[QueryId, QueryScore]:
     rel = dict(metric.parameters).get("rel")
     threshold = None if rel is None else float(rel)
-    relevant = is_relevant(judged.items.grade, threshold)
-    ends = np.cumsum(judged.per_query(judged.items.query[relevant])).astype(np.int64)
-    ranks = np.split(judged.items.rank[relevant], ends[:-1])
+    relevant = is_relevant(judged.places.grade, threshold)
+    ends = np.cumsum(judged.per_query(judged.places.query[relevant])).astype(np.int64)
+    ranks = np.split(judged.places.rank[relevant], ends[:-1])
     columns = (
         judged.qrels.queries,
         score_metric(judged, metric, STANDARD).tolist(),

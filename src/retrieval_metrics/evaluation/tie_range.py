@@ -86,8 +86,10 @@ def over_tie_orders(
     affected = np.unique(blocks.items.query[blocks.items.tied > 1])
     if len(affected):
         for column, metric in enumerate(metrics):
-            found = over_orders(blocks, affected, metric, parameters_of(metric, rules))
             defined = affected[~np.isnan(values[affected, column])]
+            if not len(defined):
+                continue
+            found = over_orders(blocks, defined, metric, parameters_of(metric, rules))
             for target, source in zip((expected, lowest, highest), found, strict=True):
                 target[defined, column] = source[defined]
     return expected, TieRange(tuple(metrics), lowest, highest)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.judging.judge import judge
 
 if TYPE_CHECKING:
@@ -29,9 +30,16 @@ def truth_under(truth: Qrels, rules: Rules) -> Qrels:
     return truth.flattened() if rules.groups == "flatten" else truth
 
 
-def judge_under(truth: Qrels, run: RunMapping, match: str | Key | Matching, rules: Rules) -> JudgedRun:
+def judge_under(truth: Qrels, run: RunMapping | Run, match: str | Key | Matching, rules: Rules) -> JudgedRun:
     """Join judgments and rankings; equal scores stand by document id, unless the rules leave them as they came."""
-    return judge(truth, run, match, "input" if rules.ties == "input" else "docid")
+    return judge(truth, _by_rows(run, rules), match, "input" if rules.ties == "input" else "docid")
+
+
+def _by_rows(run: RunMapping | Run, rules: Rules) -> RunMapping | Run:
+    """Return a run query by query if the rules ask where its repeats stand, which its columns do not say."""
+    asks = {rules.repeats, *(changed.get("repeats") for changed in rules.exceptions.values())} & {"count", "collapse"}
+    divides = any(parameters.get("norm") == "distinct" for parameters in rules.parameters.values())
+    return run.as_dict() if isinstance(run, Run) and (asks or divides) else run
 
 
 def refuse(judged: JudgedRun, rules: Rules) -> None:

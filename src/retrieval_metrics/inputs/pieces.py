@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 
@@ -64,7 +65,7 @@ class Text(Piece):
         _require_text(self.text, "a Text")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Span(Piece):
     """A place in a source: satisfied once the retrieved items together cover enough of it, however it is cut.
 
@@ -92,9 +93,17 @@ class Span(Piece):
     uncertain: bool = False
 
     def __post_init__(self) -> None:
+        for offset in (self.start, self.end):
+            if isinstance(offset, bool) or not isinstance(offset, Integral):
+                msg = f"the offsets of a Span must be integers, got {offset!r} in {self.source!r}"
+                raise TypeError(msg)
         if not 0 <= self.start < self.end:
             msg = f"a Span needs 0 <= start < end, got {self.start!r} and {self.end!r} in {self.source!r}"
             raise ValueError(msg)
+
+    def __repr__(self) -> str:
+        flag = ", uncertain=True" if self.uncertain else ""
+        return f"Span(source={self.source!r}, start={self.start!r}, end={self.end!r}{flag})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Span):

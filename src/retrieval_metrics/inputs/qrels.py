@@ -16,7 +16,7 @@ from retrieval_metrics.inputs.pieces import Piece
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from retrieval_metrics.types import FloatArray, IntArray, Judgments, QrelsMapping, QueryId, Relevant
+    from retrieval_metrics.types import DocumentId, FloatArray, IntArray, Judgments, QrelsMapping, QueryId, Relevant
 
 LARGEST_GRADE = 2.0**53
 """Beyond this a float no longer holds every integer, and no scale of relevance is meant."""
@@ -78,6 +78,65 @@ class Qrels:
         self.document_query = np.repeat(np.arange(len(self.queries)), np.diff(np.array(self.bounds)))
         self.document_grade = reader.grade_column(self)
         self._set_groups(reader)
+
+    @classmethod
+    def from_columns(
+        cls,
+        queries: Sequence[QueryId],
+        documents: Sequence[DocumentId],
+        grades: FloatArray | None = None,
+        *,
+        source: str = "the columns",
+    ) -> Qrels:
+        """Read flat judgments, one a row, in any order.
+
+        Args:
+            queries: The query of each judgment.
+            documents: The judged document of each judgment.
+            grades: Shape (judgments,); None if every document has grade 1.
+            source: Where the columns come from, for the messages.
+
+        Raises:
+            TypeError: If an id is neither str nor int.
+            ValueError: If there is no row, a document is judged twice for a query, or a grade is not finite or beyond
+                2**53.
+
+        Example:
+            >>> Qrels.from_columns(["q1", "q1", "q2"], ["d3", "d7", "d1"], np.array([2.0, 1.0, 1.0])).judgments(0)
+            {'d3': 2.0, 'd7': 1.0}
+        """
+        judgments: dict[Any, dict[DocumentId, float]] = {}
+        column = repeat(1.0, len(documents)) if grades is None else grades.tolist()
+        for row, (query, document, grade) in enumerate(zip(queries, documents, column, strict=True), start=1):
+            judged = judgments.setdefault(query, {})
+            if document in judged:
+                msg = f"row {row} of {source} judges document {document!r} for query {query!r} a second time"
+                raise ValueError(msg)
+            judged[document] = grade
+        return cls(judgments)
+
+    @classmethod
+    def from_frame(cls, frame: Any, *, columns: Mapping[str, str] | None = None) -> Qrels:
+        """Read a DataFrame with a row per judged document.
+
+        Args:
+            frame: A pandas or polars DataFrame, an Arrow table, or a mapping of column names to columns.
+            columns: The names of the columns `query`, `document` and `grade`, where they are not found by their usual
+                names (`query_id`, `qid`, `doc_id`, `docno`, `relevance`, `rel` and the like). Without a column of
+                grades every document has grade 1.
+
+        Raises:
+            ValueError: If a column is not found, or two could be meant; if an id is missing, a grade is not finite, or
+                a document is judged twice for a query.
+            ImportError: If polars is not installed.
+
+        Example:
+            >>> Qrels.from_frame({"query_id": ["q1", "q1"], "doc_id": ["d3", "d7"], "relevance": [2, 1]})
+            <Qrels: 1 queries, 2 judgments, 2 groups>
+        """
+        from retrieval_metrics.inputs.files.tables import qrels_of_frame  # noqa: PLC0415  (tables know qrels)
+
+        return qrels_of_frame(frame, columns)
 
     def _set_groups(self, reader: _Reader) -> None:
         if not reader.group_sizes:

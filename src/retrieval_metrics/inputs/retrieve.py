@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from contextlib import contextmanager
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from retrieval_metrics.checks import positive_integer
+from retrieval_metrics.inputs.progress import progress
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Awaitable, Callable
 
     from retrieval_metrics.types import QueryId, QueryTexts, Ranking
 
@@ -124,7 +124,7 @@ async def aretrieve(
     waiting = iter(queries.items())
     asynchronous = _is_async(retriever)
 
-    async def work(pool: ThreadPoolExecutor, advance: Callable[[], None]) -> None:
+    async def work(pool: ThreadPoolExecutor, advance: Callable[[int], None]) -> None:
         loop = asyncio.get_running_loop()
         for query, text in waiting:  # one iterator for all workers: each takes the next query that nobody has
             try:
@@ -138,9 +138,9 @@ async def aretrieve(
                     error.add_note(f"while retrieving for query {query!r}")
                     raise
                 errors[query] = error
-            advance()
+            advance(len(answers) + len(errors))
 
-    with _progress(len(queries), enabled=show_progress) as advance, ThreadPoolExecutor(workers) as pool:
+    with progress("retrieving", len(queries), enabled=show_progress) as advance, ThreadPoolExecutor(workers) as pool:
         tasks = [asyncio.ensure_future(work(pool, advance)) for _ in range(min(workers, len(queries)))]
         try:
             await asyncio.gather(*tasks)
@@ -153,20 +153,3 @@ async def aretrieve(
 
 def _is_async(retriever: Any) -> bool:
     return inspect.iscoroutinefunction(retriever) or inspect.iscoroutinefunction(type(retriever).__call__)
-
-
-@contextmanager
-def _progress(total: int, *, enabled: bool) -> Iterator[Callable[[], None]]:
-    if not enabled:
-        yield lambda: None
-        return
-    try:
-        from rich.console import Console  # noqa: PLC0415  (an extra: imported where it is used)
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
-    except ImportError as error:
-        msg = "show_progress needs rich: pip install 'retrieval-metrics[cli]'"
-        raise ImportError(msg) from error
-    columns = (TextColumn("retrieving"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task("", total=total)
-        yield lambda: progress.advance(task)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ class Retrieved:
         tokens: How many tokens it has, for cut-offs such as `recall@800tokens`.
 
     Raises:
+        TypeError: If the text is no str, or an offset no int.
         ValueError: If the offsets are no stretch of a text.
 
     Example:
@@ -43,6 +45,12 @@ class Retrieved:
     tokens: int | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.text, (str, NoneType)):
+            msg = f"the text of retrieved item {self.id!r} must be a str or None, got {type(self.text).__name__}"
+            raise TypeError(msg)
+        if not (isinstance(self.start, (int, NoneType)) and isinstance(self.end, (int, NoneType))):
+            msg = f"the offsets of retrieved item {self.id!r} must be int or None, got {self.start!r} and {self.end!r}"
+            raise TypeError(msg)
         if self.start is None:
             if self.end is not None:
                 msg = f"retrieved item {self.id!r} ends at {self.end!r} but has no start"

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from retrieval_metrics.inputs.retrieved import Retrieved
 
-    from retrieval_metrics.inputs.retrieved import Retrieved
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from retrieval_metrics.types import BoolArray, DocumentId, IntArray
 
 _SPACE_LIMIT = 0x3001
@@ -97,7 +99,21 @@ class Source:
         return "".join(self.text.split())
 
 
-class LocatedChunks(list["Retrieved"]):
+def read_sources(sources: Mapping[str, str] | None) -> dict[str, Source]:
+    """Return the sources by name.
+
+    Raises:
+        TypeError: If they are no mapping of names to texts.
+    """
+    if sources is None:
+        return {}
+    if not isinstance(sources, Mapping) or not all(isinstance(text, str) for text in sources.values()):
+        msg = f"sources must map names to texts, got {type(sources).__name__}"
+        raise TypeError(msg)
+    return {name: Source(text) for name, text in sources.items()}
+
+
+class LocatedChunks(list[Retrieved]):
     """Chunks with their offsets, in the order given.
 
     Attributes:
@@ -130,18 +146,24 @@ def locate(chunks: Iterable[Retrieved], sources: Mapping[str, str]) -> LocatedCh
     Returns:
         The chunks with their offsets, and the ids of those whose place is ambiguous or was not found.
 
+    Raises:
+        TypeError: If a chunk is no `Retrieved`, or the sources are no mapping of names to texts.
+
     Example:
         >>> from retrieval_metrics import Retrieved
         >>> chunks = locate([Retrieved(at, "la la", source="song") for at in range(2)], {"song": "la la\n\nla la"})
         >>> [(chunk.start, chunk.end) for chunk in chunks], chunks.ambiguous
         ([(0, 5), (7, 12)], [0, 1])
     """
-    texts = {name: Source(text) for name, text in sources.items()}
+    texts = read_sources(sources)
     located: list[Retrieved] = []
     ambiguous: list[DocumentId | None] = []
     unplaced: list[DocumentId | None] = []
     previous: dict[str, tuple[int, int]] = {}
     for chunk in chunks:
+        if not isinstance(chunk, Retrieved):
+            msg = f"chunks must be Retrieved(id, text=..., source=...), got {chunk!r}"
+            raise TypeError(msg)
         source = chunk.source
         placed = chunk
         if chunk.start is None and chunk.text is not None and source in texts:

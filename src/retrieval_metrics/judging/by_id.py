@@ -197,14 +197,10 @@ class _Finder:
 
     def items(self) -> Items:
         """Return the columns, ordered by query and rank."""
-        document = np.array(self.found, dtype=np.int64)
-        rank = np.array(self.above, dtype=np.int64) + 1
-        query = self.qrels.document_query[document]
-        order = np.lexsort((rank, query))
-        document = document[order]
-        tied = np.ones(len(document), dtype=np.int64)
+        tied = np.ones(len(self.found), dtype=np.int64)
         tied[list(self.tied)] = list(self.tied.values())
-        return Items(document, query[order], rank[order], self.qrels.document_grade[document], tied[order])
+        rank = np.array(self.above, dtype=np.int64) + 1
+        return Items.ordered(self.qrels, np.array(self.found, dtype=np.int64), rank, tied)
 
 
 def _find_bad_score(ranking: Mapping[Any, float], query: QueryId) -> None:

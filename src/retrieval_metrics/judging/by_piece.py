@@ -9,7 +9,9 @@ import numpy as np
 
 from retrieval_metrics.inputs.pieces import Metadata, Quote, Span, Text
 from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.judging.budget import Lengths
 from retrieval_metrics.judging.by_id import NoId, as_list, judge_by_id
+from retrieval_metrics.judging.coverage import Coverage
 from retrieval_metrics.judging.findings import Findings
 from retrieval_metrics.judging.judged_run import JudgedRun
 from retrieval_metrics.judging.keys import IdRule, MetadataRule
@@ -48,12 +50,12 @@ def judge_items(qrels: Qrels, run: RunMapping, matching: Matching) -> JudgedRun:
         ValueError: If no item has what it is to be matched by, or a quote is too short.
     """
     rankings = _read(qrels, run)
-    keys = _keys(rankings, matching, needed=qrels.document_kind is not None)
+    keys = _keys(rankings, matching, needed=qrels.document_kind is not None or not qrels.has_pieces)
     if matching.collapse:
         rankings, keys = _collapsed(rankings, keys)
-    if not qrels.has_pieces:
-        return judge_by_id(qrels, keys)
-    return _judge_pieces(qrels, rankings, matching)
+    judged = _judge_pieces(qrels, rankings, matching) if qrels.has_pieces else judge_by_id(qrels, keys)
+    judged.lengths = Lengths(qrels.queries, rankings, matching.tokens)
+    return judged
 
 
 def _read(qrels: Qrels, run: RunMapping) -> Rankings:
@@ -142,6 +144,15 @@ def _judge_pieces(qrels: Qrels, rankings: Rankings, matching: Matching) -> Judge
     judged = JudgedRun(
         qrels, findings.items(), n_retrieved, n_repeated, places=findings.places(), additions=findings.additions()
     )
+    if not np.isnan(findings.size).all():
+        judged.coverage = Coverage(
+            qrels,
+            size=findings.size,
+            added=findings.added(),
+            placed=findings.placed,
+            rankings=rankings,
+            geography=geography,
+        )
     judged.unplaced, judged.ambiguous = spans.unplaced, geography.ambiguous
     return judged
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.judging.coverage import Placed
 from retrieval_metrics.judging.judged_run import Additions, Items, Places
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ class Findings:
     def __init__(self, qrels: Qrels) -> None:
         self.qrels = qrels
         self.size = np.full(len(qrels.documents), np.nan)
+        self.placed: dict[int, Placed] = {}
         self._satisfied: tuple[list[int], list[int]] = ([], [])
         self._overlapping: tuple[list[int], list[int]] = ([], [])
         self._added: tuple[list[int], list[int], list[int]] = ([], [], [])
@@ -48,6 +50,19 @@ class Findings:
             if before / self.size[piece] < share <= after / self.size[piece]:
                 self.satisfied(piece, rank)
 
+    def stands(self, query: int, rank: int, place: tuple[str, int, int] | None) -> None:
+        """Say where an item stands that may cover a span of its query: source, start and end, or nobody knows where."""
+        placed = self.placed.setdefault(query, Placed())
+        if place is not None:
+            placed.stretches.append((rank, *place))
+        elif placed.first_unplaced is None:
+            placed.first_unplaced = rank
+
+    def added(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Return piece, rank and characters of everything that adds to what is covered."""
+        piece, rank, characters = (np.array(column, dtype=np.int64) for column in self._added)
+        return piece, rank, characters
+
     def items(self) -> Items:
         """Return what was satisfied, ordered by query, rank and grade."""
         piece, rank = (np.array(column, dtype=np.int64) for column in self._satisfied)
@@ -64,7 +79,7 @@ class Findings:
         """Return the ranks that add to what is covered; None if nothing can be covered in part."""
         if np.isnan(self.size).all():
             return None
-        piece, rank = (np.array(column, dtype=np.int64) for column in self._added[:2])
+        piece, rank, _ = self.added()
         query, rank, grade = self._largest_grades(
             self.qrels.document_query[piece], rank, self.qrels.document_grade[piece]
         )

@@ -6,9 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from retrieval_metrics.judging.budget import no_lengths
+
 if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.types import BoolArray, FloatArray, IntArray
+    from retrieval_metrics.judging.budget import Budget, Lengths
+    from retrieval_metrics.judging.coverage import Coverage
+    from retrieval_metrics.types import BoolArray, Cut, FloatArray, IntArray
 
 
 class Items(NamedTuple):
@@ -31,6 +35,14 @@ class Items(NamedTuple):
     rank: IntArray
     grade: FloatArray
     tied: IntArray
+
+    @classmethod
+    def ordered(cls, qrels: Qrels, document: IntArray, rank: IntArray, tied: IntArray) -> Items:
+        """Return the items of documents found in any order."""
+        query = qrels.document_query[document]
+        order = np.lexsort((rank, query))
+        document = document[order]
+        return cls(document, query[order], rank[order], qrels.document_grade[document], tied[order])
 
 
 class Places(NamedTuple):
@@ -107,13 +119,9 @@ class Hits(NamedTuple):
         """Return the rows under a mask; ordinals stay those of the whole ranking."""
         return Hits(self.query[mask], self.rank[mask], self.row[mask], self.grade[mask], self.ordinal[mask])
 
-    def cut(self, k: int | None) -> Hits:
-        """Return what is left at cut-off `k`, which cuts items, then rows."""
-        if k is None:
-            return self
-        within = self.row <= k
-        # The expanded ranking has rows of its own; where it is the ranking itself, one comparison is enough.
-        return self.where(within if self.row is self.rank else within & (self.rank <= k))
+    def cut(self, k: Cut) -> Hits:
+        """Return what is left at cut-off `k`, which cuts items, then rows; a budget cuts items alone."""
+        return self if k is None else self.where(cut_rows(self.query, self.rank, self.row, k))
 
 
 class Credits(NamedTuple):
@@ -140,20 +148,27 @@ class JudgedRun:
         additions: Which ranks add to what is covered of a piece; None where no piece can be covered in part.
         n_retrieved: Shape (queries,), how many documents were retrieved, repeats included.
         n_repeated: Shape (queries,), how many of them stood in the ranking before.
-        repeats: Where they stand; None where documents are not found by id.
+        repeats: Where they stand; None where documents are not found by id, query by query.
+        counts_repeats: Whether the items hold them as further hits.
+        lengths: How long the retrieved items are; None where only their ids are known.
+        coverage: Counts what is covered of pieces; None where no piece can be covered in part.
         unplaced: How many retrieved items could not be compared with a span, because their place is not known.
         ambiguous: How many items were located at the first of several places where their text stands.
     """
 
     __slots__ = (
         "_credits",
+        "_fitting",
         "_hits",
         "_ideal",
         "_n_relevant",
         "_with_repeats",
         "additions",
         "ambiguous",
+        "counts_repeats",
+        "coverage",
         "items",
+        "lengths",
         "n_repeated",
         "n_retrieved",
         "places",
@@ -179,8 +194,12 @@ class JudgedRun:
         self.n_retrieved = n_retrieved
         self.n_repeated = n_repeated
         self.repeats: Repeats | None = None
+        self.counts_repeats = False
+        self.lengths: Lengths | None = None
+        self.coverage: Coverage | None = None
         self.unplaced = self.ambiguous = 0
         self._with_repeats: dict[str, JudgedRun] = {}
+        self._fitting: dict[Budget, IntArray] = {}
         self._credits: Credits | None = None
         self._hits: dict[float | None, Hits] = {}
         self._n_relevant: dict[float | None, FloatArray] = {}
@@ -188,7 +207,8 @@ class JudgedRun:
 
     def with_repeats(self, rule: str) -> JudgedRun:
         """Return what is judged if documents that are retrieved again are treated by a rule: see `Rules.repeats`."""
-        if rule in {"ignore", "error"} or not self.n_repeated.any():
+        # Of pieces there are no repeats to count: what satisfies one again is another question than which id it has.
+        if rule in {"ignore", "error"} or self.places is not self.items or not self.n_repeated.any():
             return self
         if rule not in self._with_repeats:
             # Imported here, because who has no repeats, or ignores them, never needs it.
@@ -202,6 +222,20 @@ class JudgedRun:
         """How many queries are judged."""
         return len(self.qrels.queries)
 
+    def first(self, k: int | Budget | None) -> Cut:
+        """Return the cut-off as a number of items: for a budget, how many fit, query by query.
+
+        Raises:
+            ValueError: If the budget cannot be counted, because the lengths of the items are not known.
+        """
+        if k is None or isinstance(k, int):
+            return k
+        if k not in self._fitting:
+            if self.lengths is None:
+                raise no_lengths(k)
+            self._fitting[k] = self.lengths.fitting(k)
+        return self._fitting[k]
+
     def per_query(self, query: IntArray, weights: FloatArray | None = None) -> FloatArray:
         """Return the sum of the weights (or the count) of each query, shape (queries,)."""
         return np.bincount(query, weights, minlength=self.n_queries).astype(np.float64, copy=False)
@@ -213,11 +247,11 @@ class JudgedRun:
             self._n_relevant[rel] = self.per_query(needed)
         return self._n_relevant[rel]
 
-    def relevant_items(self, k: int | None, rel: float | None = None) -> IntArray:
+    def relevant_items(self, k: Cut, rel: float | None = None) -> IntArray:
         """Return the query of each distinct relevant item among the first `k` retrieved."""
         wanted = is_relevant(self.places.grade, rel)
         if k is not None:
-            wanted = wanted & (self.places.rank <= k)
+            wanted = wanted & within(self.places.query, self.places.rank, k)
         return self.places.query[wanted]
 
     def credits(self) -> Credits:
@@ -248,12 +282,17 @@ class JudgedRun:
         item, grade = found.item[relevant], found.grade[relevant]
         flat = self.qrels.is_flat and self.places is items
         if not flat:
-            # Each group is credited at the first item that satisfies it; one item's credits stand highest grade first.
-            _, first, group = np.unique(found.group[relevant], return_index=True, return_inverse=True)
-            document = items.document[item]
-            # A document is there once, unless repeats count: then the one that was credited is credited again.
-            first = np.flatnonzero(document == document[first][group])
-            first = first[np.lexsort((-grade[first], self._place_of_item()[item[first]]))]
+            # Each group is credited at the first item that satisfies it, with the highest grade the item has in it; one
+            # item's credits stand highest grade first.
+            group, place = found.group[relevant], self._place_of_item()[item]
+            if self.places is not items:
+                by_group = np.lexsort((-grade, place, group))
+                item, grade, group, place = item[by_group], grade[by_group], group[by_group], place[by_group]
+            first = np.unique(group, return_index=True)[1]
+            if self.counts_repeats:  # the document that was credited is credited again
+                document = items.document[item]
+                first = np.flatnonzero(document == document[first][np.searchsorted(group[first], group)])
+            first = first[np.lexsort((-grade[first], place[first]))]
             item, grade = item[first], grade[first]
         query, rank = items.query[item], items.rank[item]
         ordinal = ordinals(query)
@@ -274,11 +313,11 @@ class JudgedRun:
         new = np.diff(self.items.query, prepend=-1).astype(bool) | np.diff(self.items.rank, prepend=0).astype(bool)
         return np.cumsum(new)
 
-    def judged_rows(self) -> tuple[IntArray, IntArray]:
-        """Return row and query of every judged item in the expanded ranking, hit or miss, in no particular order."""
+    def judged_rows(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Return query, rank and row of every judged item in the expanded ranking, hit or miss, in no order."""
         places, hits = self.places, self.hits()
         if self.qrels.is_flat and places is self.items:
-            return places.rank, places.query
+            return places.query, places.rank, places.rank
         new = np.flatnonzero(np.diff(hits.rank, prepend=0) | np.diff(hits.query, prepend=-1))
         partial = (hits.query[:0], hits.rank[:0]) if self.additions is None else self.additions.partial(None)
         missed = ~(
@@ -287,7 +326,9 @@ class JudgedRun:
         query, rank = places.query[missed], places.rank[missed]
         row = rank + count_above(query, rank, hits.query, hits.rank)
         row -= count_above(query, rank, hits.query[new], hits.rank[new]) + count_above(query, rank, *partial)
-        return np.concatenate([hits.row, row]), np.concatenate([hits.query, query])
+        hit_and_miss = (hits.query, query), (hits.rank, rank), (hits.row, row)
+        found_query, found_rank, found_row = (np.concatenate(columns) for columns in hit_and_miss)
+        return found_query, found_rank, found_row
 
     def ideal(self, *, of_documents: bool = False) -> tuple[IntArray, FloatArray, IntArray]:
         """Return the ideal ranking of every query: query, grade and position (from 1) of each relevant group.
@@ -306,6 +347,19 @@ class JudgedRun:
             query, grade = query[best_first], grade[best_first]
             self._ideal[of_documents] = (query, grade, ordinals(query))
         return self._ideal[of_documents]
+
+
+def within(query: IntArray, rank: IntArray, k: int | IntArray) -> BoolArray:
+    """Return which ranks are among the first k of their query."""
+    return rank <= (k[query] if isinstance(k, np.ndarray) else k)
+
+
+def cut_rows(query: IntArray, rank: IntArray, row: IntArray, k: int | IntArray) -> BoolArray:
+    """Return which rows of the expanded ranking are left at a cut-off."""
+    if isinstance(k, np.ndarray):
+        return rank <= k[query]
+    # The expanded ranking has rows of its own; where it is the ranking itself, one comparison is enough.
+    return row <= k if row is rank else (row <= k) & (rank <= k)
 
 
 def is_relevant(grade: FloatArray, rel: float | None) -> BoolArray:

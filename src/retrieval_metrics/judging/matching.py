@@ -36,6 +36,7 @@ class Matching:
         share: A `Span` or a `Text` is satisfied once this share of its characters is covered.
         overlap: An item counts as relevant in precision if its overlap with a `Span` or a `Text` is at least this share
             of the shorter of the two.
+        tokens: Counts the tokens of a text, for cut-offs such as `recall@800tokens` where items have no count.
 
     Raises:
         ValueError: If an option has a value that means nothing.
@@ -48,6 +49,7 @@ class Matching:
     text_run: int = 5
     share: float = 0.8
     overlap: float = 0.5
+    tokens: Callable[[str], int] | None = None
 
     def __post_init__(self) -> None:
         self._check_by()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.inputs.sources import Place, Source
+from retrieval_metrics.inputs.sources import Place, Source, read_sources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +23,7 @@ class Geography:
     """
 
     def __init__(self, sources: Mapping[str, str] | None) -> None:
-        self._sources = {name: Source(text) for name, text in (sources or {}).items()}
+        self._sources = read_sources(sources)
         self._found: dict[tuple[str, str], Place | None] = {}
         self.ambiguous = 0
 
@@ -35,6 +35,14 @@ class Geography:
         """Return how many characters of a stretch count."""
         source = self._sources.get(name)
         return end - start if source is None else source.length(start, end)
+
+    def length_of(self, item: Retrieved) -> int:
+        """Return how many characters of an item count, wherever it stands."""
+        if item.source in self._sources and (place := self.place(item)) is not None:
+            return self._sources[item.source].length(*place)
+        if item.text is not None:
+            return len("".join(item.text.split())) if self._sources else len(item.text)
+        return 0 if item.start is None or item.end is None else item.end - item.start
 
     def place(self, item: Retrieved) -> tuple[int, int] | None:
         """Return start and end of an item in its source; None if they are not known."""

@@ -78,7 +78,9 @@ class SpanRule:
             place = self._geography.place(item)
             if place is None or item.source is None:
                 self.unplaced += 1
+                findings.stands(query, rank, None)
                 continue
+            findings.stands(query, rank, (item.source, *place))
             for covered in by_source[item.source]:
                 start, end = max(place[0], covered.start), min(place[1], covered.end)
                 if start < end and (shared := self._geography.length(item.source, start, end)):

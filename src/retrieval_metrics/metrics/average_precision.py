@@ -13,7 +13,7 @@ from retrieval_metrics.metrics.per_group import PER, hits_per_group, mean_over_g
 
 if TYPE_CHECKING:
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import FloatArray, Gains
+    from retrieval_metrics.types import Cut, FloatArray, Gains
 
 
 def average_precision(gains: Gains, *, k: int | None = None, n_relevant: int | None = None) -> float:
@@ -45,7 +45,7 @@ def average_precision(gains: Gains, *, k: int | None = None, n_relevant: int | N
 
 
 def score(
-    judged: JudgedRun, *, k: int | None, rel: float | None = None, norm: str = "relevant", per: str = "query"
+    judged: JudgedRun, *, k: Cut, rel: float | None = None, norm: str = "relevant", per: str = "query"
 ) -> FloatArray:
     """Return the average precision of every query, shape (queries,)."""
     if per == "group":
@@ -55,7 +55,7 @@ def score(
     return total / np.maximum(judged.n_relevant(rel) if norm == "relevant" else judged.per_query(hits.query), 1)
 
 
-def _mean_of_groups(judged: JudgedRun, k: int | None, rel: float | None, norm: str) -> FloatArray:
+def _mean_of_groups(judged: JudgedRun, k: Cut, rel: float | None, norm: str) -> FloatArray:
     hits, qrels = hits_per_group(judged, k, rel), judged.qrels
     counted = qrels.member_group[is_relevant(qrels.member_grade, rel)] if norm == "relevant" else hits.group
     groups = len(qrels.group_query)

@@ -12,7 +12,7 @@ from retrieval_metrics.metrics.one_ranking import score_one
 
 if TYPE_CHECKING:
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import FloatArray, Gains, IntArray
+    from retrieval_metrics.types import Cut, FloatArray, Gains, IntArray
 
 
 def dcg(gains: Gains, *, k: int | None = None, gain: str = "linear") -> float:
@@ -47,7 +47,7 @@ def discounted(judged: JudgedRun, query: IntArray, position: IntArray, gain: Flo
     return judged.per_query(query, gain / np.log2(position + 1))
 
 
-def score(judged: JudgedRun, *, k: int | None, gain: str = "linear", gains: str | None = None) -> FloatArray:
+def score(judged: JudgedRun, *, k: Cut, gain: str = "linear", gains: str | None = None) -> FloatArray:
     """Return the DCG of every query, shape (queries,)."""
     hits = judged.hits().cut(k)
     return discounted(judged, hits.query, hits.row, gain_of(hits.grade, gain, gains))

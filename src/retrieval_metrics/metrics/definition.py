@@ -44,6 +44,7 @@ class Definition:
         bounded: Whether every value lies in [0, 1].
         binary: Whether every value is 0 or 1.
         needs_relevant: Whether it is undefined for a query without a relevant document.
+        needs_places: Whether it is defined only where the truth is spans or texts.
         residual: For metrics that know how much they leave open: the largest amount by which unjudged and unseen
             documents could raise the value.
     """
@@ -57,6 +58,7 @@ class Definition:
     bounded: bool = True
     binary: bool = False
     needs_relevant: bool = True
+    needs_places: bool = False
     residual: Callable[..., FloatArray] | None = None
 
     def explicit(self, given: Mapping[str, Any]) -> dict[str, ParameterValue]:

@@ -13,7 +13,7 @@ from retrieval_metrics.metrics.one_ranking import score_one
 
 if TYPE_CHECKING:
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import FloatArray, Gains
+    from retrieval_metrics.types import Cut, FloatArray, Gains
 
 
 def err(gains: Gains, *, k: int | None = None, max_grade: float | None = None) -> float:
@@ -41,7 +41,7 @@ def err(gains: Gains, *, k: int | None = None, max_grade: float | None = None) -
     return score_one(DEFINITION, gains, k=k, max_grade=max_grade)
 
 
-def score(judged: JudgedRun, *, k: int | None, max_grade: float | None = None) -> FloatArray:
+def score(judged: JudgedRun, *, k: Cut, max_grade: float | None = None) -> FloatArray:
     """Return ERR of every query, shape (queries,)."""
     hits = judged.hits().cut(k)
     top = largest_grade(judged, max_grade)

@@ -12,7 +12,7 @@ from retrieval_metrics.metrics.one_ranking import score_one
 
 if TYPE_CHECKING:
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import FloatArray, Gains
+    from retrieval_metrics.types import Cut, FloatArray, Gains
 
 
 def f1(gains: Gains, *, n_relevant: int, k: int | None = None) -> float:
@@ -39,7 +39,7 @@ def f1(gains: Gains, *, n_relevant: int, k: int | None = None) -> float:
     return score_one(DEFINITION, gains, k=k, n_relevant=n_relevant)
 
 
-def score(judged: JudgedRun, *, k: int | None, rel: float | None = None, norm: str = "k") -> FloatArray:
+def score(judged: JudgedRun, *, k: Cut, rel: float | None = None, norm: str = "k") -> FloatArray:
     """Return F1 of every query, shape (queries,)."""
     p = precision.score(judged, k=k, rel=rel, norm=norm)
     r = recall.score(judged, k=k, rel=rel)

@@ -12,7 +12,7 @@ from retrieval_metrics.metrics.recall import groups_found
 
 if TYPE_CHECKING:
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import FloatArray, Gains
+    from retrieval_metrics.types import Cut, FloatArray, Gains
 
 
 def full_recall(gains: Gains, *, n_relevant: int, k: int | None = None) -> float:
@@ -41,7 +41,7 @@ def full_recall(gains: Gains, *, n_relevant: int, k: int | None = None) -> float
     return score_one(DEFINITION, gains, k=k, n_relevant=n_relevant)
 
 
-def score(judged: JudgedRun, *, k: int | None, rel: float | None = None) -> FloatArray:
+def score(judged: JudgedRun, *, k: Cut, rel: float | None = None) -> FloatArray:
     """Return whether recall is full for every query, shape (queries,)."""
     return np.equal(groups_found(judged, k, rel), judged.n_relevant(rel)).astype(np.float64)
 

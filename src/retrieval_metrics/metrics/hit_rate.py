@@ -9,7 +9,7 @@ from retrieval_metrics.metrics.one_ranking import score_one
 
 if TYPE_CHECKING:
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import FloatArray, Gains
+    from retrieval_metrics.types import Cut, FloatArray, Gains
 
 
 def hit_rate(gains: Gains, *, k: int | None = None) -> float:
@@ -37,7 +37,7 @@ def hit_rate(gains: Gains, *, k: int | None = None) -> float:
     return score_one(DEFINITION, gains, k=k)
 
 
-def score(judged: JudgedRun, *, k: int | None, rel: float | None = None) -> FloatArray:
+def score(judged: JudgedRun, *, k: Cut, rel: float | None = None) -> FloatArray:
     """Return the hit rate of every query, shape (queries,)."""
     hits = judged.hits(rel).cut(k)
     return judged.per_query(hits.query[hits.ordinal == 1])

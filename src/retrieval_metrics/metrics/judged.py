@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.judging.judged_run import within
 from retrieval_metrics.metrics.definition import Definition
 from retrieval_metrics.metrics.one_ranking import score_one
 
 if TYPE_CHECKING:
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import FloatArray, Gains
+    from retrieval_metrics.types import Cut, FloatArray, Gains
 
 
 def judged(gains: Gains, *, k: int | None = None) -> float:
@@ -38,10 +39,10 @@ def judged(gains: Gains, *, k: int | None = None) -> float:
     return score_one(DEFINITION, gains, k=k)
 
 
-def score(judged: JudgedRun, *, k: int | None) -> FloatArray:
+def score(judged: JudgedRun, *, k: Cut) -> FloatArray:
     """Return the judged share of every query, shape (queries,); NaN where nothing was retrieved."""
     known_at = judged.places
-    known = judged.per_query(known_at.query if k is None else known_at.query[known_at.rank <= k])
+    known = judged.per_query(known_at.query if k is None else known_at.query[within(known_at.query, known_at.rank, k)])
     places = judged.n_retrieved if k is None else np.minimum(judged.n_retrieved, k)
     return np.where(places > 0, known / np.maximum(places, 1), np.nan)
 

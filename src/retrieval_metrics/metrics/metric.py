@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.checks import positive_integer
+from retrieval_metrics.judging.budget import Budget
 from retrieval_metrics.metrics.table import ALIASES, DEFINITIONS
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class Metric:
 
     Attributes:
         name: The metric's canonical name, such as `ndcg`.
-        k: The cut-off: only the first k items count. None means all.
+        k: The cut-off: only the first k items count, or those that fit into a `Budget`. None means all.
         parameters: The parameters that differ from their defaults, sorted by name.
 
     Example:
@@ -42,13 +43,15 @@ class Metric:
     """
 
     name: str
-    k: int | None = None
+    k: int | Budget | None = None
     parameters: tuple[tuple[str, ParameterValue], ...] = ()
 
     def __post_init__(self) -> None:
         name = _canonical_name(self.name)
         definition = DEFINITIONS[name]
-        k = None if self.k is None else positive_integer(self.k, f"the cut-off k of {name}")
+        k = self.k
+        if not (k is None or isinstance(k, Budget)):
+            k = positive_integer(k, f"the cut-off k of {name}")
         if k is not None and not definition.takes_cutoff:
             msg = f"{name} takes no cut-off, got {name}@{k}; {definition.summary}"
             raise ValueError(msg)
@@ -58,7 +61,7 @@ class Metric:
         object.__setattr__(self, "parameters", tuple(sorted(explicit.items())))
 
     @classmethod
-    def of(cls, name: str, k: int | None = None, **parameters: ParameterValue) -> Metric:
+    def of(cls, name: str, k: int | Budget | None = None, **parameters: ParameterValue) -> Metric:
         """Return the metric of that name.
 
         Raises:
@@ -72,9 +75,9 @@ class Metric:
         """Return the metric that a name means.
 
         Args:
-            text: `ndcg@10`, `map`, `rbp(p=0.8)`, `precision(rel=2)@5`; aliases (`ap`, `rr`, `p`, `r`, `hit`, `success`)
-                and the spellings of other tools (`ndcg_at_10`, `ndcg_cut_10`, `P_10`, `nDCG@10`, `recip_rank`) are read
-                too.
+            text: `ndcg@10`, `map`, `rbp(p=0.8)`, `precision(rel=2)@5`, `recall@2000chars`; aliases (`ap`, `rr`, `p`,
+                `r`, `hit`, `success`) and the spellings of other tools (`ndcg_at_10`, `ndcg_cut_10`, `P_10`, `nDCG@10`,
+                `recip_rank`) are read too.
 
         Raises:
             ValueError: If the text is no metric; the message offers the nearest known ones.
@@ -109,10 +112,20 @@ def _parse(text: str) -> Metric:
     if k is None and match["parameters"] is None and (peer := _peer_spelling(name)):
         name, k = peer
     parameters = _read_parameters(text, match["parameters"])
-    if k is not None and not (k.isascii() and k.isdigit() and int(k) > 0):
-        msg = f"the cut-off in {text!r} must be a positive integer, got {k!r}; for all documents leave '@{k}' out"
+    return Metric(name, None if k is None else _read_cutoff(text, k), tuple(parameters.items()))
+
+
+def _read_cutoff(text: str, k: str) -> int | Budget:
+    if k.isascii() and k.isdigit() and int(k) > 0:
+        return int(k)
+    budget = Budget.parse(k)
+    if budget is None:
+        msg = (
+            f"the cut-off in {text!r} must be a positive integer, got {k!r}; for all documents leave '@{k}' out, and "
+            "write a budget as @2000chars or @800tokens"
+        )
         raise ValueError(msg)
-    return Metric(name, None if k is None else int(k), tuple(parameters.items()))
+    return budget
 
 
 def _peer_spelling(name: str) -> tuple[str, str] | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.judging.judged_run import ordinals
+from retrieval_metrics.judging.judged_run import ordinals, within
 from retrieval_metrics.metrics.dcg import discounted
 from retrieval_metrics.metrics.definition import Definition, Parameter, choice
 from retrieval_metrics.metrics.gain import GAIN, GAINS, gain_of
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import FloatArray, Gains, IntArray
+    from retrieval_metrics.types import Cut, FloatArray, Gains, IntArray
 
 
 def ndcg(gains: Gains, *, k: int | None = None, ideal: Gains | None = None, gain: str = "linear") -> float:
@@ -26,9 +26,9 @@ def ndcg(gains: Gains, *, k: int | None = None, ideal: Gains | None = None, gain
 
     where g_i is the grade at rank i, gain(g) is g (`linear`), 2^g - 1 (`exponential`) or 1 (`binary`) for g > 0 and 0
     otherwise, and IDCG@k is the DCG@k of all relevant documents, best first, retrieved or not. With groups of
-    alternatives the ideal takes each group's largest grade once. Range [0, 1]. A list without a relevant document
-    scores 0; an ideal without one is undefined (NaN). Sources: Jarvelin and Kekalainen (2002); exponential gain:
-    Burges et al. (2005).
+    alternatives the ideal takes each group's largest grade once; a budget such as `@2000chars` does not cut it. Range
+    [0, 1]. A list without a relevant document scores 0; an ideal without one is undefined (NaN). Sources: Jarvelin and
+    Kekalainen (2002); exponential gain: Burges et al. (2005).
 
     Args:
         gains: Grades in rank order; 0 is not relevant, None not judged.
@@ -54,7 +54,7 @@ def ndcg(gains: Gains, *, k: int | None = None, ideal: Gains | None = None, gain
 def score(
     judged: JudgedRun,
     *,
-    k: int | None,
+    k: Cut,
     gain: str = "linear",
     gains: str | None = None,
     ideal: str = "all",
@@ -73,7 +73,7 @@ def score(
 
 def ideal_dcg(
     judged: JudgedRun,
-    k: int | None,
+    k: Cut,
     *,
     gain: str = "linear",
     gains: str | None = None,
@@ -84,36 +84,40 @@ def ideal_dcg(
     return discounted(judged, *_ideal(judged, k, ideal, of, lambda grade: gain_of(grade, gain, gains)))
 
 
-def _rows(judged: JudgedRun, k: int | None, of: str) -> tuple[IntArray, IntArray, FloatArray]:
+def _rows(judged: JudgedRun, k: Cut, of: str) -> tuple[IntArray, IntArray, FloatArray]:
     if of == "groups":
         hits = judged.hits().cut(k)
         return hits.query, hits.row, hits.grade
     items = judged.items
-    kept = items.grade > 0 if k is None else (items.grade > 0) & (items.rank <= k)
+    kept = items.grade > 0
+    if k is not None:
+        kept &= within(items.query, items.rank, k)
     return items.query[kept], items.rank[kept], items.grade[kept]
 
 
 def _ideal(
-    judged: JudgedRun, k: int | None, ideal: str, of: str, worth: Callable[[FloatArray], FloatArray]
+    judged: JudgedRun, k: Cut, ideal: str, of: str, worth: Callable[[FloatArray], FloatArray]
 ) -> tuple[IntArray, IntArray, FloatArray]:
     query, grade, position = judged.ideal(of_documents=of == "documents")
     if ideal == "expanded":
         query, grade, position = _with_repeated_hits(judged, k, query, grade)
-    within = np.ones(len(query), dtype=bool) if k is None or ideal == "uncut" else position <= k
+    # A budget does not cut the ideal: how many items fit depends on how the texts are cut, what is needed does not.
+    cut = k if isinstance(k, int) and ideal != "uncut" else None
+    counted = np.ones(len(query), dtype=bool) if cut is None else position <= cut
     if ideal in {"retrieved", "expanded"}:
-        within &= position <= judged.n_retrieved[query]
-    return query[within], position[within], worth(grade[within])
+        counted &= position <= judged.n_retrieved[query]
+    return query[counted], position[counted], worth(grade[counted])
 
 
 def _with_repeated_hits(
-    judged: JudgedRun, k: int | None, query: IntArray, grade: FloatArray
+    judged: JudgedRun, k: Cut, query: IntArray, grade: FloatArray
 ) -> tuple[IntArray, FloatArray, IntArray]:
     """Return an ideal ranking to which every repeat of a relevant document among the first `k` was added."""
     items = judged.items
     repeated = items.grade > 0
     repeated[np.unique(items.document, return_index=True)[1]] = False
     if k is not None:
-        repeated &= items.rank <= k
+        repeated &= within(items.query, items.rank, k)
     query, grade = np.concatenate([query, items.query[repeated]]), np.concatenate([grade, items.grade[repeated]])
     best_first = np.lexsort((-grade, query))
     return query[best_first], grade[best_first], ordinals(query[best_first])

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.judging.judged_run import is_relevant, ordinals
+from retrieval_metrics.judging.judged_run import is_relevant, ordinals, within
 from retrieval_metrics.metrics.definition import Parameter, choice
 
 if TYPE_CHECKING:
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import FloatArray, IntArray
+    from retrieval_metrics.types import Cut, FloatArray, IntArray
 
 PER = Parameter(choice("query", "group"), "query", "one value per query, or the mean over its groups")
 
@@ -24,15 +24,18 @@ class GroupHits(NamedTuple):
     ordinal: IntArray
 
 
-def hits_per_group(judged: JudgedRun, k: int | None, rel: float | None) -> GroupHits:
+def hits_per_group(judged: JudgedRun, k: Cut, rel: float | None) -> GroupHits:
     """Return the retrieved relevant members of each group, by group and rank; ordinals count within the group."""
     found, ranks = judged.credits(), judged.items.rank
     wanted = is_relevant(found.grade, rel)
     if k is not None:
-        wanted = wanted & (ranks[found.item] <= k)
+        wanted = wanted & within(judged.items.query, ranks, k)[found.item]
     group, rank = found.group[wanted], ranks[found.item[wanted]]
     order = np.lexsort((rank, group))
-    return GroupHits(group[order], rank[order], ordinals(group[order]))
+    group, rank = group[order], rank[order]
+    # One item may satisfy several pieces of a group at its rank; a ranking has one place there.
+    new = (np.diff(group, prepend=-1) != 0) | (np.diff(rank, prepend=0) != 0)
+    return GroupHits(group[new], rank[new], ordinals(group[new]))
 
 
 def mean_over_groups(judged: JudgedRun, group: IntArray, value: FloatArray, rel: float | None) -> FloatArray:

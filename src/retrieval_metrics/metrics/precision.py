@@ -12,7 +12,7 @@ from retrieval_metrics.metrics.one_ranking import score_one
 
 if TYPE_CHECKING:
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import FloatArray, Gains
+    from retrieval_metrics.types import Cut, FloatArray, Gains
 
 
 def precision(gains: Gains, *, k: int | None = None) -> float:
@@ -21,8 +21,9 @@ def precision(gains: Gains, *, k: int | None = None) -> float:
         precision@k = |{i <= k : g_i > 0}| / k
 
     where g_i is the grade at rank i. The denominator is k also if fewer came back: an empty place is not relevant.
-    Without k it is the length of the list. Range [0, 1]. An empty list scores 0. With groups of alternatives each
-    distinct member counts. A repeated document earns nothing but takes its place.
+    Without k it is the length of the list, and with a budget the number of items that fit. Range [0, 1]. An empty list
+    scores 0. With groups of alternatives each distinct member counts. A repeated document earns nothing but takes its
+    place.
 
     Args:
         gains: Grades in rank order; 0 is not relevant, None not judged.
@@ -41,11 +42,11 @@ def precision(gains: Gains, *, k: int | None = None) -> float:
     return score_one(DEFINITION, gains, k=k)
 
 
-def score(judged: JudgedRun, *, k: int | None, rel: float | None = None, norm: str = "k") -> FloatArray:
+def score(judged: JudgedRun, *, k: Cut, rel: float | None = None, norm: str = "k") -> FloatArray:
     """Return the precision of every query, shape (queries,)."""
     found = judged.per_query(judged.relevant_items(k, rel))
     if k is not None and norm == "k":
-        return found / k
+        return found / np.maximum(k, 1)  # a budget may be too small for a single item
     if norm == "distinct":
         return found / np.maximum(n_distinct(judged, k), 1)
     places = judged.n_retrieved if k is None else np.minimum(judged.n_retrieved, k)

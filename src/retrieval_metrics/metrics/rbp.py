@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.judging.judged_run import cut_rows
 from retrieval_metrics.metrics.definition import Definition, Parameter, number_between
 from retrieval_metrics.metrics.largest_grade import MAX_GRADE, largest_grade
 from retrieval_metrics.metrics.one_ranking import score_one
 
 if TYPE_CHECKING:
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import FloatArray, Gains, IntArray
+    from retrieval_metrics.types import Cut, FloatArray, Gains, IntArray
 
 
 def rbp(gains: Gains, *, k: int | None = None, p: float = 0.8, max_grade: float | None = None) -> float:
@@ -41,7 +42,7 @@ def rbp(gains: Gains, *, k: int | None = None, p: float = 0.8, max_grade: float 
     return score_one(DEFINITION, gains, k=k, p=p, max_grade=max_grade)
 
 
-def score(judged: JudgedRun, *, k: int | None, p: float = 0.8, max_grade: float | None = None) -> FloatArray:
+def score(judged: JudgedRun, *, k: Cut, p: float = 0.8, max_grade: float | None = None) -> FloatArray:
     """Return RBP of every query, shape (queries,)."""
     hits = judged.hits().cut(k)
     share = hits.grade / largest_grade(judged, max_grade)
@@ -49,11 +50,13 @@ def score(judged: JudgedRun, *, k: int | None, p: float = 0.8, max_grade: float 
     return np.minimum(judged.per_query(hits.query, _weight(hits.row, p) * share), 1.0)
 
 
-def residual(judged: JudgedRun, *, k: int | None, p: float = 0.8, max_grade: float | None = None) -> FloatArray:  # noqa: ARG001  (same parameters as score)
+def residual(judged: JudgedRun, *, k: Cut, p: float = 0.8, max_grade: float | None = None) -> FloatArray:  # noqa: ARG001  (same parameters as score)
     """Return what RBP would gain if all unjudged and unseen documents had the largest grade, shape (queries,)."""
-    row, query = judged.judged_rows()
-    known = row <= k if k is not None else np.ones(len(row), dtype=bool)
-    return np.maximum(1.0 - judged.per_query(query[known], _weight(row[known], p)), 0.0)
+    query, rank, row = judged.judged_rows()
+    if k is not None:
+        known = cut_rows(query, rank, row, k)
+        query, row = query[known], row[known]
+    return np.maximum(1.0 - judged.per_query(query, _weight(row, p)), 0.0)
 
 
 def _weight(row: IntArray, p: float) -> FloatArray:

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.judging.judged_run import within
 from retrieval_metrics.metrics.definition import REL, Definition
 from retrieval_metrics.metrics.one_ranking import score_one
 
 if TYPE_CHECKING:
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import FloatArray, Gains
+    from retrieval_metrics.types import Cut, FloatArray, Gains
 
 
 def recall(gains: Gains, *, n_relevant: int, k: int | None = None) -> float:
@@ -41,13 +42,13 @@ def recall(gains: Gains, *, n_relevant: int, k: int | None = None) -> float:
     return score_one(DEFINITION, gains, k=k, n_relevant=n_relevant)
 
 
-def groups_found(judged: JudgedRun, k: int | None, rel: float | None) -> FloatArray:
+def groups_found(judged: JudgedRun, k: Cut, rel: float | None) -> FloatArray:
     """Return how many groups the first k items satisfy; the cut is by item, so one item may complete them all."""
     hits = judged.hits(rel)
-    return judged.per_query(hits.query if k is None else hits.query[hits.rank <= k])
+    return judged.per_query(hits.query if k is None else hits.query[within(hits.query, hits.rank, k)])
 
 
-def score(judged: JudgedRun, *, k: int | None, rel: float | None = None) -> FloatArray:
+def score(judged: JudgedRun, *, k: Cut, rel: float | None = None) -> FloatArray:
     """Return the recall of every query, shape (queries,)."""
     return groups_found(judged, k, rel) / np.maximum(judged.n_relevant(rel), 1)
 

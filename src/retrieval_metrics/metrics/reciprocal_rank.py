@@ -10,7 +10,7 @@ from retrieval_metrics.metrics.per_group import PER, hits_per_group, mean_over_g
 
 if TYPE_CHECKING:
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import FloatArray, Gains
+    from retrieval_metrics.types import Cut, FloatArray, Gains
 
 
 def reciprocal_rank(gains: Gains, *, k: int | None = None) -> float:
@@ -38,7 +38,7 @@ def reciprocal_rank(gains: Gains, *, k: int | None = None) -> float:
     return score_one(DEFINITION, gains, k=k)
 
 
-def score(judged: JudgedRun, *, k: int | None, rel: float | None = None, per: str = "query") -> FloatArray:
+def score(judged: JudgedRun, *, k: Cut, rel: float | None = None, per: str = "query") -> FloatArray:
     """Return the reciprocal rank of every query, shape (queries,)."""
     if per == "group":
         hits = hits_per_group(judged, k, rel)

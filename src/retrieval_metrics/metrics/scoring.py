@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     from retrieval_metrics.judging.rules import Rules
     from retrieval_metrics.metrics.definition import Definition
     from retrieval_metrics.metrics.metric import Metric
-    from retrieval_metrics.types import FloatArray, IntArray
+    from retrieval_metrics.types import Cut, FloatArray, IntArray
 
 
 def score_metric(judged: JudgedRun, metric: Metric, rules: Rules) -> FloatArray:
     """Return the metric of every query, shape (queries,); NaN where it is undefined."""
-    return score_values(metric.definition, judged, metric.k, parameters_of(metric, rules), rules.of(metric.name))
+    k = judged.first(metric.k)
+    return score_values(metric.definition, judged, k, parameters_of(metric, rules), rules.of(metric.name))
 
 
 def parameters_of(metric: Metric, rules: Rules) -> dict[str, Any]:
@@ -27,7 +28,7 @@ def parameters_of(metric: Metric, rules: Rules) -> dict[str, Any]:
 
 
 def score_values(
-    definition: Definition, judged: JudgedRun, k: int | None, parameters: Mapping[str, Any], rules: Rules
+    definition: Definition, judged: JudgedRun, k: Cut, parameters: Mapping[str, Any], rules: Rules
 ) -> FloatArray:
     """Return the values of a definition.
 
@@ -49,4 +50,6 @@ def mean_residual(judged: JudgedRun, metric: Metric, queries: IntArray) -> float
     """Return by how much unjudged and unseen documents could raise the mean at most; None if the metric cannot say."""
     if metric.definition.residual is None or not len(queries):
         return None
-    return float(np.mean(metric.definition.residual(judged, k=metric.k, **dict(metric.parameters))[queries]))
+    return float(
+        np.mean(metric.definition.residual(judged, k=judged.first(metric.k), **dict(metric.parameters))[queries])
+    )

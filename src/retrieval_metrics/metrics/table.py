@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from retrieval_metrics.metrics import (
     average_precision,
     bpref,
+    coverage,
     dcg,
+    density,
     err,
     f1,
     full_recall,
@@ -43,6 +45,8 @@ DEFINITIONS: Mapping[str, Definition] = {
         err,
         bpref,
         judged,
+        coverage,
+        density,
     )
 }
 

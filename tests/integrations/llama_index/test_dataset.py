@@ -1,9 +1,12 @@
 """Whole datasets: every shape, concurrent, failures kept, the host's results beside the core's evaluation."""
 
 import asyncio
+import gc
 import json
 import pickle
 import threading
+import time
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -77,11 +80,17 @@ def test_a_file_that_is_no_dataset_is_refused_by_name(tmp_path: Path, content: s
 
 
 def test_what_is_no_dataset_is_refused_before_anything_is_retrieved() -> None:
-    ours = evaluator({}, PreparedAsync)
+    class MustNotBeAsked(Prepared):
+        def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+            pytest.fail(f"asked for {query_bundle}")
+
+    ours = evaluator({}, MustNotBeAsked)
     with pytest.raises(TypeError, match=r"a dataset is a list of \(query, relevant\) pairs"):
         ours.evaluate_dataset(7)
     with pytest.raises(ValueError, match="no judgments for 1 of 3 queries, for example 'q3'"):
         ours.evaluate_dataset({"queries": QUERIES, "relevant_docs": {"q1": ["n1"], "q2": ["n2"]}})
+    with pytest.raises(TypeError, match="the judgments of query 'q' are the bare string 'abc'"):
+        ours.evaluate_dataset([("q", "abc")])
     with pytest.raises(ValueError, match="workers must be a positive integer"):
         ours.evaluate_dataset(PAIRS, workers=0)
 
@@ -143,6 +152,26 @@ def test_the_first_failure_is_raised_where_that_is_wanted() -> None:
     with pytest.raises(ConnectionError, match="no index") as raised:
         evaluator(answers).evaluate_dataset(ROWS, raise_on_error=True)
     assert raised.value.__notes__ == ["while retrieving for query 'q2'"]
+
+
+def test_a_failure_that_is_raised_leaves_no_coroutine_behind() -> None:
+    failing = threading.Event()
+
+    class FailsWhileAnotherRuns(Prepared):
+        def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+            if query_bundle.query_str == QUERIES["q2"]:
+                failing.set()
+                raise ConnectionError("no index")
+            assert failing.wait(10)
+            time.sleep(0.05)  # until the failure has reached the loop
+            return []
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with pytest.raises(ConnectionError, match="no index"):
+            evaluator({}, FailsWhileAnotherRuns).evaluate_dataset(ROWS, raise_on_error=True)
+        gc.collect()  # what is lost is warned of when it is collected
+    assert not [str(warning.message) for warning in caught if "never awaited" in str(warning.message)]
 
 
 def test_retrieving_nothing_scores_zero_and_is_warned_of() -> None:
@@ -219,3 +248,13 @@ def test_progress_is_shown_on_stderr(capsys: pytest.CaptureFixture[str]) -> None
 def test_a_retriever_that_repeats_a_node_is_cleaned_by_the_host() -> None:
     (result,) = evaluator({"q": ["n9", "n9", "n1"]}).evaluate_dataset([("q", ["n1"])])
     assert (result.retrieved_ids, result.metric_vals_dict["mrr"]) == (["n9", "n1"], 0.5)
+
+
+def test_the_removed_dataset_class_is_read_where_it_still_exists(tmp_path: Path) -> None:
+    legacy = pytest.importorskip(
+        "llama_index.core.llama_dataset.legacy.embedding", reason="llama-index-core 0.14.21 removed it"
+    )
+    dataset = legacy.EmbeddingQAFinetuneDataset(queries=QUERIES, corpus={"n1": "a text"}, relevant_docs=RELEVANT)
+    dataset.save_json(str(tmp_path / "qa.json"))
+    for one in (dataset, tmp_path / "qa.json"):
+        assert dict(evaluator().evaluate_dataset(one).evaluation.means) == MEANS

@@ -197,7 +197,7 @@ def test_names_are_ours_first_then_those_of_llama_index_then_an_error() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"match": "text_hash"}, "match must be 'id', 'ref_doc_id', 'metadata:<key>' or a function.*got 'text_hash'"),
+        ({"match": "text_hash"}, "match must be 'id', 'ref_doc_id', 'metadata:<key>', a .*got 'text_hash'; quotes"),
         ({"match": "metadata:"}, "match must be"),
         ({"node_postprocessor": []}, "node_postprocessor\n  Extra inputs are not permitted"),
         ({"metrics": [MRR(), metric("mrr")]}, "two metrics are named 'mrr'"),
@@ -224,6 +224,8 @@ def test_a_wrong_argument_is_refused_when_the_evaluator_is_made(arguments: dict[
         ("q", ["a", ["b"]], {}, TypeError, "mixes flat and nested"),
         ("q", {"a": float("nan")}, {}, ValueError, "the grade of document 'a' for query 'q' must be finite"),
         (7, ["a"], {}, TypeError, "the query must be a str, got 7"),
+        ("q", None, {}, TypeError, "needs expected_ids or expected_texts"),
+        ("q", None, {"expected_texts": "a text"}, TypeError, "the bare string 'a text'"),
     ],
 )
 def test_a_wrong_argument_is_refused_when_evaluating(

@@ -36,7 +36,7 @@ def enumerated(
     mean, low, high = np.zeros((3, judged.n_queries))
     for query in queries.tolist():
         orders = _orders(judged, query, metric)
-        values = metric.definition.score(orders, k=metric.k, **{**parameters, **scale})
+        values = metric.definition.score(orders, k=judged.first(metric.k), **{**parameters, **scale})
         mean[query], low[query], high[query] = values.mean(), values.min(), values.max()
     return mean, low, high
 

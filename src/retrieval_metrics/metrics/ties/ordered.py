@@ -24,8 +24,8 @@ def best_and_worst(judged: JudgedRun, metric: Metric, parameters: Mapping[str, A
     items = judged.items
     good = np.ones(len(items.grade), dtype=np.bool_) if metric.name == "judged" else items.grade > 0
     score = metric.definition.score
-    worst = score(_ordered(judged, ~good, -items.grade), k=metric.k, **parameters)
-    best = score(_ordered(judged, good, items.grade), k=metric.k, **parameters)
+    worst = score(_ordered(judged, ~good, -items.grade), k=judged.first(metric.k), **parameters)
+    best = score(_ordered(judged, good, items.grade), k=judged.first(metric.k), **parameters)
     return worst, best
 
 

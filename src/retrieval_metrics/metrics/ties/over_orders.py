@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -37,18 +37,20 @@ def over_orders(
     Raises:
         ValueError: If there is no closed form, and too many orders to try them all.
     """
+    # Only scores tie, and who has scores has ids without lengths, so that the cut is the same for every query.
+    k = cast("int | None", judged.first(metric.k))
     grouped = not judged.qrels.is_flat
     if (grouped and metric.name not in LINEAR_IN_GROUPS) or parameters.get("per") == "group":
         return enumerated(judged, queries, metric, parameters)
-    if metric.name == "map" and parameters.get("norm") == "retrieved" and metric.k is not None:
-        return _by_query(judged, queries, metric.k, parameters)
+    if metric.name == "map" and parameters.get("norm") == "retrieved" and k is not None:
+        return _by_query(judged, queries, k, parameters)
     if metric.name in LINEAR:
-        mean = LINEAR[metric.name](judged, metric.k, parameters)
+        mean = LINEAR[metric.name](judged, k, parameters)
     else:
         mean = np.zeros(judged.n_queries)
         step = STEPWISE[metric.name]
         for query, blocks in blocks_of(judged, queries, parameters.get("rel")):
-            mean[query] = step(judged, query, blocks, metric.k, parameters)
+            mean[query] = step(judged, query, blocks, k, parameters)
     worst, best = best_and_worst(judged, metric, parameters)
     return mean, worst, best
 

@@ -6,6 +6,7 @@
 `from_metric_names`, and the `RetrieverEvaluator` here takes its place. Importing this package registers nothing.
 """
 
+from llama_index.evaluation.retrieval_metrics.datasets import judged_by_text
 from llama_index.evaluation.retrieval_metrics.evaluator import RetrieverEvaluator
 from llama_index.evaluation.retrieval_metrics.metrics import RetrievalMetric, metric, ranking_metrics
 from llama_index.evaluation.retrieval_metrics.registry import Registration, register
@@ -17,6 +18,7 @@ __all__ = [
     "RetrievalMetric",
     "RetrieverEvalResult",
     "RetrieverEvaluator",
+    "judged_by_text",
     "metric",
     "ranking_metrics",
     "register",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.bridge.pydantic import ConfigDict, Field, field_validator
@@ -13,21 +14,17 @@ from llama_index.core.evaluation.retrieval.evaluator import RetrieverEvaluator a
 from llama_index.core.evaluation.retrieval.metrics import METRIC_REGISTRY
 from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric
 from llama_index.core.schema import NodeWithScore, QueryBundle
+from pydantic import InstanceOf
 
-from llama_index.evaluation.retrieval_metrics.convert import (
-    Match,
-    as_evaluation_set,
-    as_ranking,
-    key_of,
-    text_of,
-)
+from llama_index.evaluation.retrieval_metrics.datasets import as_evaluation_set
 from llama_index.evaluation.retrieval_metrics.metrics import metric, ranking_metrics
-from llama_index.evaluation.retrieval_metrics.scoring import NodeScorer
-from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, aretrieve, retrieve
+from llama_index.evaluation.retrieval_metrics.nodes import Key, Match, as_ranking, key_of, text_of
+from llama_index.evaluation.retrieval_metrics.scoring import NodeScorer, Questions
+from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, Matching, Text, aretrieve, retrieve
 from retrieval_metrics.inputs.retrieve import WORKERS
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Mapping
+    from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
 
     from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
     from retrieval_metrics.types import Judgments
@@ -42,7 +39,8 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
             metrics.
         node_postprocessors: Applied to what was retrieved, in order, awaited where they are asynchronous.
         match: What identifies a node in the judgments: `"id"`, `"ref_doc_id"` (the document it was cut from),
-            `"metadata:<key>"`, or a function of a `NodeWithScore`.
+            `"metadata:<key>"`, a function of a `NodeWithScore`, or the core's `Matching`. A `Quote`, `Text` or `Span`
+            in the judgments needs none: it is found in the text of the nodes, or by their place in their document.
 
     Raises:
         ValueError: (as pydantic's ValidationError) If an argument is unknown or `match` is, or two metrics have one
@@ -54,7 +52,8 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
     metrics: list[BaseRetrievalMetric] = Field(
         default_factory=lambda: ranking_metrics(DEFAULT_METRICS), description="Metrics to compute"
     )
-    match: Match = Field(default="id", description="What identifies a node in the judgments")
+    # InstanceOf, because pydantic would make a Matching anew from its fields.
+    match: str | Key | InstanceOf[Matching] = Field(default="id", description="What identifies a node in the judgments")
 
     @field_validator("match")
     @classmethod
@@ -72,7 +71,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         return metrics
 
     @classmethod
-    def from_metric_names(cls, metric_names: list[str], **kwargs: Any) -> RetrieverEvaluator:
+    def from_metric_names(cls, metric_names: list[str], **kwargs: Any) -> Self:
         """Return an evaluator with the metrics of those names.
 
         A name that this package knows means its metric, `hit_rate` and `mrr` too; any other is looked up among those of
@@ -93,7 +92,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
     def evaluate(
         self,
         query: str,
-        expected_ids: Judgments,
+        expected_ids: Judgments | None = None,
         expected_texts: list[str] | None = None,
         mode: RetrievalEvalMode = RetrievalEvalMode.TEXT,
         **kwargs: Any,
@@ -103,8 +102,10 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         Args:
             query: The text of the query.
             expected_ids: What is relevant: ids, `{id: grade}`, groups `[[id, id], [id]]` of which every one is needed
-                and one member suffices, or graded groups.
-            expected_texts: Kept in the result, and given to metrics of LlamaIndex.
+                and one member suffices, or graded groups. A `Quote`, `Text` or `Span` may stand for an id.
+            expected_texts: The texts of what is relevant. They are judged by where there are no ids, each as a `Text`
+                of the core, which other chunks than its own can hold; otherwise they are only kept in the result and
+                given to metrics of LlamaIndex.
             mode: Kept in the result.
             **kwargs: Nothing else is known; naming it is an error.
 
@@ -117,22 +118,22 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
             Exception: Whatever the retriever raises.
         """
         _refuse_unknown(kwargs)
-        question = _question(query, expected_ids)
-        run = retrieve(self._ask, question.queries, workers=1, raise_on_error=True)
+        question = _question(query, expected_ids, expected_texts)
+        run = retrieve(self._ask, question.texts, workers=1, raise_on_error=True)
         return self._scorer.one(question, run, expected_texts, mode)
 
     async def aevaluate(
         self,
         query: str,
-        expected_ids: Judgments,
+        expected_ids: Judgments | None = None,
         expected_texts: list[str] | None = None,
         mode: RetrievalEvalMode = RetrievalEvalMode.TEXT,
         **kwargs: Any,
     ) -> RetrieverEvalResult:
         """Retrieve for one query and score what came back; the asynchronous twin of `evaluate`."""
         _refuse_unknown(kwargs)
-        question = _question(query, expected_ids)
-        run = await aretrieve(self._ask, question.queries, workers=1, raise_on_error=True)
+        question = _question(query, expected_ids, expected_texts)
+        run = await aretrieve(self._ask, question.texts, workers=1, raise_on_error=True)
         return self._scorer.one(question, run, expected_texts, mode)
 
     def evaluate_dataset(
@@ -161,9 +162,9 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         Warns:
             RetrievalWarning: If nothing was retrieved for a query, or nothing that was retrieved is judged anywhere.
         """
-        questions = as_evaluation_set(dataset)
+        questions = Questions(as_evaluation_set(dataset))
         run = retrieve(
-            self._ask, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
+            self._ask, questions.texts, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
         )
         return self._scorer.dataset(questions, run, raise_on_error=raise_on_error)
 
@@ -171,9 +172,9 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         self, dataset: Any, *, workers: int = WORKERS, show_progress: bool = False, raise_on_error: bool = False
     ) -> DatasetResult:
         """Evaluate the retriever on all queries of a dataset; the asynchronous twin of `evaluate_dataset`."""
-        questions = as_evaluation_set(dataset)
+        questions = Questions(as_evaluation_set(dataset))
         run = await aretrieve(
-            self._ask, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
+            self._ask, questions.texts, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
         )
         # In a thread, because metrics of LlamaIndex may compute for long, or ask a service.
         return await asyncio.to_thread(self._scorer.dataset, questions, run, raise_on_error=raise_on_error)
@@ -182,8 +183,8 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         """Retrieve and postprocess; the core calls this in a thread and awaits what it returns."""
         query = QueryBundle(text)
         if _is_only_synchronous(self.retriever):
-            return self._postprocessed(self.retriever.retrieve(query), query)
-        return self._retrieved(query)
+            return _Later(partial(self._postprocessed, self.retriever.retrieve(query), query))
+        return _Later(partial(self._retrieved, query))
 
     async def _retrieved(self, query: QueryBundle) -> list[NodeWithScore]:
         return await self._postprocessed(await self.retriever.aretrieve(query), query)
@@ -207,6 +208,16 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         return NodeScorer(self.metrics, self.match)
 
 
+class _Later:
+    """A coroutine that is made when it is awaited: one that waits for its turn when another query fails is not lost."""
+
+    def __init__(self, make: Callable[[], Coroutine[Any, Any, list[NodeWithScore]]]) -> None:
+        self._make = make
+
+    def __await__(self) -> Generator[Any, None, list[NodeWithScore]]:
+        return self._make().__await__()
+
+
 def _by_name(name: str) -> BaseRetrievalMetric:
     try:
         return metric(name)
@@ -225,11 +236,19 @@ def _refuse_unknown(arguments: Mapping[str, Any]) -> None:
         raise TypeError(msg)
 
 
-def _question(query: str, expected_ids: Judgments) -> EvaluationSet:
+def _question(query: str, expected_ids: Judgments | None, expected_texts: list[str] | None) -> Questions:
     if not isinstance(query, str):
         msg = f"the query must be a str, got {query!r}"
         raise TypeError(msg)
-    return EvaluationSet({query: query}, {query: expected_ids})
+    if expected_ids is not None:
+        return Questions(EvaluationSet({query: query}, {query: expected_ids}))
+    if expected_texts is None:
+        msg = "evaluate needs expected_ids or expected_texts; where nothing is relevant give an empty list"
+        raise TypeError(msg)
+    if isinstance(expected_texts, str):
+        msg = f"expected_texts is the bare string {expected_texts!r}; write a list: [{expected_texts!r}]"
+        raise TypeError(msg)
+    return Questions(EvaluationSet({query: query}, {query: [Text(text) for text in expected_texts]}))
 
 
 def _is_only_synchronous(retriever: BaseRetriever) -> bool:

@@ -6,20 +6,77 @@ from typing import TYPE_CHECKING, Any
 
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
 
-from llama_index.evaluation.retrieval_metrics.convert import as_ranking, plain, relevant_ids, text_of
+from llama_index.evaluation.retrieval_metrics.datasets import plain, relevant_ids
 from llama_index.evaluation.retrieval_metrics.metrics import RetrievalMetric, as_result
+from llama_index.evaluation.retrieval_metrics.nodes import as_items, as_ranking, text_of
 from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
-from retrieval_metrics import RetrievedRun, evaluate
+from retrieval_metrics import Matching, Qrels, RetrievedRun, evaluate
 from retrieval_metrics.evaluation.score_queries import score_queries
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric
+    from llama_index.core.schema import NodeWithScore
 
-    from llama_index.evaluation.retrieval_metrics.convert import Match
+    from llama_index.evaluation.retrieval_metrics.nodes import Match
     from retrieval_metrics import EvaluationSet, Metric
-    from retrieval_metrics.types import DocumentId, QueryId
+    from retrieval_metrics.types import QueryId
+
+
+class Questions:
+    """Questions with their judgments, checked before anything is retrieved.
+
+    Attributes:
+        rows: The text and the judgments of each query.
+        texts: The text of each query.
+        qrels: The judgments as the core reads them.
+
+    Raises:
+        TypeError: If the judgments are of the wrong type.
+        ValueError: If a grade is not finite, or a group is empty.
+    """
+
+    def __init__(self, dataset: EvaluationSet) -> None:
+        texts: Mapping[Any, str] = dataset.queries
+        truth: Mapping[Any, Any] = dataset.qrels
+        self.rows = {query: (text, truth[query]) for query, text in texts.items()}
+        self.texts = dataset.queries
+        self.qrels = Qrels(dataset.qrels)
+
+
+class Judged:
+    """What was retrieved for some questions, as the core takes it.
+
+    Attributes:
+        questions: The questions with their judgments.
+        nodes: The nodes that were retrieved, and the errors.
+        ids: The ids the nodes are judged by.
+        run: The same for the core: ids, or items where the truth asks for more than ids.
+        match: What the core compares with the ids of the truth.
+
+    Raises:
+        ValueError: If a node lacks what it is to be judged by; a note names the query.
+        TypeError: If a function of the user's gives something that is no id.
+    """
+
+    def __init__(self, questions: Questions, nodes: RetrievedRun, match: Match) -> None:
+        self.questions = questions
+        self.nodes = nodes
+        self.ids = self._convert(as_ranking, match)
+        self.match = match if isinstance(match, Matching) else "id"
+        needs_items = questions.qrels.has_pieces or isinstance(match, Matching)
+        self.run = self._convert(as_items, match) if needs_items else self.ids
+
+    def _convert(self, convert: Callable[[Sequence[NodeWithScore], Match], Any], match: Match) -> RetrievedRun:
+        converted = {}
+        for query, nodes in self.nodes.items():
+            try:
+                converted[query] = convert(nodes, match)
+            except Exception as error:
+                error.add_note(f"among what was retrieved for query {query!r}")
+                raise
+        return RetrievedRun(converted, self.nodes.errors)
 
 
 class NodeScorer:
@@ -42,66 +99,47 @@ class NodeScorer:
         """What the metrics of this package mean to the core."""
         return [one.spec for one in self.own]
 
-    def rankings(self, run: RetrievedRun) -> RetrievedRun:
-        """Return retrieved nodes as the ids they are judged by.
-
-        Raises:
-            ValueError: If a node lacks what it is to be judged by; a note names the query.
-            TypeError: If a function of the user's gives something that is no id.
-        """
-        ranked: dict[QueryId, list[DocumentId]] = {}
-        for query, nodes in run.items():
-            try:
-                ranked[query] = as_ranking(nodes, self.match)
-            except Exception as error:
-                error.add_note(f"among what was retrieved for query {query!r}")
-                raise
-        return RetrievedRun(ranked, run.errors)
-
-    def dataset(self, questions: EvaluationSet, run: RetrievedRun, *, raise_on_error: bool) -> DatasetResult:
+    def dataset(self, questions: Questions, run: RetrievedRun, *, raise_on_error: bool) -> DatasetResult:
         """Return the results of a dataset, with the core's evaluation."""
-        rankings = self.rankings(run)
         errors = dict(run.errors)
-        results = self.results(questions, run, rankings, errors=None if raise_on_error else errors)
-        evaluation = evaluate(questions.qrels, rankings, self.specs) if self.own else None
+        judged = Judged(questions, run, self.match)
+        results = self._results(judged, errors=None if raise_on_error else errors)
+        evaluation = evaluate(judged.questions.qrels, judged.run, self.specs, match=judged.match) if self.own else None
         return DatasetResult(results, evaluation, errors)
 
     def one(
-        self, questions: EvaluationSet, run: RetrievedRun, expected_texts: list[str] | None, mode: RetrievalEvalMode
+        self, questions: Questions, run: RetrievedRun, expected_texts: list[str] | None, mode: RetrievalEvalMode
     ) -> RetrieverEvalResult:
         """Return the result of a single query, whose id is its text."""
-        (result,) = self.results(questions, run, self.rankings(run), expected_texts=expected_texts, mode=mode)
+        (result,) = self._results(Judged(questions, run, self.match), expected_texts=expected_texts, mode=mode)
         result.query_id = None
         return result
 
-    def results(
+    def _results(
         self,
-        questions: EvaluationSet,
-        run: RetrievedRun,
-        rankings: RetrievedRun,
+        judged: Judged,
         *,
         expected_texts: list[str] | None = None,
         mode: RetrievalEvalMode = RetrievalEvalMode.TEXT,
         errors: dict[QueryId, Exception] | None = None,
     ) -> list[RetrieverEvalResult]:
         """Return a result per query; errors of foreign metrics are collected where a dict is given for them."""
-        scores = score_queries(questions.qrels, rankings, self.specs) if self.own else {}
-        queries: Mapping[Any, str] = questions.queries
-        qrels: Mapping[Any, Any] = questions.qrels
+        scores = score_queries(judged.questions.qrels, judged.run, self.specs, match=judged.match) if self.own else {}
         results = []
-        for query, text in queries.items():
+        for query, (text, truth) in judged.questions.rows.items():
+            nodes = judged.nodes[query]
             result = RetrieverEvalResult(
                 query=text,
                 query_id=query,
-                expected_ids=relevant_ids(qrels[query]),
+                expected_ids=relevant_ids(truth),
                 expected_texts=expected_texts,
-                retrieved_ids=[str(found) for found in rankings[query]],
-                retrieved_texts=[text_of(node) for node in run[query]],
+                retrieved_ids=[str(found) for found in judged.ids[query]],
+                retrieved_texts=[text_of(node) for node in nodes],
                 mode=mode,
                 metric_dict={one.metric_name: as_result(scores[one.spec][query], one.spec) for one in self.own},
-                judgments=plain(qrels[query]),
+                judgments=plain(truth),
             )
-            if query not in run.errors:
+            if query not in judged.nodes.errors:
                 self._ask_foreign(result, errors)
             if errors and query in errors:
                 result.error = f"{type(errors[query]).__name__}: {errors[query]}"

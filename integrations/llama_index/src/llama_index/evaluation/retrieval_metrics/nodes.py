@@ -1,23 +1,21 @@
-"""What LlamaIndex users hold, for the core: nodes as rankings, datasets as questions with judgments."""
+"""Retrieved nodes for the core: by which id they are judged, and what they hold."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
 
 from llama_index.core.schema import Document, MetadataMode, NodeWithScore
 
-from retrieval_metrics import EvaluationSet
+from retrieval_metrics import Matching, Retrieved
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.types import DocumentId, Judgments
+    from retrieval_metrics.types import DocumentId
 
 Key: TypeAlias = Callable[[NodeWithScore], str | int]
-Match: TypeAlias = str | Key
+Match: TypeAlias = str | Key | Matching
 
 METADATA = "metadata:"
 
@@ -26,12 +24,14 @@ def key_of(match: Match) -> Key:
     """Return the function that gives a retrieved node the id it is judged by.
 
     Args:
-        match: `"id"` (the node's), `"ref_doc_id"` (that of the document it was cut from), `"metadata:<key>"`, or a
-            function of a `NodeWithScore`.
+        match: `"id"` (the node's), `"ref_doc_id"` (that of the document it was cut from), `"metadata:<key>"`, a
+            function of a `NodeWithScore`, or the core's `Matching`.
 
     Raises:
         ValueError: If it is none of these.
     """
+    if isinstance(match, Matching):
+        return _by_matching(match)
     if callable(match):
         return match
     if match == "id":
@@ -40,7 +40,10 @@ def key_of(match: Match) -> Key:
         return _ref_doc_id
     if isinstance(match, str) and match.startswith(METADATA) and match != METADATA:
         return _metadata(match.removeprefix(METADATA))
-    msg = f"match must be 'id', 'ref_doc_id', 'metadata:<key>' or a function of a NodeWithScore, got {match!r}"
+    msg = (
+        "match must be 'id', 'ref_doc_id', 'metadata:<key>', a function of a NodeWithScore or a Matching, got "
+        f"{match!r}; quotes, texts and spans in the judgments are found whatever match is"
+    )
     raise ValueError(msg)
 
 
@@ -72,6 +75,32 @@ def _metadata(key: str) -> Key:
     return value
 
 
+def _by_matching(matching: Matching) -> Key:
+    def value(scored: NodeWithScore) -> DocumentId:
+        found = matching.key(as_retrieved(scored, scored.node.node_id))
+        return scored.node.node_id if found is None else found
+
+    return value
+
+
+def as_retrieved(scored: NodeWithScore, name: DocumentId) -> Retrieved:
+    """Return a node as the core sees it: its text, and where it stands in the document it was cut from."""
+    node = scored.node
+    text = text_of(scored)
+    whole = isinstance(node, Document)  # it was cut from none: it is the source itself, from its first character
+    start = 0 if whole else getattr(node, "start_char_idx", None)
+    end = len(text) if whole else getattr(node, "end_char_idx", None)
+    return Retrieved(
+        name,
+        text=text,
+        source=node.node_id if whole else node.ref_doc_id,
+        start=start,
+        end=None if start is None else end,
+        score=scored.score,
+        metadata=node.metadata,
+    )
+
+
 def as_ranking(nodes: Sequence[NodeWithScore], match: Match) -> list[DocumentId]:
     """Return retrieved nodes as the ids they are judged by, in the order they came in: their scores are not looked at.
 
@@ -93,50 +122,8 @@ def text_of(scored: NodeWithScore) -> str:
     return scored.node.get_content(metadata_mode=MetadataMode.NONE)
 
 
-def as_evaluation_set(dataset: Any) -> EvaluationSet:
-    """Return questions with judgments from what LlamaIndex users have.
-
-    Args:
-        dataset: Whatever `EvaluationSet.of` reads, or the path of a JSON file with `queries` and `relevant_docs`, as
-            EmbeddingQAFinetuneDataset used to save.
-
-    Raises:
-        TypeError: If it has another shape.
-        ValueError: If it is empty or incomplete, or the file is no JSON of that kind.
-        OSError: If the file cannot be read.
-    """
-    if not isinstance(dataset, (str, Path)):
-        return EvaluationSet.of(dataset)
-    try:
-        content = json.loads(Path(dataset).read_text(encoding="utf-8"))
-    except json.JSONDecodeError as error:
-        msg = f"{dataset} is no JSON: {error}"
-        raise ValueError(msg) from error
-    if not isinstance(content, Mapping) or not {"queries", "relevant_docs"} <= set(content):
-        msg = (
-            f"{dataset} must hold a JSON object with 'queries' and 'relevant_docs', as EmbeddingQAFinetuneDataset saves"
-        )
-        raise ValueError(msg)
-    return EvaluationSet.of({"queries": content["queries"], "relevant_docs": content["relevant_docs"]})
-
-
-def plain(judgments: Any) -> Any:
-    """Return judgments as JSON has them: dicts and lists."""
-    if isinstance(judgments, Mapping):
-        return dict(judgments)
-    if hasattr(judgments, "tolist"):
-        return judgments.tolist()
-    return [entry if isinstance(entry, (str, int)) else plain(entry) for entry in judgments]
-
-
-def relevant_ids(judgments: Judgments) -> list[str]:
-    """Return every id that is relevant, flattened: what a metric sees that knows neither grades nor groups."""
-    found: dict[str, None] = {}
-    for entry in (judgments := plain(judgments)):
-        if isinstance(judgments, dict):
-            found |= {str(entry): None} if judgments[entry] > 0 else {}
-        elif isinstance(entry, (str, int)):
-            found[str(entry)] = None
-        else:
-            found |= dict.fromkeys(relevant_ids(entry))
-    return list(found)
+def as_items(nodes: Sequence[NodeWithScore], match: Match) -> list[Retrieved]:
+    """Return retrieved nodes with all the core can compare with quotes, texts and spans, named by what `match` says."""
+    # A Matching of the core looks at the items itself.
+    names = as_ranking(nodes, "id" if isinstance(match, Matching) else match)
+    return [as_retrieved(scored, name) for scored, name in zip(nodes, names, strict=True)]

@@ -1,0 +1,134 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = [
+#   "retrieval-metrics",
+#   "ragas-retrieval-metrics",
+#   "bm25s>=0.2.14",
+#   "scikit-learn>=1.4",
+# ]
+#
+# [tool.uv.sources]
+# retrieval-metrics = { path = "..", editable = true }
+# ragas-retrieval-metrics = { path = "../integrations/ragas", editable = true }
+# ///
+"""Ranking metrics in Ragas, on real questions with graded judgments and groups: no LLM, no key, no network.
+
+Run it with `uv run examples/ragas_evaluation.py`. It takes a quarter of a minute, most of which is importing ragas.
+"""
+
+import asyncio
+import contextlib
+import io
+import os
+import warnings
+from typing import Any
+
+os.environ["RAGAS_DO_NOT_TRACK"] = "true"  # ragas reports every evaluation to its makers otherwise
+os.environ["TQDM_DISABLE"] = "1"  # an experiment of ragas shows a progress bar otherwise
+
+from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from ragas import Dataset, EvaluationDataset, evaluate, experiment
+
+import questions
+import retrieval_metrics as rm
+from corpus import Passage, passages
+from ragas_retrieval_metrics import (
+    MRR,
+    NDCG,
+    HitRate,
+    Recall,
+    RetrievalMetric,
+    from_langchain,
+    metric_suite,
+    to_evaluation,
+)
+from retrievers import BM25, Dense, Retriever
+
+DEPTH = 10
+
+
+class PassageRetriever(BaseRetriever):
+    """Any retriever of the examples, as one of LangChain."""
+
+    retriever: Any
+    texts: dict[str, str]
+
+    def _get_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002  (LangChain passes it by name)
+    ) -> list[Document]:
+        return [Document(self.texts[name], id=name) for name in self.retriever.search(query, DEPTH)]
+
+
+def datasets(pieces: list[Passage], asked: rm.EvaluationSet) -> dict[str, EvaluationDataset]:
+    """Ask both retrievers every question: rows with the ids that ragas itself never fills."""
+    texts = {piece.id: piece.text for piece in pieces}
+    retrievers: dict[str, Retriever] = {"BM25": BM25(pieces), "dense": Dense(pieces)}
+    return {
+        name: from_langchain(PassageRetriever(retriever=retriever, texts=texts), asked, show_progress=False)
+        for name, retriever in retrievers.items()
+    }
+
+
+def by_quotes() -> dict[str, Any]:
+    """Return the judgments as quotes, by the text of the question: they hold however the corpus is cut."""
+    texts = questions.queries()
+    return {texts[name]: as_quotes(relevant) for name, relevant in questions.quotes().items()}
+
+
+def as_quotes(relevant: Any) -> Any:
+    """Return graded texts, or groups of them, as graded quotes."""
+    if isinstance(relevant, list):
+        return [as_quotes(group) for group in relevant]
+    return {rm.Quote(text): grade for text, grade in relevant.items()}
+
+
+@experiment()
+async def answer(row: dict[str, Any], metrics: list[RetrievalMetric]) -> dict[str, Any]:
+    """Score one row on the surface that ragas recommends; for every fifth question the store is down."""
+    if row["number"] % 5 == 0:
+        raise ConnectionError("the store is down")
+    fields = {"user_input": row["user_input"], "retrieved_context_ids": row["retrieved_context_ids"]}
+    return {**row, **{metric.name: (await metric.ascore(**fields)).value for metric in metrics}}
+
+
+def main() -> None:
+    """Print both retrievers by ids, one by quotes, and an experiment that loses rows."""
+    pieces = passages()
+    asked = rm.EvaluationSet(questions.queries(), questions.qrels(pieces))
+    rows = datasets(pieces, asked)
+    print(f"{len(asked)} questions with grades and groups, {len(pieces)} passages")
+
+    suite = metric_suite(k=(3, 10), qrels=asked)
+    evaluations = {name: to_evaluation(evaluate(found, suite, show_progress=False)) for name, found in rows.items()}
+    print("\nmetric         " + "".join(f"{name:>8}" for name in evaluations))
+    for metric in evaluations["BM25"].means:
+        print(f"{metric:<15}" + "".join(f"{evaluation.means[metric]:8.4f}" for evaluation in evaluations.values()))
+
+    quotes = by_quotes()
+    texts = [metric(DEPTH, by="texts", qrels=quotes) for metric in (HitRate, Recall, MRR, NDCG)]
+    print("\nBM25 by quotes instead of ids:")
+    print(to_evaluation(evaluate(rows["BM25"], texts, show_progress=False)))
+
+    print("\nAn experiment in which every fifth row fails:")
+    numbered = [{"number": number, **row} for number, row in enumerate(rows["BM25"].to_list())]
+    dataset: Dataset[Any] = Dataset("questions", "inmemory", data=numbered)
+    metrics: list[RetrievalMetric] = [MRR(DEPTH, qrels=asked), NDCG(DEPTH, qrels=asked)]
+    result = asyncio.run(quietly(answer.arun(dataset, metrics=metrics)))
+    print(f"mean of the rows that are left, as ragas shows it: {result.to_pandas()['mrr_at_10'].mean():.4f}")
+    with warnings.catch_warnings(action="ignore", category=rm.RetrievalWarning):  # it says what is printed here
+        print(to_evaluation(result, dataset))
+
+
+async def quietly(running: Any) -> Any:
+    """Wait for an experiment without the line that ragas prints for every row that failed."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        return await running
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,248 @@
+"""Build a ragas dataset from a retriever, with the ids that ragas itself never fills."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import retrieval_metrics as rm
+from ragas_retrieval_metrics.host import EvaluationDataset, SingleTurnSample
+from retrieval_metrics.inputs.qrels import Qrels
+from retrieval_metrics.inputs.retrieve import WORKERS
+from retrieval_metrics.judging.matching import as_matching
+
+if TYPE_CHECKING:
+    from ragas.dataset_schema import MultiTurnSample
+
+    from retrieval_metrics.judging.matching import Key
+    from retrieval_metrics.types import QrelsMapping
+
+
+def from_llama_index(
+    retriever: Any,
+    queries: Any,
+    qrels: QrelsMapping | None = None,
+    *,
+    match: str | Key = "id",
+    workers: int = WORKERS,
+    show_progress: bool = True,
+    raise_on_error: bool = False,
+) -> EvaluationDataset:
+    """Ask a LlamaIndex retriever every query and return the rows to evaluate.
+
+    Every row holds `user_input`, `retrieved_contexts` and `retrieved_context_ids`, and `reference_context_ids` (of
+    `rm.Text` judgments `reference_contexts`) where a list says what is relevant. Grades, groups and quotes do not fit
+    into a row: give them to the metrics, which take the same dataset, `metric_suite(qrels=...)`.
+
+    A query whose retriever raises has retrieved nothing: it scores 0.
+
+    Args:
+        retriever: Anything with `retrieve(text)`, such as `index.as_retriever()`.
+        queries: Texts by id, a list of texts, or without `qrels` a whole dataset in any shape that
+            `rm.EvaluationSet.of` takes.
+        qrels: What is relevant, by query id (the text itself where there is no id).
+        match: What the judgments call an item: `"id"` (the id of the node), `"source"` (of the document it was cut
+            from), `"metadata:<name>"`, or a callable that takes an `rm.Retrieved`.
+        workers: How many queries may be under way at once, each in a thread.
+        show_progress: Show a progress bar on stderr.
+        raise_on_error: Raise the first failure instead of scoring it 0.
+
+    Raises:
+        TypeError: If the retriever has no `retrieve`, or the dataset has another shape.
+        ValueError: If a query lacks judgments, or an item what `match` names.
+
+    Warns:
+        RetrievalWarning: If the retriever failed for some queries.
+
+    Example:
+        >>> from llama_index.core.retrievers import BaseRetriever
+        >>> from llama_index.core.schema import NodeWithScore, TextNode
+        >>> class Always(BaseRetriever):
+        ...     def _retrieve(self, query):
+        ...         return [NodeWithScore(node=TextNode(id_="with#2", text="The with statement"), score=0.9)]
+        >>> dataset = from_llama_index(Always(), {"how do I close a file?": ["with#2"]}, show_progress=False)
+        >>> dataset[0].retrieved_context_ids, dataset[0].reference_context_ids
+        (['with#2'], ['with#2'])
+    """
+    questions, ask = _questions(queries, qrels, match), _method(retriever, "retrieve", "a LlamaIndex retriever")
+    run = rm.retrieve(
+        ask, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
+    )
+    return _dataset(questions, run, of_node, match)
+
+
+async def afrom_llama_index(
+    retriever: Any,
+    queries: Any,
+    qrels: QrelsMapping | None = None,
+    *,
+    match: str | Key = "id",
+    workers: int = WORKERS,
+    show_progress: bool = True,
+    raise_on_error: bool = False,
+) -> EvaluationDataset:
+    """Ask a LlamaIndex retriever through `aretrieve`; the asynchronous twin of `from_llama_index`."""
+    questions, ask = _questions(queries, qrels, match), _method(retriever, "aretrieve", "a LlamaIndex retriever")
+    run = await rm.aretrieve(
+        ask, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
+    )
+    return _dataset(questions, run, of_node, match)
+
+
+def from_langchain(
+    retriever: Any,
+    queries: Any,
+    qrels: QrelsMapping | None = None,
+    *,
+    match: str | Key = "id",
+    workers: int = WORKERS,
+    show_progress: bool = True,
+    raise_on_error: bool = False,
+) -> EvaluationDataset:
+    """Ask a LangChain retriever every query and return the rows to evaluate.
+
+    The arguments, the rows and the errors are those of `from_llama_index`. Documents of LangChain often have no id of
+    their own: `match="metadata:<name>"` takes the one in their metadata.
+
+    Args:
+        retriever: Anything that takes a text in `invoke` and returns documents, such as `store.as_retriever()`.
+        queries: Texts by id, a list of texts, or without `qrels` a whole dataset.
+        qrels: What is relevant, by query id.
+        match: What the judgments call a document: `"id"`, `"source"`, `"metadata:<name>"` or a callable.
+        workers: How many queries may be under way at once, each in a thread.
+        show_progress: Show a progress bar on stderr.
+        raise_on_error: Raise the first failure instead of scoring it 0.
+
+    Raises:
+        TypeError: If the retriever has no `invoke`, or the dataset has another shape.
+        ValueError: If a query lacks judgments, or a document what `match` names.
+
+    Warns:
+        RetrievalWarning: If the retriever failed for some queries.
+
+    Example:
+        >>> from langchain_core.documents import Document
+        >>> from langchain_core.runnables import RunnableLambda
+        >>> found = [Document("The with statement", metadata={"key": "with#2"})]
+        >>> questions = {"how do I close a file?": ["with#2"]}
+        >>> retriever = RunnableLambda(lambda text: found)
+        >>> dataset = from_langchain(retriever, questions, match="metadata:key", show_progress=False)
+        >>> dataset[0].retrieved_context_ids
+        ['with#2']
+    """
+    questions, ask = _questions(queries, qrels, match), _method(retriever, "invoke", "a LangChain retriever")
+    run = rm.retrieve(
+        ask, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
+    )
+    return _dataset(questions, run, of_document, match)
+
+
+async def afrom_langchain(
+    retriever: Any,
+    queries: Any,
+    qrels: QrelsMapping | None = None,
+    *,
+    match: str | Key = "id",
+    workers: int = WORKERS,
+    show_progress: bool = True,
+    raise_on_error: bool = False,
+) -> EvaluationDataset:
+    """Ask a LangChain retriever through `ainvoke`; the asynchronous twin of `from_langchain`."""
+    questions, ask = _questions(queries, qrels, match), _method(retriever, "ainvoke", "a LangChain retriever")
+    run = await rm.aretrieve(
+        ask, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
+    )
+    return _dataset(questions, run, of_document, match)
+
+
+def of_node(node: Any) -> rm.Retrieved:
+    """Return what LlamaIndex retrieved, a node with its score, in the words of the core."""
+    inner = node.node
+    return rm.Retrieved(inner.node_id, inner.get_content(), source=inner.ref_doc_id, metadata=inner.metadata)
+
+
+def of_document(document: Any) -> rm.Retrieved:
+    """Return a document of LangChain in the words of the core."""
+    metadata = document.metadata
+    return rm.Retrieved(document.id, document.page_content, source=metadata.get("source"), metadata=metadata)
+
+
+def _questions(queries: Any, qrels: QrelsMapping | None, match: str | Key) -> rm.EvaluationSet:
+    """Return the dataset, complaining of what is wrong with it before a retriever is asked anything."""
+    if qrels is None:
+        questions = rm.EvaluationSet.of(queries)
+    else:
+        texts = queries if isinstance(queries, Mapping) else {text: text for text in queries}
+        questions = rm.EvaluationSet.of({"queries": texts, "relevant_docs": qrels})
+    Qrels(questions.qrels)
+    as_matching(match)
+    return questions
+
+
+def _method(retriever: Any, name: str, what: str) -> Callable[[str], Any]:
+    method = getattr(retriever, name, None)
+    if not callable(method):
+        msg = f"{what} has a method {name}, which {type(retriever).__name__} does not"
+        raise TypeError(msg)
+    bound: Callable[[str], Any] = method
+    return bound
+
+
+def _dataset(
+    questions: rm.EvaluationSet, run: rm.RetrievedRun, convert: Callable[[Any], rm.Retrieved], match: str | Key
+) -> EvaluationDataset:
+    if run.errors:
+        query, error = next(iter(run.errors.items()))
+        warnings.warn(
+            f"the retriever failed for {len(run.errors)} of {len(run)} queries, for example {query!r}: "
+            f"{type(error).__name__}: {error}; they have retrieved nothing, which scores 0",
+            rm.RetrievalWarning,
+            stacklevel=3,
+        )
+    key = as_matching(match).key
+    ids_of, texts_of = _references(questions.qrels)
+    samples: list[SingleTurnSample | MultiTurnSample] = []  # the type of a list that a dataset takes
+    texts: Mapping[Any, str] = questions.queries
+    for query, text in texts.items():
+        items = [convert(item) for item in run[query]]
+        ids = [_id(key(item), place, query, match) for place, item in enumerate(items, start=1)]
+        samples.append(
+            SingleTurnSample(
+                user_input=text,
+                retrieved_contexts=[item.text or "" for item in items],
+                retrieved_context_ids=ids,
+                reference_context_ids=ids_of.get(query),
+                reference_contexts=texts_of.get(query),
+            )
+        )
+    return EvaluationDataset(samples=samples)
+
+
+def _references(qrels: QrelsMapping) -> tuple[dict[Any, list[str | int]], dict[Any, list[str]]]:
+    """Return the relevant ids and the relevant texts of every query; nothing where a list would say something else.
+
+    The columns of ragas hold flat lists. A list of the ids of a graded or grouped dataset would be scored as if all of
+    them were needed and equally good.
+    """
+    truth = Qrels(qrels)
+    if not truth.is_flat or (truth.document_grade != 1).any():
+        return {}, {}
+    bounds = zip(truth.bounds, truth.bounds[1:], strict=False)
+    lists: list[list[Any]] = [list(truth.documents[start:end]) for start, end in bounds]
+    if not truth.has_pieces:
+        return dict(zip(truth.queries, lists, strict=True)), {}
+    if all(isinstance(piece, rm.Text) for piece in truth.documents):
+        return {}, {query: [piece.text for piece in some] for query, some in zip(truth.queries, lists, strict=True)}
+    return {}, {}
+
+
+def _id(key: Any, place: int, query: Any, match: object) -> str | int:
+    if isinstance(key, (str, int)) and not isinstance(key, bool):
+        return key
+    what = f"the item retrieved at rank {place} for query {query!r}"
+    if key is None:
+        msg = f"{what} has no id under match={match!r}; name where it stands, for example match='metadata:id'"
+        raise ValueError(msg)
+    msg = f"{what} has the id {key!r} under match={match!r}; ids are str or int"
+    raise TypeError(msg)

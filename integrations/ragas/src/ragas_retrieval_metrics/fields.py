@@ -1,0 +1,74 @@
+"""The fields of a row, as ragas, its files and its users hand them over."""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from collections.abc import Mapping, Sequence
+from math import isnan
+from typing import Any
+
+_LITERAL_STARTS = ("[", "(", "{")
+
+
+def read_collection(value: Any, field: str) -> Any:
+    """Return a field that holds several things; None where it is empty.
+
+    A CSV file keeps no lists: what was `["d1", "d2"]` comes back as the text `"['d1', 'd2']"`, which a metric would
+    otherwise take character by character. Such a text is read back. Any other text is one id where several are meant.
+
+    Args:
+        value: A list, a mapping, an array, the text of one of these, or None (in a DataFrame NaN, in a CSV file "").
+        field: Its name, for the message.
+
+    Raises:
+        TypeError: If it is a bare text, or no collection.
+        ValueError: If it is the text of an array, whose items cannot be told apart.
+
+    Example:
+        >>> read_collection("['d1', 'd7']", "reference_context_ids")
+        ['d1', 'd7']
+    """
+    if value is None or (isinstance(value, str) and not value.strip()) or (isinstance(value, float) and isnan(value)):
+        return None
+    if isinstance(value, str):
+        return _from_text(value, field)
+    if not isinstance(value, (Sequence, Mapping, set, frozenset)) and not hasattr(value, "tolist"):
+        msg = f"{field} must be a list, got {value!r} ({type(value).__name__})"
+        raise TypeError(msg)
+    return value
+
+
+def _from_text(text: str, field: str) -> Any:
+    if text.strip().startswith(_LITERAL_STARTS):
+        _refuse_an_array(text, field)
+        try:
+            return ast.literal_eval(text.strip())
+        except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
+            msg = f"{field} is the text {_short(text)}, which cannot be read back as a list: {error}"
+            raise ValueError(msg) from error
+    msg = f"{field} is the bare string {_short(text)}; write a list: [{_short(text)}]"
+    raise TypeError(msg)
+
+
+def _refuse_an_array(text: str, field: str) -> None:
+    """Raise for `['d1' 'd2']`, which numpy prints and Python reads as the one string 'd1d2'."""
+    before = None
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.STRING == before:
+                msg = (
+                    f"{field} is the text {_short(text)}, a printed array, whose items would run together; save lists "
+                    "(array.tolist()), or use the local/jsonl backend"
+                )
+                raise ValueError(msg)
+            if token.type != tokenize.NL:
+                before = token.type
+    except (tokenize.TokenError, SyntaxError):
+        return  # no Python literal: reading it says what is wrong
+
+
+def _short(text: str) -> str:
+    longest = 60
+    return repr(text if len(text) <= longest else text[: longest - 1] + "…")

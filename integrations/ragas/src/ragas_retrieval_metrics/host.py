@@ -1,0 +1,47 @@
+"""What is used of ragas, imported in one place, so that a ragas that does not import is explained once."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+
+INSTALL = "pip install ragas-retrieval-metrics"
+CURE = "pip install 'ragas>=0.4.3,<0.5' 'langchain-community>=0.4,<0.4.2'"
+
+
+def explanation(error: ImportError) -> str:
+    """Return what to do about a ragas that cannot be imported."""
+    if error.name == "ragas":
+        return f"ragas_retrieval_metrics needs ragas, which is not installed: {INSTALL}"
+    installed = ", ".join(f"{name} {_version(name)}" for name in ("ragas", "langchain-community"))
+    return (
+        f"ragas is installed but cannot be imported ({error}). Here are {installed}; ragas 0.4.3 needs a module that "
+        f"langchain-community 0.4.2 removed. This pair works: {CURE}"
+    )
+
+
+def _version(distribution: str) -> str:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+try:
+    from ragas.dataset import DataTable
+    from ragas.dataset_schema import EvaluationDataset, EvaluationResult, SingleTurnSample
+    from ragas.metrics.base import MetricType, SingleTurnMetric
+    from ragas.metrics.collections.base import BaseMetric
+    from ragas.metrics.result import MetricResult
+except ImportError as error:
+    raise ImportError(explanation(error), name=error.name) from error
+
+__all__ = [
+    "BaseMetric",
+    "DataTable",
+    "EvaluationDataset",
+    "EvaluationResult",
+    "MetricResult",
+    "MetricType",
+    "SingleTurnMetric",
+    "SingleTurnSample",
+]

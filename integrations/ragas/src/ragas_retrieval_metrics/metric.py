@@ -1,0 +1,215 @@
+"""A metric of the core as a metric of ragas: one class for `evaluate()`, `@experiment` and everything between."""
+
+from __future__ import annotations
+
+import warnings
+from math import inf, isnan, nan
+from typing import TYPE_CHECKING, Any, cast
+
+import retrieval_metrics as rm
+from ragas_retrieval_metrics.host import BaseMetric, MetricResult, MetricType, SingleTurnMetric
+from ragas_retrieval_metrics.names import By, Named, OnUnjudged, one_of
+from ragas_retrieval_metrics.references import References, as_items, as_pieces, scale_known
+from ragas_retrieval_metrics.row import FIELDS, Row
+from retrieval_metrics.evaluation.score_queries import score_queries
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from langchain_core.callbacks import Callbacks
+    from ragas.dataset_schema import SingleTurnSample
+    from ragas.run_config import RunConfig
+
+    from retrieval_metrics.evaluation.score_queries import QueryScore
+    from retrieval_metrics.metrics.definition import ParameterValue
+    from retrieval_metrics.types import QrelsMapping
+
+
+class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # the bases of BaseMetric disagree on allowed_values
+    """Any metric of the core, for ragas.
+
+    It runs in `evaluate()`, `aevaluate()`, `single_turn_score`, `score`, `ascore`, `abatch_score` and inside
+    `@experiment`, without an LLM, a key or a network, and gives the value of `rm.evaluate` to the last bit.
+
+    Nothing retrieved scores 0. A row without a relevant context has no value: NaN, which ragas leaves out of its mean.
+    `to_evaluation` counts such rows, and those that failed.
+
+    Attributes:
+        name: The name in the results, such as `ndcg_at_10`. It says everything that changes the number except `qrels`,
+            and the metric can be rebuilt from it: `RetrievalMetric(name)`.
+        metric: The metric of the core.
+        by: What is compared.
+        on_unjudged: What a row without a relevant context scores.
+
+    Example:
+        >>> metric = RetrievalMetric("rbp(p=0.5)@3")
+        >>> metric.name
+        'rbp_at_3-p-0.5'
+        >>> metric.score(retrieved_context_ids=["d3", "d7"], reference_context_ids=["d7"]).value  # (1 - .5) * .5
+        0.25
+    """
+
+    def __init__(
+        self,
+        name: str | rm.Metric,
+        k: int | rm.Budget | None = None,
+        *,
+        by: By | None = None,
+        qrels: QrelsMapping | rm.Qrels | rm.EvaluationSet | None = None,
+        on_unjudged: OnUnjudged | None = None,
+        **parameters: ParameterValue,
+    ) -> None:
+        """Make the metric.
+
+        Args:
+            name: A name of the core (`"ndcg@10"`, `"precision(rel=2)@5"`), or the name of such a metric in ragas.
+            k: The cut-off, where the name does not say it: only the first k contexts count, or with `by="texts"` those
+                that fit into `rm.Budget(2000, "chars")`. None means all.
+            by: `"ids"` (the default) compares `retrieved_context_ids` with `reference_context_ids`; `"texts"` compares
+                `retrieved_contexts` with `reference_contexts`, for hosts that fill texts alone, each as an `rm.Text`;
+                `"auto"` takes ids where a row has them and texts otherwise.
+            qrels: What is relevant, by the text of the query (`user_input`): ids, grades `{"d1": 2}`, groups
+                `[["d1", "d2"], ["d9"]]` or graded groups; with `by="texts"` reference texts, `rm.Text` or `rm.Quote`
+                instead of ids. It replaces the reference columns, which in `evaluate()` can hold a flat list only. An
+                `rm.EvaluationSet` will do.
+            on_unjudged: `"nan"` (the default) leaves a row without a relevant context undefined; `"zero"` scores it 0.
+            **parameters: Parameters of the metric, such as `rel=2` or `gain="exponential"`.
+
+        Raises:
+            ValueError: If the metric, a parameter or an option is unknown, two say different things, or the metric
+                counts what rows of ragas do not hold.
+            TypeError: If k is no integer, or the qrels have another shape.
+        """
+        said = Named(name) if isinstance(name, rm.Metric) else Named.parse(name)
+        metric = _complete(said.metric, k, parameters)
+        self.by: By = cast("By", one_of(by or said.by, By, "by"))
+        self.on_unjudged: OnUnjudged = cast(
+            "OnUnjudged", one_of(on_unjudged or said.on_unjudged, OnUnjudged, "on_unjudged")
+        )
+        self.metric = metric
+        _require_countable(metric, self.by)
+        self._references = References.of(qrels, self.by)
+        highest = 1.0 if metric.definition.bounded else inf
+        super().__init__(name=str(Named(metric, self.by, self.on_unjudged)), allowed_values=(0.0, highest))
+        # Not through the setter: it refuses the columns with ids, which ragas's own metrics set in this way too.
+        self._required_columns = {MetricType.SINGLE_TURN: self._columns()}
+
+    def _columns(self) -> set[str]:
+        if self.by == "auto":
+            return {f"{field}:optional" for field in Row._fields}
+        retrieved, reference = FIELDS[self.by]
+        return {retrieved, "user_input"} if self._references else {retrieved, reference, "user_input:optional"}
+
+    def init(self, run_config: RunConfig) -> None:
+        """Do nothing: ragas calls this to hand a language model its settings, and there is none."""
+
+    async def _single_turn_ascore(self, sample: SingleTurnSample, callbacks: Callbacks) -> float:  # noqa: ARG002  (ragas passes it by name)
+        row = Row(*(getattr(sample, field) for field in Row._fields)).read()
+        return self._compare(row, host_filled=True)[0]
+
+    async def ascore(  # type: ignore[override]  # hosts read the parameters from this signature, so no **kwargs
+        self,
+        retrieved_context_ids: Any = None,
+        reference_context_ids: Any = None,
+        retrieved_contexts: Sequence[str] | str | None = None,
+        reference_contexts: Sequence[str] | str | None = None,
+        user_input: str | None = None,
+    ) -> MetricResult:
+        """Score one row; awaitable, though there is nothing to wait for.
+
+        Args:
+            retrieved_context_ids: Ids best first, or `{id: score}`. The text of a list, which a CSV file makes of it,
+                is read back.
+            reference_context_ids: What is relevant: ids, grades, groups or graded groups.
+            retrieved_contexts: Texts best first.
+            reference_contexts: The texts that should be retrieved.
+            user_input: The query: the key of `qrels`, and the name of the row in messages.
+
+        Returns:
+            The value, a float, with the ranks it rests on as its reason.
+
+        Raises:
+            ValueError: If the field that `by` compares is missing.
+            TypeError: If a field has the wrong type: a bare string for a list, a set for a ranking.
+        """
+        return self.score(
+            retrieved_context_ids, reference_context_ids, retrieved_contexts, reference_contexts, user_input
+        )
+
+    def score(  # type: ignore[override]  # as above
+        self,
+        retrieved_context_ids: Any = None,
+        reference_context_ids: Any = None,
+        retrieved_contexts: Sequence[str] | str | None = None,
+        reference_contexts: Sequence[str] | str | None = None,
+        user_input: str | None = None,
+    ) -> MetricResult:
+        """Score one row; works inside a running event loop too, as in a notebook.
+
+        Args, returns and raises are those of `ascore`.
+        """
+        row = Row(retrieved_context_ids, reference_context_ids, retrieved_contexts, reference_contexts, user_input)
+        value, reason = self._compare(row.read(), host_filled=False)
+        return MetricResult(value=value, reason=reason)
+
+    def batch_score(self, inputs: list[dict[str, Any]]) -> list[MetricResult]:
+        """Score several rows, each given as the arguments of `ascore`; works inside a running event loop too."""
+        return [self.score(**fields) for fields in inputs]
+
+    def _compare(self, row: Row, *, host_filled: bool) -> tuple[float, str]:
+        kind, retrieved, reference = row.pair(self.by, has_qrels=self._references is not None)
+        if retrieved is None:
+            retrieved = self._nothing_retrieved(row, FIELDS[kind][0], host_filled=host_filled)
+        judgments = self._references.of_query(row) if self._references else reference
+        if judgments is None:
+            return (0.0 if self.on_unjudged == "zero" else nan), "nothing says what is relevant"
+        metric = self._references.scaled(self.metric) if self._references else scale_known(self.metric, judgments)
+        if kind == "texts":
+            judgments, retrieved = as_pieces(judgments), as_items(retrieved)
+        score = score_queries({row.query: judgments}, {row.query: retrieved}, metric)[metric][row.query]
+        if isnan(score.value) and not score.n_relevant and self.on_unjudged == "zero":
+            return 0.0, _reason(score, metric)
+        return score.value, _reason(score, metric)
+
+    def _nothing_retrieved(self, row: Row, field: str, *, host_filled: bool) -> list[str]:
+        """Return an empty ranking for a row that a host left unfilled, which it does where retrieval failed."""
+        if not host_filled:
+            msg = f"row {row.query!r} has no {field}, which {self.name} needs; write [] where nothing was retrieved"
+            raise ValueError(msg)
+        warnings.warn(
+            f"row {row.query!r} has no {field}: nothing was retrieved, which scores 0",
+            rm.RetrievalWarning,
+            stacklevel=2,
+        )
+        return []
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(name={self.name!r})"
+
+
+def _require_countable(metric: rm.Metric, by: By) -> None:
+    if isinstance(metric.k, rm.Budget) and metric.k.unit == "tokens":
+        msg = (
+            f"{metric} counts tokens, and rows of ragas hold none; cut off by characters, or evaluate with rm.evaluate"
+        )
+        raise ValueError(msg)
+    if by != "texts" and (isinstance(metric.k, rm.Budget) or metric.definition.needs_places):
+        msg = f"{metric} needs the texts that were retrieved; compare them with by='texts', got by={by!r}"
+        raise ValueError(msg)
+
+
+def _complete(metric: rm.Metric, k: int | rm.Budget | None, parameters: dict[str, ParameterValue]) -> rm.Metric:
+    if k is not None and metric.k not in {None, k}:
+        msg = f"the name {str(metric)!r} says k={metric.k}, and k={k} is given beside it; say it once"
+        raise ValueError(msg)
+    return rm.Metric.of(metric.name, metric.k if k is None else k, **{**dict(metric.parameters), **parameters})
+
+
+def _reason(score: QueryScore, metric: rm.Metric) -> str:
+    if not score.n_relevant:
+        return "nothing is relevant"
+    k = metric.k if isinstance(metric.k, int) else None
+    ranks = [rank for rank in score.relevant_ranks if k is None or rank <= k]
+    at = f", at rank {', '.join(map(str, ranks))}" if ranks else ""
+    budget = f"; what fits into {metric.k} counts" if isinstance(metric.k, rm.Budget) else ""
+    return f"{len(ranks)} relevant in the first {k or score.n_retrieved}{at}; {score.n_relevant} needed{budget}"

@@ -1,0 +1,89 @@
+"""Names of metrics that every host of ragas accepts, and the way back from a name to the metric.
+
+Ragas keys its results by the name of a metric, MLflow refuses `@`, `(` and `=` in it, and Haystack stores nothing but
+the class and the name. So a name says everything that changes the number, in letters, digits, `_`, `-`, `.` and `:`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, cast, get_args
+
+from retrieval_metrics.judging.budget import Budget
+from retrieval_metrics.metrics.metric import Metric
+from retrieval_metrics.metrics.table import DEFINITIONS
+
+if TYPE_CHECKING:
+    from retrieval_metrics.metrics.definition import ParameterValue
+
+By: TypeAlias = Literal["ids", "texts", "auto"]
+OnUnjudged: TypeAlias = Literal["nan", "zero"]
+
+
+class Named(NamedTuple):
+    """What a name says.
+
+    Attributes:
+        metric: The metric of the core, with its cut-off and parameters.
+        by: What is compared.
+        on_unjudged: What a row without a relevant context scores.
+    """
+
+    metric: Metric
+    by: By = "ids"
+    on_unjudged: OnUnjudged = "nan"
+
+    def __str__(self) -> str:
+        options: list[tuple[str, ParameterValue]] = list(self.metric.parameters)
+        if self.by != "ids":
+            options.append(("by", self.by))
+        if self.on_unjudged != "nan":
+            options.append(("unjudged", self.on_unjudged))
+        cutoff = "" if self.metric.k is None else f"_at_{self.metric.k}"
+        said = (f"-{key}-{str(value).replace(';', '_')}" for key, value in options)
+        return f"{self.metric.name}{cutoff}{''.join(said)}"
+
+    @classmethod
+    def parse(cls, text: str) -> Named:
+        """Read a name as it is printed here, or as the core prints it.
+
+        Raises:
+            ValueError: If it names no metric, or an option has an unknown value.
+            TypeError: If it is no text.
+
+        Example:
+            >>> Named.parse("ndcg_at_10").metric
+            Metric.parse('ndcg@10')
+            >>> str(Named.parse("precision(rel=2)@5"))
+            'precision_at_5-rel-2'
+            >>> Named.parse("mrr_at_10-by-texts").by
+            'texts'
+        """
+        if not isinstance(text, str):
+            return cls(Metric.parse(text))  # which says what is wrong
+        head, *rest = _OPTION.split(text)
+        given: dict[str, str] = dict(zip(rest[::2], rest[1::2], strict=True))
+        by = one_of(given.pop("by", "ids"), By, "by")
+        on_unjudged = one_of(given.pop("unjudged", "nan"), OnUnjudged, "on_unjudged")
+        name, at, cutoff = head.rpartition("_at_")
+        budget = Budget.parse(cutoff) if at else None
+        metric = Metric.parse(head) if budget is None else Metric.of(name, budget)
+        if given:
+            metric = Metric.of(metric.name, metric.k, **{key: value.replace("_", ";") for key, value in given.items()})
+        return cls(metric, cast("By", by), cast("OnUnjudged", on_unjudged))
+
+
+def one_of(value: str, options: object, what: str) -> str:
+    """Return the value if it is one of the words of a Literal type.
+
+    Raises:
+        ValueError: If it is not.
+    """
+    if value not in get_args(options):
+        msg = f"{what} must be one of {', '.join(map(repr, get_args(options)))}, got {value!r}"
+        raise ValueError(msg)
+    return value
+
+
+_PARAMETERS = sorted({key for definition in DEFINITIONS.values() for key in definition.parameters})
+_OPTION = re.compile(rf"-({'|'.join((*_PARAMETERS, 'by', 'unjudged'))})-")

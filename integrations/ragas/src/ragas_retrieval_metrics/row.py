@@ -1,0 +1,67 @@
+"""One row as a metric meets it: what was retrieved, and what should have been."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ragas_retrieval_metrics.fields import read_collection
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ragas_retrieval_metrics.names import By
+
+FIELDS: Mapping[By, tuple[str, str]] = {
+    "ids": ("retrieved_context_ids", "reference_context_ids"),
+    "texts": ("retrieved_contexts", "reference_contexts"),
+}
+"""What is compared with what, in the words of ragas."""
+
+
+class Row(NamedTuple):
+    """The fields of a ragas row that a retrieval metric reads; None is absent, [] is nothing."""
+
+    retrieved_context_ids: Any = None
+    reference_context_ids: Any = None
+    retrieved_contexts: Any = None
+    reference_contexts: Any = None
+    user_input: str | None = None
+
+    @property
+    def query(self) -> str:
+        """What to call the row in a message."""
+        return self.user_input if isinstance(self.user_input, str) else "(this row)"
+
+    def read(self) -> Row:
+        """Return the row with its collections read back from text where a file has made text of them."""
+        collections = {
+            field: read_collection(getattr(self, field), field) for pair in FIELDS.values() for field in pair
+        }
+        return Row(**collections, user_input=self.user_input)
+
+    def pair(self, by: By, *, has_qrels: bool) -> tuple[By, Any, Any]:
+        """Return what is compared: the kind, what was retrieved (None if nothing says), and the reference.
+
+        Args:
+            by: `ids` or `texts`; `auto` takes ids where the row has them on both sides, and texts otherwise.
+            has_qrels: Whether the metric brings the reference itself.
+
+        Raises:
+            ValueError: If the row has only fields of the other kind, so that nothing could be compared.
+        """
+        chosen: By = by
+        if by == "auto":
+            has_ids = self.retrieved_context_ids is not None and self.reference_context_ids is not None
+            has_texts = self.retrieved_contexts is not None and self.reference_contexts is not None
+            chosen = "texts" if has_texts and not has_ids else "ids"
+        retrieved, reference = FIELDS[chosen]
+        other: By = "texts" if chosen == "ids" else "ids"
+        for field, instead in zip(FIELDS[chosen], FIELDS[other], strict=True):
+            brought = has_qrels and field == reference
+            if getattr(self, field) is None and not brought and getattr(self, instead) is not None:
+                msg = (
+                    f"row {self.query!r} has {instead} but no {field}, which by={by!r} compares; fill {field}, or "
+                    f"compare {other} on both sides with by={other!r}"
+                )
+                raise ValueError(msg)
+        return chosen, getattr(self, retrieved), getattr(self, reference)

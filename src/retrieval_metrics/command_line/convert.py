@@ -1,0 +1,58 @@
+"""`retrieval-metrics convert run|qrels SOURCE TARGET`."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from retrieval_metrics.command_line.arguments import assignments, show_progress
+from retrieval_metrics.inputs.files.formats import FORMATS
+from retrieval_metrics.inputs.files.reading import read_qrels, read_run
+from retrieval_metrics.inputs.files.writing import write_qrels, write_run
+
+EXAMPLES = """\
+examples:
+  retrieval-metrics convert run run.csv run.trec.gz --tag bm25
+  retrieval-metrics convert qrels qrels/test.tsv qrels.trec
+  retrieval-metrics convert run hits.parquet run.jsonl --column query=qid --column document=passage
+"""
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "convert",
+        help="write a run or judgments in another format",
+        description="Write a run or judgments in another format; numbers stay the same to the last bit.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run_command=run)
+    parser.add_argument("what", choices=["run", "qrels"], help="what the file holds")
+    parser.add_argument("source", metavar="SOURCE")
+    parser.add_argument("target", metavar="TARGET", help="a further .gz or .zst compresses it")
+    parser.add_argument(
+        "--from", dest="read_as", choices=FORMATS, help="the format of SOURCE, if its name does not tell"
+    )
+    parser.add_argument(
+        "--to", dest="write_as", choices=FORMATS, help="the format of TARGET, if its name does not tell"
+    )
+    parser.add_argument("--column", action="append", default=[], metavar="ROLE=NAME", help="a column of SOURCE")
+    parser.add_argument(
+        "--tag", default="retrieval-metrics", help="the last column of a TREC run (default: %(default)s)"
+    )
+    parser.add_argument("--no-progress", action="store_true", help="no progress bar for large files")
+
+
+def run(given: argparse.Namespace) -> bool:
+    """Run the command; nothing can be below a floor here."""
+    columns = assignments(given.column)
+    if given.what == "qrels":
+        write_qrels(
+            read_qrels(given.source, format=given.read_as, columns=columns), given.target, format=given.write_as
+        )
+        return True
+    bar = show_progress(given.source, wanted=not given.no_progress)
+    source = read_run(given.source, format=given.read_as, columns=columns, show_progress=bar)
+    write_run(source, given.target, format=given.write_as, tag=given.tag)
+    return True

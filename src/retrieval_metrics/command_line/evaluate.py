@@ -1,0 +1,107 @@
+"""`retrieval-metrics evaluate QRELS RUN`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.command_line import output
+from retrieval_metrics.command_line.arguments import assignments, memory_size, metric, named_value, show_progress
+from retrieval_metrics.evaluation.engine import evaluate
+from retrieval_metrics.inputs.files.formats import FORMATS
+from retrieval_metrics.inputs.files.reading import read_qrels, read_run
+from retrieval_metrics.inputs.run import StreamedRun
+from retrieval_metrics.judging.rules import RULE_SETS
+from retrieval_metrics.metrics.metric import DEFAULT_METRICS, Metric
+
+if TYPE_CHECKING:
+    from retrieval_metrics.evaluation.evaluation import Evaluation
+
+EXAMPLES = """\
+examples:
+  retrieval-metrics evaluate qrels.trec run.trec
+  retrieval-metrics evaluate qrels.trec run.trec -m ndcg@10 -m "precision(rel=2)@5" --semantics trec_eval
+  retrieval-metrics evaluate qrels.csv run.csv --run-column query=qid --run-column document=passage
+  retrieval-metrics evaluate qrels.trec run.trec --per-query --format json | jq .per_query
+  retrieval-metrics evaluate qrels.trec run.trec --fail-under ndcg@10=0.35 --fail-under recall@100=0.8
+"""
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "evaluate",
+        help="score a run against judgments",
+        description="Score what a retriever returned against what is relevant.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run_command=run)
+    parser.add_argument("qrels", metavar="QRELS", help="judgments: TREC, BEIR, CSV, TSV, JSON, JSONL or Parquet")
+    parser.add_argument("run", metavar="RUN", help="what was retrieved, in any of these formats; .gz and .zst too")
+    parser.add_argument(
+        "-m",
+        "--metric",
+        action="append",
+        type=metric,
+        metavar="METRIC",
+        help=f"a metric such as ndcg@10, again for more (default: {' '.join(DEFAULT_METRICS)})",
+    )
+    parser.add_argument("--semantics", choices=list(RULE_SETS), default="standard", help="default: %(default)s")
+    parser.add_argument("--per-query", action="store_true", help="the values of every query, too")
+    parser.add_argument(
+        "--fail-under",
+        action="append",
+        default=[],
+        type=named_value,
+        metavar="METRIC=VALUE",
+        help="exit with 1 if the mean of the metric is below the value",
+    )
+    parser.add_argument("--format", choices=list(output.FORMATS), default="text", help="default: %(default)s")
+    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there instead of to the terminal")
+    for what in ("qrels", "run"):
+        parser.add_argument(
+            f"--{what}-format", choices=FORMATS, help=f"of {what.upper()}, where its name does not tell"
+        )
+        parser.add_argument(
+            f"--{what}-column",
+            action="append",
+            default=[],
+            metavar="ROLE=NAME",
+            help=f"a column of {what.upper()}: query=..., document=..., {'grade' if what == 'qrels' else 'score'}=...",
+        )
+    parser.add_argument(
+        "--memory", type=memory_size, metavar="SIZE", help="what the run may take, such as 4GB, before it is streamed"
+    )
+    parser.add_argument("--no-progress", action="store_true", help="no progress bar for large files")
+
+
+def run(given: argparse.Namespace) -> bool:
+    """Run the command; return whether every metric reaches its floor."""
+    metrics = [*(given.metric or DEFAULT_METRICS), *(name for name, _ in given.fail_under)]
+    qrels = read_qrels(given.qrels, format=given.qrels_format, columns=assignments(given.qrels_column))
+    ranked = read_run(
+        given.run,
+        format=given.run_format,
+        columns=assignments(given.run_column),
+        memory=given.memory,
+        show_progress=show_progress(given.run, wanted=not given.no_progress),
+    )
+    if isinstance(ranked, StreamedRun):
+        sys.stderr.write(f"retrieval-metrics: note: {ranked!r}: too large for the memory it may take, read twice\n")
+    result = evaluate(qrels, ranked, metrics, semantics=given.semantics)
+    output.write(result, given.format, given.output, per_query=given.per_query)
+    return _reaches(result, given.fail_under)
+
+
+def _reaches(result: Evaluation, floors: list[tuple[Metric, float]]) -> bool:
+    met = True
+    for name, floor in floors:
+        mean = result.means[str(name)]
+        if isnan(mean) or mean < floor:
+            met = False
+            output.complain(f"{name} is {mean:.4f}, below {floor:g}")
+    return met

@@ -1,0 +1,80 @@
+"""`retrieval-metrics`: parse the arguments, run the command, and say in one line what went wrong."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import warnings
+from typing import TYPE_CHECKING, NoReturn
+
+from retrieval_metrics.checks import RetrievalWarning
+from retrieval_metrics.command_line import convert, evaluate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+BELOW, WRONG = 1, 2
+"""Exit codes: a metric is below its floor; the call or a file is wrong."""
+
+EXAMPLES = """\
+examples:
+  retrieval-metrics evaluate qrels.trec run.trec.gz -m ndcg@10 -m map
+  retrieval-metrics evaluate qrels/test.tsv run.csv -m mrr@10 --per-query --format csv -o scores.csv
+  retrieval-metrics evaluate qrels.trec run.trec --fail-under ndcg@10=0.35     (exit code 1 if it is lower)
+  retrieval-metrics convert run run.parquet run.trec.zst
+
+exit codes: 0 done; 1 a metric is below its --fail-under; 2 the call or a file is wrong
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
+    top = argparse.ArgumentParser(
+        prog="retrieval-metrics",
+        description="Retrieval metrics from files: exact, fast, and the same as in Python.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--version", action="store_true", help="print the version and exit")
+    commands = top.add_subparsers(title="commands", metavar="COMMAND")
+    for command in (evaluate, convert):
+        command.add_to(commands)
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    top = parser()
+    given = top.parse_args(arguments)
+    if given.version:
+        from importlib.metadata import version  # noqa: PLC0415  (costs as much to import as half of this package)
+
+        sys.stdout.write(version("retrieval-metrics") + "\n")
+        return 0
+    if not hasattr(given, "run_command"):
+        top.print_help()
+        return WRONG
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", RetrievalWarning)
+            warnings.showwarning = _show_warning
+            met: bool = given.run_command(given)
+            sys.stdout.flush()
+    except BrokenPipeError:  # the reader has seen enough, as with "| head"
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (ImportError, OSError, TypeError, ValueError) as error:
+        sys.stderr.write(f"retrieval-metrics: error: {error}\n")
+        return WRONG
+    return 0 if met else BELOW
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+    kind = "warning" if issubclass(category, RetrievalWarning) else category.__name__
+    sys.stderr.write(f"retrieval-metrics: {kind}: {message}\n")
+
+
+def script() -> NoReturn:
+    """Run the command line as a program."""
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Files and DataFrames: read into columns, written from them."""

@@ -1,0 +1,112 @@
+"""From rows to whole queries: cut columns where the query changes, and find documents that stand twice in one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.inputs.run import Batch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import polars as pl
+
+    from retrieval_metrics.types import FloatArray, IntArray
+
+LARGEST_INT32 = 2**31
+ODD = np.uint64(0x9E3779B97F4A7C15)
+"""2**64 divided by the golden ratio: its multiples are far apart in every bit."""
+
+
+def stretches(queries: pl.Series) -> IntArray:
+    """Return the rows at which another query begins than that of the row before; the first is 0."""
+    changes: IntArray = np.flatnonzero((queries[1:] != queries[:-1]).to_numpy()) + 1
+    return np.concatenate([[0], changes])
+
+
+def batch_of(queries: pl.Series, documents: pl.Series, scores: FloatArray | None) -> Batch:
+    """Return rows as a batch, in which a query may still occur in several places."""
+    starts = stretches(queries)
+    return Batch(queries.gather(starts).to_list(), np.append(starts, len(queries)), documents, scores)
+
+
+def regrouped(batches: Iterable[Batch]) -> Batch:
+    """Return one batch in which every query has its rows together, in the order they had."""
+    import polars as pl  # noqa: PLC0415  (an extra; whoever holds a batch has it)
+
+    parts = list(batches)
+    codes: dict[object, int] = {}
+    code = np.concatenate(
+        [
+            np.repeat([codes.setdefault(query, len(codes)) for query in part.queries], np.diff(part.bounds))
+            for part in parts
+        ]
+    )
+    order = np.argsort(code, kind="stable")
+    documents = pl.concat([part.documents for part in parts]).gather(order)
+    scores = None
+    if parts[0].scores is not None:
+        scores = np.concatenate([part.scores for part in parts if part.scores is not None])[order]
+    bounds = np.concatenate([[0], np.cumsum(np.bincount(code, minlength=len(codes)))])
+    return Batch(list(codes), bounds, documents, scores)  # type: ignore[arg-type]  # the codes are the query ids
+
+
+def whole_queries(parts: Iterable[tuple[pl.Series, pl.Series, FloatArray]]) -> Iterator[Batch]:
+    """Cut rows that come in pieces so that a query whose rows stand together is in one batch.
+
+    Args:
+        parts: Query, document and score of successive rows.
+    """
+    import polars as pl  # noqa: PLC0415  (an extra; whoever holds a column has it)
+
+    kept: tuple[pl.Series, pl.Series, FloatArray] | None = None
+    for part in parts:
+        if not len(part[0]):
+            continue
+        queries, documents, scores = part
+        if kept is not None:
+            queries, documents = pl.concat([kept[0], queries]), pl.concat([kept[1], documents])
+            queries, documents = queries.rechunk(), documents.rechunk()
+            scores = np.concatenate([kept[2], scores])
+        last = int(stretches(queries)[-1])
+        if last:
+            yield batch_of(queries[:last], documents[:last], scores[:last])
+        kept = queries[last:], documents[last:], scores[last:]  # the next part may go on with it
+    if kept is not None:
+        yield batch_of(*kept)
+
+
+def first_repeat(batch: Batch) -> int | None:
+    """Return the first row whose document stands in its query before; None if there is none.
+
+    Every row writes its number into a table at the place its hash names; a row that finds another number there has the
+    same document as another row, or shares its place by chance. Only those few are compared.
+    """
+    rows = len(batch.documents)
+    salt = np.arange(len(batch.queries), dtype=np.uint64) * ODD
+    hashes = batch.documents.hash().to_numpy() + np.repeat(salt, np.diff(batch.bounds))
+    bits = rows.bit_length() + 3
+    place = (hashes >> np.uint64(64 - bits)).view(np.int64)
+    number = np.arange(rows, dtype=np.int32 if rows < LARGEST_INT32 else np.int64)
+    table = np.empty(1 << bits, number.dtype)
+    table[place] = number
+    holder = table[place]
+    crowded = np.flatnonzero(holder != number)
+    others = np.sort(hashes[crowded])
+    if not ((hashes[crowded] == hashes[holder[crowded]]).any() or (others[1:] == others[:-1]).any()):
+        return None
+    return _first_equal(batch, np.union1d(crowded, holder[crowded]))
+
+
+def _first_equal(batch: Batch, suspects: IntArray) -> int | None:
+    """Return the first of some rows that really repeats another: equal hashes alone prove nothing."""
+    seen: set[tuple[int, object]] = set()
+    owner = np.searchsorted(batch.bounds, suspects, side="right").tolist()
+    documents = batch.documents.gather(suspects).to_list()
+    for row, query, document in zip(suspects.tolist(), owner, documents, strict=True):
+        if (query, document) in seen:
+            return int(row)
+        seen.add((query, document))
+    return None

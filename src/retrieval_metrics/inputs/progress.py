@@ -1,0 +1,45 @@
+"""A progress bar on stderr for whatever takes more than a moment."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+@contextmanager
+def progress(label: str, total: int, *, enabled: bool, in_bytes: bool = False) -> Iterator[Callable[[int], None]]:
+    """Show a bar, and hand out what sets it: a function of how much is done.
+
+    Args:
+        label: What is being done.
+        total: How much there is to do.
+        enabled: Without it nothing is shown and nothing is needed.
+        in_bytes: Count in bytes rather than in pieces.
+
+    Raises:
+        ImportError: If a bar is wanted and rich is not installed.
+    """
+    if not enabled:
+        yield lambda _: None
+        return
+    try:
+        from rich.console import Console  # noqa: PLC0415  (an extra: imported where it is used)
+        from rich.progress import (  # noqa: PLC0415  (as above)
+            BarColumn,
+            DownloadColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+    except ImportError as error:
+        msg = "show_progress needs rich: pip install 'retrieval-metrics[cli]'"
+        raise ImportError(msg) from error
+    done = DownloadColumn() if in_bytes else MofNCompleteColumn()
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), done, TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(label, total=total)
+        yield lambda so_far: bar.update(task, completed=so_far)

@@ -1,0 +1,37 @@
+"""Coverage: how much of the text that is needed was retrieved?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.metrics.definition import Definition
+
+if TYPE_CHECKING:
+    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.types import Cut, FloatArray
+
+
+def score(judged: JudgedRun, *, k: Cut) -> FloatArray:
+    """Return the share of the needed characters that the first `k` items hold, shape (queries,).
+
+        coverage@k = |G n (C_1 u ... u C_k)| / |G|
+
+    where C_i are the characters of item i and G those of the relevant spans and texts; of a group of alternatives those
+    with which the value is largest. White space does not count where the sources are known. Range [0, 1]. Nothing
+    retrieved scores 0. Undefined (NaN) where something relevant is no `Span` or `Text`, or an item has no offsets.
+    """
+    if judged.coverage is None:
+        return np.full(judged.n_queries, np.nan)
+    covered, total = judged.coverage.counted(k)
+    return covered / total
+
+
+DEFINITION = Definition(
+    name="coverage",
+    score=score,
+    summary="characters of the relevant spans among the first k / all of them",
+    needs_relevant=False,
+    needs_places=True,
+)

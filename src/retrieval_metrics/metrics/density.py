@@ -1,0 +1,38 @@
+"""Density: how much of the text that was retrieved is needed?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.metrics.definition import Definition
+
+if TYPE_CHECKING:
+    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.types import Cut, FloatArray
+
+
+def score(judged: JudgedRun, *, k: Cut) -> FloatArray:
+    """Return the share of the characters of the first `k` items that are needed, shape (queries,).
+
+        density@k = |G n (C_1 u ... u C_k)| / (|C_1| + ... + |C_k|)
+
+    where C_i are the characters of item i and G those of the relevant spans and texts, as in coverage@k: what is
+    retrieved twice is needed once. White space does not count where the sources are known. Range [0, 1]. Nothing
+    retrieved scores 0. Undefined (NaN) where coverage@k is.
+    """
+    if judged.coverage is None:
+        return np.full(judged.n_queries, np.nan)
+    covered, _ = judged.coverage.counted(k)
+    # A text is read in words and a span in characters: where a query has both, more may be needed than there is.
+    return np.minimum(covered / np.maximum(judged.coverage.lengths(k), 1), 1.0)
+
+
+DEFINITION = Definition(
+    name="density",
+    score=score,
+    summary="characters of the relevant spans among the first k / all characters of the first k",
+    needs_relevant=False,
+    needs_places=True,
+)

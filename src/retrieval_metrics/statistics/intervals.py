@@ -1,0 +1,201 @@
+"""The confidence interval of a mean of per-query values."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from retrieval_metrics.statistics import checks
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+TOLERANCE_AT_BOUNDS = 1e-9  # a sum of rounded gains may end a hair above 1
+
+
+class Interval(NamedTuple):
+    """The two ends of a confidence interval."""
+
+    low: float
+    high: float
+
+
+def mean_interval(
+    values: ArrayLike,
+    *,
+    level: float = 0.95,
+    binary: bool = False,
+    bounds: tuple[float, float] = (0.0, 1.0),
+) -> Interval:
+    """Confidence interval of the mean of a metric, from its values on a sample of queries.
+
+    A metric that is 0 or 1 for every query (`binary=True`: hit rate, full recall) gets the Clopper-Pearson interval,
+    which covers at least `level` whatever the true rate is.
+
+    Any other metric gets a Beta interval. To the n values x it adds half an observation at each of two ends,
+    low and high, which stand for the queries the sample did not happen to contain. With y = (x - low) / (high - low):
+
+        m = (sum y + 1/2) / (n + 1)
+        v = ((sum y^2 + 1/2) / (n + 1) - m^2) / (n + 2)
+        c = m (1 - m) / v - 1
+        interval = quantiles of Beta(m c, (1 - m) c), scaled back to x
+
+    m and v are the mean and the variance of the unknown mean under the Dirichlet process posterior with that prior
+    (Ferguson 1973; without the two halves it is the Bayesian bootstrap, Rubin 1981), and c is the number of
+    yes-or-no queries that would carry as much information, as in Korn and Graubard (1998). For values that are 0 or 1
+    it is the Jeffreys interval, recommended for small samples by Brown, Cai and DasGupta (2001).
+
+    The ends are the `bounds`. A query can always fail, so the lower one is the metric's; the upper one should be what
+    an ideal ranking reaches on these queries, which is 1 for most metrics but 0.2 for precision@5 where each query has
+    one relevant document: a bound out of reach makes the interval wider than it need be. A side without a bound has
+    its end one observed range beyond the most extreme value.
+
+    Why not Student's t or a bootstrap: at a mean of 0.95 and 25 queries a 95 % t interval covers the truth in about
+    84 % of samples. The percentile bootstrap does no better, and BCa under-covers small samples, too (Owen 2025): they
+    see no failure in the sample and conclude that there is none. For values like those of retrieval metrics and 25
+    queries or more this interval covers 93 to 98 %, and becomes Student's as n grows; where few values huddle far from
+    both bounds it is wider than it need be. Nothing in it is random.
+
+    The interval always contains the sample mean and never leaves `bounds`. Of no values it is (nan, nan). Of a single
+    value, or of values that all coincide, it is not a point: without a bound on one side it is infinite there.
+
+    Args:
+        values: One finite number per query, shape (n,).
+        level: Confidence level, strictly between 0 and 1.
+        binary: Whether the metric is 0 or 1 by definition. A metric that merely happened to be 0 or 1 is not binary.
+        bounds: Smallest and largest value the metric can take on these queries; infinite where it has none.
+
+    Raises:
+        ValueError: If a value is NaN, infinite or outside `bounds`, if `binary` and a value is neither 0 nor 1, or if
+            `level` or `bounds` make no sense.
+
+    Example:
+        24 of 25 queries have their answer first, one has it second: the mean is (24 + 1/2) / 25 = 0.98.
+
+        >>> "0.98 [{:.2f}, {:.2f}]".format(*mean_interval([1.0] * 24 + [0.5]))
+        '0.98 [0.88, 1.00]'
+        >>> "1.00 [{:.2f}, {:.2f}]".format(*mean_interval([1.0] * 25))  # no failure seen: no proof that there is none
+        '1.00 [0.91, 1.00]'
+
+    References:
+        L. D. Brown, T. T. Cai, A. DasGupta (2001). Interval estimation for a binomial proportion.
+        C. J. Clopper, E. S. Pearson (1934). The use of confidence or fiducial limits.
+        T. S. Ferguson (1973). A Bayesian analysis of some nonparametric problems.
+        E. L. Korn, B. I. Graubard (1998). Confidence intervals for proportions with small expected number of positive
+        counts estimated from survey data.
+        A. B. Owen (2025). Better bootstrap t confidence intervals for the mean. arXiv 2508.10083.
+        D. B. Rubin (1981). The Bayesian bootstrap.
+    """
+    array = checks.vector(values)
+    numbers = array.tolist()
+    return interval_from_sums(
+        count=len(numbers),
+        total=math.fsum(numbers),
+        total_of_squares=math.fsum((array * array).tolist()),
+        smallest=min(numbers, default=math.nan),
+        largest=max(numbers, default=math.nan),
+        level=level,
+        binary=binary,
+        bounds=bounds,
+    )
+
+
+def interval_from_sums(
+    *,
+    count: int,
+    total: float,
+    total_of_squares: float,
+    smallest: float,
+    largest: float,
+    level: float = 0.95,
+    binary: bool = False,
+    bounds: tuple[float, float] = (0.0, 1.0),
+) -> Interval:
+    """The interval of `mean_interval`, from five numbers that parts of an evaluation can merge.
+
+    `mean_interval` is this function of n, sum x, sum x^2, min x and max x. Counts and sums add up over parts, and the
+    extremes are the extremes of the parts' extremes. Where the sums are exact until the end and rounded once (each
+    square rounded to a float first, as `x * x` is), merged parts give the interval of the whole to the last bit.
+
+    Args:
+        count: Number of values.
+        total: Their sum.
+        total_of_squares: The sum of their squares.
+        smallest: The least of them; not looked at if there are none.
+        largest: The greatest of them; not looked at if there are none.
+        level: Confidence level, strictly between 0 and 1.
+        binary: Whether the metric is 0 or 1 by definition.
+        bounds: Smallest and largest value the metric can take on these queries; infinite where it has none.
+
+    Raises:
+        ValueError: As `mean_interval`.
+
+    Example:
+        Parts [1, 1/2] and [0] merge to n = 3, sum = 1 + 1/2 + 0, sum of squares = 1 + 1/4 + 0.
+
+        >>> merged = interval_from_sums(count=3, total=1.5, total_of_squares=1.25, smallest=0, largest=1)
+        >>> merged == mean_interval([1, 0.5, 0])
+        True
+    """
+    checks.proportion(level, "level")
+    checks.ordered_bounds(bounds)
+    if count == 0:
+        return Interval(math.nan, math.nan)
+    lower, upper = bounds
+    if smallest < lower - TOLERANCE_AT_BOUNDS or largest > upper + TOLERANCE_AT_BOUNDS:
+        raise ValueError(
+            f"values reach from {smallest} to {largest}, outside the metric's bounds {bounds}: "
+            "pass the bounds of this metric."
+        )
+    if binary:
+        if total != total_of_squares or smallest not in (0, 1) or largest not in (0, 1):
+            raise ValueError(
+                f"binary=True needs values that are 0 or 1; these reach from {smallest} to {largest} "
+                f"with sum {total} and sum of squares {total_of_squares}."
+            )
+        return _clopper_pearson(round(total), count, level)
+    low_end, high_end = _ends(smallest, largest, bounds)
+    mean = total / count
+    low, high = beta_interval(count, total, total_of_squares, ends=(low_end, high_end), level=level)
+    # The half observations pull the interval off the edge: where every value is 0, its low end would be above 0.
+    return Interval(float(max(min(low, mean), lower)), float(min(max(high, mean), upper)))
+
+
+def beta_interval(
+    count: int, total: float, total_of_squares: float, *, ends: tuple[float, float], level: float
+) -> Interval:
+    """The Beta interval of `mean_interval` for values between given ends; the ends themselves where one is infinite."""
+    low_end, high_end = ends
+    if math.isinf(low_end) or math.isinf(high_end):
+        return Interval(low_end, high_end)
+
+    from scipy.stats import beta  # noqa: PLC0415 - importing the package must not cost scipy
+
+    width = high_end - low_end
+    first = (total - count * low_end) / width
+    second = (total_of_squares - 2 * low_end * total + count * low_end**2) / width**2
+    # Exact arithmetic has first^2 / n <= second <= first for values between the ends; rounding may not.
+    first = min(max(first, 0.0), float(count))
+    second = min(max(second, first**2 / count), first)
+    mean = (first + 0.5) / (count + 1)
+    variance = ((second + 0.5) / (count + 1) - mean**2) / (count + 2)
+    concentration = mean * (1 - mean) / variance - 1
+    tail = (1 - level) / 2
+    low, high = (float(beta.ppf(p, mean * concentration, (1 - mean) * concentration)) for p in (tail, 1 - tail))
+    return Interval(low_end + width * low, low_end + width * high)
+
+
+def _ends(smallest: float, largest: float, bounds: tuple[float, float]) -> tuple[float, float]:
+    """Where the two half observations lie: at the bounds, and one observed range further out where there is none."""
+    lower, upper = bounds
+    spread = largest - smallest
+    if spread == 0:  # nothing is known of how far an unbounded value may lie
+        return bounds
+    return (smallest - spread if math.isinf(lower) else lower), (largest + spread if math.isinf(upper) else upper)
+
+
+def _clopper_pearson(successes: int, count: int, level: float) -> Interval:
+    from scipy.stats import binomtest  # noqa: PLC0415 - importing the package must not cost scipy
+
+    ends = binomtest(successes, count).proportion_ci(confidence_level=level, method="exact")
+    return Interval(float(ends.low), float(ends.high))

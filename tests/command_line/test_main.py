@@ -1,0 +1,192 @@
+"""The command line, as a user of a shell meets it."""
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import retrieval_metrics as rm
+from retrieval_metrics.command_line.main import main
+
+QRELS = "q1 0 d7 1\nq1 0 d3 2\nq2 0 d1 1\nq3 0 d1 0\n"
+RUN = "q1 Q0 d7 1 9.5 bm25\nq1 Q0 d2 2 9.0 bm25\nq1 Q0 d3 3 8.25 bm25\nq2 Q0 d4 1 3.0 bm25\nq2 Q0 d1 2 1.0 bm25\n"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    (tmp_path / "small.qrels").write_text(QRELS)
+    (tmp_path / "small.run").write_text(RUN)
+    return [str(tmp_path / "small.qrels"), str(tmp_path / "small.run")]
+
+
+def evaluation(files: list[str], metrics: list[str], semantics: str = "standard") -> rm.Evaluation:
+    with pytest.warns(rm.RetrievalWarning):
+        return rm.evaluate(rm.read_qrels(files[0]), rm.read_run(files[1]), metrics, semantics=semantics)
+
+
+def test_the_table_is_that_of_python_and_warnings_stand_beside_it(
+    files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["evaluate", *files, "-m", "mrr", "-m", "nDCG_cut_10"]) == 0
+    out, err = capsys.readouterr()
+    assert out == str(evaluation(files, ["mrr", "ndcg@10"])) + "\n"
+    assert "mrr      0.7500  2" in out
+    assert err.startswith("retrieval-metrics: warning: nothing was retrieved for 1 of 3 judged queries")
+
+
+def test_json_holds_the_numbers_to_the_last_bit(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", *files, "-m", "ndcg@10", "--format", "json", "--per-query"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    expected = evaluation(files, ["ndcg@10"])
+    assert content["metrics"] == {"ndcg@10": {"mean": expected.means["ndcg@10"], "n": 2}}
+    assert content["per_query"]["ndcg@10"] == {**expected.per_query["ndcg@10"], "q3": None}
+    assert content["counts"]["no_relevant"] == 1
+
+
+def test_csv_is_a_table_of_means_or_of_queries(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    main(["evaluate", *files, "-m", "mrr", "-m", "precision(rel=2)@5", "--format", "csv"])
+    assert list(csv.reader(io.StringIO(capsys.readouterr().out)))[:2] == [["metric", "mean", "n"], ["mrr", "0.75", "2"]]
+    main(["evaluate", *files, "-m", "mrr", "--format", "csv", "--per-query"])
+    rows = list(csv.reader(io.StringIO(capsys.readouterr().out)))
+    assert rows == [["query", "mrr"], ["q1", "1.0"], ["q2", "0.5"], ["q3", ""]]
+
+
+def test_text_markdown_and_html_hold_the_queries_too(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    for kind, row in (("text", "q2     0.5000"), ("markdown", "| q2 | 0.5000 |"), ("html", ">q2</td>")):
+        main(["evaluate", *files, "-m", "mrr", "--format", kind, "--per-query"])
+        out = capsys.readouterr().out
+        assert row in out
+        assert "0.7500" in out
+    assert out.startswith("<!doctype html>")
+
+
+def test_the_output_may_go_to_a_file(files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", *files, "-m", "mrr", "--format", "markdown", "-o", str(tmp_path / "out.md")]) == 0
+    assert capsys.readouterr().out == ""
+    assert "| mrr | 0.7500 | 2 |" in (tmp_path / "out.md").read_text()
+
+
+@pytest.mark.parametrize(("floor", "code"), [("0.75", 0), ("0.7501", 1)])
+def test_a_mean_below_its_floor_fails(
+    files: list[str], capsys: pytest.CaptureFixture[str], floor: str, code: int
+) -> None:
+    assert main(["evaluate", *files, "-m", "map", "--fail-under", f"mrr={floor}"]) == code
+    out, err = capsys.readouterr()
+    assert "mrr     0.7500  2" in out
+    assert ("FAILED: mrr is 0.7500, below 0.7501" in err) == bool(code)
+
+
+def test_an_undefined_mean_reaches_no_floor(files: list[str]) -> None:
+    assert main(["evaluate", *files, "--fail-under", "recall(rel=9)@5=0"]) == 1
+
+
+def test_rules_are_chosen(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    main(["evaluate", *files, "-m", "map", "--semantics", "trec_eval"])
+    assert capsys.readouterr().out == str(evaluation(files, ["map"], "trec_eval")) + "\n"
+
+
+def test_columns_and_formats_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "qrels.txt").write_text("topic,passage\nq1,d1\n")
+    (tmp_path / "run").write_text('{"q1": ["d2", "d1"]}')
+    call = ["evaluate", str(tmp_path / "qrels.txt"), str(tmp_path / "run"), "-m", "mrr", "--qrels-format", "csv"]
+    assert main([*call, "--qrels-column", "document=passage"]) == 0
+    assert "mrr     0.5000  1" in capsys.readouterr().out
+    assert main(call) == 2
+    assert "has no column named like a document" in capsys.readouterr().err
+    assert main([*call, "--qrels-column", "passage"]) == 2
+    assert "a column is given as ROLE=NAME, such as query=qid, got 'passage'" in capsys.readouterr().err
+
+
+def test_a_run_larger_than_its_memory_is_streamed_and_says_so(
+    files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["evaluate", *files, "-m", "mrr", "--memory", "0.01KB"]) == 0
+    out, err = capsys.readouterr()
+    assert "mrr     0.7500  2" in out
+    assert "note: <StreamedRun: 2 queries, 5 documents, streamed from" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["evaluate", "nowhere.qrels", "nowhere.run"], "error: .*No such file or directory: 'nowhere.qrels'"),
+        (["evaluate", "{run}", "{qrels}"], "small.run, line 1: q1 Q0 d7 1 9.5 bm25: 6 columns where TREC qrels have 4"),
+        (["convert", "run", "{run}", "{qrels}.doc"], "does not tell the format to write"),
+    ],
+)
+def test_a_wrong_file_is_an_error_in_one_line(
+    files: list[str], capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    assert main([part.format(qrels=files[0], run=files[1]) for part in arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("retrieval-metrics: error: ")
+    assert err.count("\n") == 1
+    with pytest.raises(ValueError, match=message):
+        raise ValueError(err)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-m", "ndgc@10"], "unknown metric 'ndgc'; did you mean ndcg"),
+        (["--fail-under", "ndcg@10"], "'ndcg@10' must be a metric and a number, such as ndcg@10=0.35"),
+        (["--fail-under", "ngcd@10=1"], "such as ndcg@10=0.35: unknown metric 'ngcd'; did you mean ndcg"),
+        (["--fail-under", "ndcg@10=high"], "'ndcg@10=high' must be a metric and a number"),
+        (["--memory", "much"], "'much' must be a size such as 4GB or 500MB"),
+        (["--format", "xml"], "invalid choice: 'xml'"),
+    ],
+)
+def test_a_wrong_argument_is_explained(
+    files: list[str], capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["evaluate", *files, *arguments])
+    assert stopped.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_run_is_converted_and_its_numbers_stay(files: list[str], tmp_path: Path) -> None:
+    previous = files[1]
+    for name in ("a.csv", "b.jsonl.zst", "c.parquet", "d.json", "e.tsv", "f.trec.gz"):
+        assert main(["convert", "run", previous, str(tmp_path / name)]) == 0
+        previous = str(tmp_path / name)
+    assert dict(rm.read_run(previous)) == dict(rm.read_run(files[1]))
+    assert main(["convert", "qrels", files[0], str(tmp_path / "beir.tsv")]) == 0
+    assert (tmp_path / "beir.tsv").read_text().startswith("query-id\tcorpus-id\tscore\nq1\td7\t1\n")
+
+
+def test_help_and_no_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    assert "retrieval-metrics evaluate qrels.trec run.trec.gz -m ndcg@10 -m map" in capsys.readouterr().out
+    assert main(["--version"]) == 0
+    for command in ("evaluate", "convert"):
+        with pytest.raises(SystemExit) as stopped:
+            main([command, "--help"])
+        assert stopped.value.code == 0
+        assert "examples:" in capsys.readouterr().out
+
+
+def test_colours_are_for_terminals_only(files: list[str]) -> None:
+    pty = pytest.importorskip("pty")
+    command = [sys.executable, "-W", "ignore", "-m", "retrieval_metrics.command_line", "evaluate", *files, "-m", "mrr"]
+    environment = {key: value for key, value in os.environ.items() if key not in {"NO_COLOR", "FORCE_COLOR"}}
+    environment["TERM"] = "xterm"
+    assert b"\x1b[" not in subprocess.run(command, env=environment, check=True, capture_output=True).stdout
+    master, slave = pty.openpty()
+    subprocess.run(command, env=environment, check=True, stdout=slave, stderr=subprocess.DEVNULL)
+    os.close(slave)
+    assert b"\x1b[36mmrr" in os.read(master, 65536)
+    os.close(master)
+
+
+def test_a_reader_that_stops_early_is_no_error(files: list[str]) -> None:
+    command = f"{sys.executable} -m retrieval_metrics.command_line evaluate {' '.join(files)} --per-query | head -1"
+    done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], check=False, capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,108 @@
+"""Judgments carried over to another chunking, and what is said of each label."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import retrieval_metrics as rm
+from retrieval_metrics import Matching, Quote, Retrieved, Span
+
+LETTERS = "abcdefghij" * 20
+
+
+def cut(size: int, overlap: int = 0, *, name: str = "c", text: str | None = LETTERS) -> list[Retrieved]:
+    return [
+        Retrieved(f"{name}{start}", None if text is None else text[start : start + size], "s", start, start + size)
+        for start in range(0, 200, size - overlap)
+        if start + size <= 200
+    ]
+
+
+def only_fate(label: str, old: list[Retrieved], new: list[Retrieved], match: Matching | None = None) -> Any:
+    (found,) = rm.relabel({"q": [label]}, old, new, match=match).labels
+    return found
+
+
+class TestFates:
+    def test_the_same_chunk_under_the_same_id_is_kept(self) -> None:
+        assert only_fate("c20", cut(20), cut(20)).fate == "kept"
+
+    def test_another_id_or_slightly_other_edges_are_a_move(self) -> None:
+        found = only_fate("c20", cut(20), cut(20, name="n"))
+        assert (found.fate, found.new, found.held) == ("moved", ("n20",), 1)
+        shifted = [Retrieved("n", source="s", start=22, end=41)]
+        assert only_fate("c20", cut(20), shifted).fate == "moved"
+
+    def test_smaller_chunks_split_it_largest_part_first(self) -> None:
+        found = only_fate("c50", cut(50), cut(30, name="n"))
+        assert (found.fate, found.new) == ("split", ("n60", "n30", "n90"))
+
+    def test_larger_chunks_merge_it_with_its_neighbour(self) -> None:
+        found = only_fate("c20", cut(20), cut(40, name="n"))
+        assert (found.fate, found.new) == ("merged", ("n0",))
+
+    def test_what_less_than_the_share_is_left_of_is_lost_and_stays_true(self) -> None:
+        new = [Retrieved("n", source="s", start=20, end=35)]
+        result = rm.relabel({"q": ["c20"]}, cut(20), new)
+        assert (result.labels[0].fate, result.labels[0].held) == ("lost", 0.75)
+        assert list(result.qrels["q"]) == [Span("s", 20, 40)]
+        assert "lost: 'c20' of query 'q', 75% held" in str(result)
+
+    def test_an_unknown_label_stays_an_id_and_is_lost(self) -> None:
+        result = rm.relabel({"q": ["nobody", "c20"]}, cut(20), cut(20))
+        assert result.qrels["q"] == {"nobody": 1, Span("s", 20, 40): 1}
+        assert result.counts == {"kept": 1, "moved": 0, "split": 0, "merged": 0, "lost": 1}
+        assert "'nobody' of query 'q', 0% held; its place is not known, and it stays an id" in str(result)
+
+    def test_an_edited_source_is_not_matched_by_its_offsets(self) -> None:
+        assert only_fate("c20", cut(20), cut(20, text=LETTERS[1:] + "x")).fate == "lost"
+        assert only_fate("c20", cut(20), cut(20, text=None)).fate == "kept"
+
+    def test_white_space_that_a_splitter_drops_is_no_loss(self) -> None:
+        source = "words" + " " * 15 + "words"
+        old = [Retrieved("a", source, "s", 0, 25)]
+        new = [Retrieved("b", "words", "s", 0, 5), Retrieved("c", "words", "s", 20, 25)]
+        assert only_fate("a", old, new).fate == "lost"
+        assert only_fate("a", old, new, Matching(sources={"s": source})).fate == "split"
+
+    def test_chunks_without_offsets_are_located(self) -> None:
+        text = "".join(f"<{number}>" for number in range(60))
+        old = [Retrieved(f"o{at}", text[at : at + 30], "s") for at in range(0, 150, 30)]
+        new = [Retrieved(f"n{at}", text[at : at + 60], "s") for at in range(0, 180, 60)]
+        assert only_fate("o30", old, new, Matching(sources={"s": text})).new == ("n0",)
+        assert only_fate("o30", old, new).fate == "lost"
+
+    def test_two_old_chunks_with_one_id_are_refused(self) -> None:
+        with pytest.raises(ValueError, match="two old chunks have the id 'a'"):
+            rm.relabel({"q": ["a"]}, [Retrieved("a"), Retrieved("a")], [])
+
+
+class TestJudgments:
+    def test_grades_groups_and_pieces_stay(self) -> None:
+        qrels: Any = {"flat": {"c0": 3, "c20": 0}, "groups": [{"c0": 2, "c40": 1}, {Quote("a quote that stays"): 1}]}
+        result = rm.relabel(qrels, cut(20), cut(40)).qrels
+        assert result["flat"] == [{Span("s", 0, 20): 3}, {Span("s", 20, 40): 0}]
+        assert result["groups"] == [{Span("s", 0, 20): 2, Span("s", 40, 60): 1}, {Quote("a quote that stays"): 1}]
+        assert all(one.uncertain for group in result["flat"] for one in group)
+
+    @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")  # where the one label is lost
+    @given(
+        labels=st.lists(st.sampled_from(range(0, 200, 20)), min_size=1, max_size=5, unique=True),
+        size=st.integers(3, 60),
+        overlap=st.integers(0, 2),
+    )
+    def test_whoever_retrieves_everything_finds_every_label_that_is_not_lost(
+        self, labels: list[int], size: int, overlap: int
+    ) -> None:
+        new = cut(size, overlap, name="n")
+        result = rm.relabel({"q": [f"c{label}" for label in labels]}, cut(20), new)
+        recall = rm.evaluate(result.qrels, {"q": new}, "recall").means["recall"]
+        assert recall == pytest.approx(1 - result.counts["lost"] / len(labels))
+
+    def test_the_report_can_be_shown(self) -> None:
+        result = rm.relabel({"q": ["c0", "c20"]}, cut(20), cut(40))
+        assert repr(result) == "<Relabelling of 2 labels: 0 lost>"
+        assert str(result).splitlines()[4].split()[:1] == ["merged:"]
+        assert "<table>" in result._repr_html_()

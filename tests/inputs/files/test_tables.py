@@ -1,0 +1,170 @@
+"""DataFrames, CSV, TSV and Parquet: columns are found by name or not at all."""
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import retrieval_metrics as rm
+
+COLUMNS = {"query": ["q1", "q1", "q2"], "document": ["d3", "d7", "d1"], "score": [2.0, 1.5, 9.0]}
+RUN = {"q1": {"d3": 2.0, "d7": 1.5}, "q2": {"d1": 9.0}}
+
+FRAMES: list[Callable[[Any], Any]] = [dict, pd.DataFrame, pl.DataFrame, pl.LazyFrame, pa.table]
+
+
+def truth(qrels: rm.Qrels) -> dict[Any, Any]:
+    return {query: qrels.judgments(at) for at, query in enumerate(qrels.queries)}
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_every_kind_of_frame_is_read_alike(frame: Callable[[Any], Any]) -> None:
+    assert dict(rm.Run.from_frame(frame(COLUMNS))) == RUN == dict(rm.read_run(frame(COLUMNS)))
+    graded = frame({"query_id": ["q1", "q1"], "doc_id": ["a", "b"], "iteration": ["0", "0"], "relevance": [2, 0]})
+    assert truth(rm.Qrels.from_frame(graded)) == {"q1": {"a": 2.0, "b": 0.0}} == truth(rm.read_qrels(graded))
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_whole_number_ids_stay_whole_numbers(frame: Callable[[Any], Any]) -> None:
+    run = rm.Run.from_frame(frame({"query": [1, 1], "document": [30, 7], "score": [1, 2]}))
+    assert dict(run) == {1: {30: 1.0, 7: 2.0}}
+    assert rm.evaluate({1: [30]}, run, "mrr").means["mrr"] == 0.5
+
+
+def test_text_of_pandas_is_text_whatever_holds_it() -> None:
+    for dtype in ("object", "str", "category"):
+        frame = pd.DataFrame(COLUMNS).astype({"query": dtype, "document": dtype})
+        assert dict(rm.Run.from_frame(frame)) == RUN
+    assert dict(rm.Run.from_frame({name: np.array(column) for name, column in COLUMNS.items()})) == RUN
+
+
+def test_without_scores_the_ranks_order_and_without_ranks_the_rows() -> None:
+    rows = {"query": ["q1", "q2", "q1"], "document": ["b", "x", "a"]}
+    assert dict(rm.Run.from_frame(rows)) == {"q1": ["b", "a"], "q2": ["x"]}
+    assert dict(rm.Run.from_frame(rows | {"rank": [2, 1, 1]})) == {"q1": ["a", "b"], "q2": ["x"]}
+
+
+def test_columns_are_named_where_the_names_are_unusual_or_several_could_be_meant() -> None:
+    frame = {"query": ["what?"], "query_id": ["q1"], "hit": ["d1"], "score": [1.0]}
+    with pytest.raises(
+        ValueError, match=r"'query', 'query_id', any of which could be the query; say columns=\{'query'"
+    ):
+        rm.Run.from_frame(frame, columns={"document": "hit"})
+    with pytest.raises(
+        ValueError, match=r"no column named like a document .*it has 'query', 'query_id', 'hit', 'score'"
+    ):
+        rm.Run.from_frame(frame, columns={"query": "query_id"})
+    assert dict(rm.Run.from_frame(frame, columns={"query": "query_id", "document": "hit"})) == {"q1": {"d1": 1.0}}
+    with pytest.raises(ValueError, match="the table has no column 'hits'; it has 'query'"):
+        rm.Run.from_frame(frame, columns={"query": "query_id", "document": "hits"})
+    with pytest.raises(ValueError, match="columns= knows query, document, score, rank, not 'doc'"):
+        rm.Run.from_frame(frame, columns={"doc": "hit"})
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"score": [1.0, float("nan"), 2.0]}, ValueError, r"row 2 of the table has nan as score, .*'document': 'd7'"),
+        ({"score": [1.0, None, 2.0]}, ValueError, "row 2 of the table has None as score, which is no finite number"),
+        ({"score": [1.0, 2.0, float("inf")]}, ValueError, "row 3 of the table has inf as score"),
+        ({"score": ["1", "high", "2"]}, ValueError, "row 2 of the table has 'high' as score"),
+        ({"score": [True, False, True]}, TypeError, "column 'score' of the table must hold numbers, not Boolean"),
+        ({"document": ["d3", None, "d1"]}, ValueError, "row 2 of the table has no document"),
+        ({"query": ["q1", "q1", 2]}, TypeError, "column 'query' of the table holds values of different kinds"),
+        ({"query": [1.5, 2.5, 3.5]}, TypeError, "column 'query' of the table must hold ids, .* not Float64"),
+        ({"document": ["d3", "d3", "d1"]}, ValueError, "rows 1 and 2 of the table both hold document 'd3' for query"),
+        ({"query": [], "document": [], "score": []}, ValueError, "the table is empty"),
+    ],
+)
+def test_wrong_rows_are_named(change: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        rm.Run.from_frame(COLUMNS | change)
+
+
+def test_what_is_no_frame_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"a table is a pandas or polars DataFrame.*got int"):
+        rm.read_run(7)
+
+
+def test_a_judgment_given_twice_is_refused() -> None:
+    with pytest.raises(ValueError, match="rows 1 and 3 of the table both hold document 'a' for query 'q1'"):
+        rm.Qrels.from_frame({"query": ["q1", "q2", "q1"], "document": ["a", "a", "a"], "grade": [1, 1, 0]})
+    with pytest.raises(ValueError, match="row 3 of the columns judges document 'a' for query 'q1' a second time"):
+        rm.Qrels.from_columns(["q1", "q2", "q1"], ["a", "a", "a"])
+
+
+def test_csv_tsv_and_parquet(tmp_path: Path) -> None:
+    frame = pl.DataFrame(COLUMNS)
+    frame.write_csv(tmp_path / "run.csv")
+    frame.write_csv(tmp_path / "run.tsv", separator="\t")
+    frame.write_parquet(tmp_path / "run.parquet")
+    frame.write_parquet(tmp_path / "unnamed")
+    for name in ("run.csv", "run.tsv", "run.parquet", "unnamed"):
+        assert dict(rm.read_run(tmp_path / name)) == RUN, name
+
+
+def test_ids_in_text_files_are_text_even_if_they_look_like_numbers(tmp_path: Path) -> None:
+    (tmp_path / "run.csv").write_text('qid,docno,score\n007,1.0,"2.5"\n')
+    assert dict(rm.read_run(tmp_path / "run.csv")) == {"007": {"1.0": 2.5}}
+
+
+def test_beir_qrels(tmp_path: Path) -> None:
+    path = tmp_path / "test.tsv"
+    path.write_text("query-id\tcorpus-id\tscore\n1\t31715818\t1\n3\t14717500\t2\n")
+    assert truth(rm.read_qrels(path)) == {"1": {"31715818": 1.0}, "3": {"14717500": 2.0}}
+    path.write_text(path.read_text() + "3\t9\thigh\n")
+    with pytest.raises(ValueError, match=r"test.tsv, line 4: 3\t9\thigh: the line has 'high' as grade"):
+        rm.read_qrels(path)
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('qid,docno,score\nq1,"a\nb",1\n\nq1,c,x\n', r"run.csv, line 5: q1,c,x: the line has 'x' as score"),
+        (
+            "qid,docno,score\nq1,a,1\nq1,b\n",
+            r"run.csv, line 3: q1,b: 2 columns where the header has 3: qid docno score",
+        ),
+        ("qid,docno,score\nq1,a,1,7\nq1,b,2\n", r"run.csv, line 2: q1,a,1,7: 4 columns where the header has 3"),
+        ("qid,docno,score\nq1,a,1\n,b,2\n", r"run.csv, line 3: ,b,2: the line has no query"),
+        ("qid,docno,score\nq1,a,1\nq2,a,1\nq1,a,2\n", r"run.csv, line 4: q1,a,2: document 'a' stands twice for query"),
+    ],
+)
+def test_wrong_lines_are_named(tmp_path: Path, text: str, message: str, compress: Callable[[bytes], bytes]) -> None:
+    (tmp_path / "run.csv").write_bytes(compress(text.encode()))
+    with pytest.raises(ValueError, match=message):
+        rm.read_run(tmp_path / "run.csv")
+
+
+def test_empty_lines_and_empty_last_values_are_no_error(tmp_path: Path) -> None:
+    (tmp_path / "run.csv").write_text("qid,docno,score,note\nq1,a,1,\n\nq1,b,2,x\n\n")
+    assert dict(rm.read_run(tmp_path / "run.csv")) == {"q1": {"a": 1.0, "b": 2.0}}
+
+
+def test_a_table_of_another_kind_is_refused_and_not_guessed(tmp_path: Path) -> None:
+    path = tmp_path / "run.tsv"
+    path.write_text("q1\td1\t1\nq1\td2\t2\n")
+    with pytest.raises(ValueError, match=r"run.tsv has no column named like a query .*it has 'q1', 'd1', '1'"):
+        rm.read_run(path)
+    path = tmp_path / "notes.txt"
+    path.write_text("This is no run.\nReally.\n")
+    with pytest.raises(ValueError, match=r"notes.txt, line 1: This is no run|cannot tell the format of"):
+        rm.read_run(path)
+    path.write_text("one two three\n")
+    with pytest.raises(ValueError, match=r"cannot tell the format of .*notes.txt from its first line 'one two three'"):
+        rm.read_run(path)
+    with pytest.raises(ValueError, match="unknown format 'xml'; known are trec, csv"):
+        rm.read_run(path, format="xml")
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1 and nothing")
+    with pytest.raises(ValueError, match=r"broken.parquet cannot be read as parquet"):
+        rm.read_run(tmp_path / "broken.parquet")
+    (tmp_path / "empty.csv").write_text("")
+    with pytest.raises(ValueError, match=r"empty.csv is empty"):
+        rm.read_run(tmp_path / "empty.csv")

@@ -1,0 +1,56 @@
+"""Texts of queries and documents."""
+
+from pathlib import Path
+
+import pytest
+
+import retrieval_metrics as rm
+
+
+def saved(tmp_path: Path, text: str, name: str) -> Path:
+    (tmp_path / name).write_text(text)
+    return tmp_path / name
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("q.jsonl", '{"_id": "1", "text": "why?", "metadata": {}}\n{"_id": "2", "text": "how, \\"so\\"?"}\n'),
+        ("q.json", '{"1": "why?", "2": "how, \\"so\\"?"}'),
+        ("q.csv", 'id,question\n1,why?\n2,"how, ""so""?"\n'),
+        ("q.tsv", '1\twhy?\n2\thow, "so"?\n'),
+        ("q.txt", 'query_id\ttext\n1\twhy?\n2\thow, "so"?\n'),
+    ],
+)
+def test_every_format_holds_the_same_queries(tmp_path: Path, name: str, text: str) -> None:
+    assert rm.read_queries(saved(tmp_path, text, name)) == {"1": "why?", "2": 'how, "so"?'}
+
+
+def test_documents_have_their_title_before_them(tmp_path: Path) -> None:
+    text = '{"_id": "d1", "title": "A", "text": "b"}\n{"_id": "d2", "title": "", "text": "c"}\n'
+    assert rm.read_corpus(saved(tmp_path, text, "corpus.jsonl")) == {"d1": "A b", "d2": "c"}
+    with pytest.raises(ValueError, match=r"line 3: .*document 'd1' comes twice"):
+        rm.read_corpus(saved(tmp_path, text + text.splitlines()[0], "corpus.jsonl"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("q.tsv", "1\twhy?\n1\thow?\n", r"q.tsv, line 2: 1\thow\?: query '1' comes twice"),
+        ("q.tsv", "1 why?\n", "line 1: .*1 columns where there should be 2"),
+        ("q.jsonl", '{"text": "why?"}\n', "line 1: .*there is none of _id, id"),
+        ("q.jsonl", '{"_id": "1", "text": 7}\n', "line 1: .*the text must be a string, got 7"),
+        ("q.jsonl", '{"_id": "1", "text": "a", "query": "b"}\n', "there is both 'text' and 'query'"),
+        ("q.jsonl", '{"_id": "", "text": "a"}\n', "there is no id"),
+        ("q.csv", "id,text\n", "q.csv is empty"),
+    ],
+)
+def test_wrong_lines_are_named(tmp_path: Path, name: str, text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        rm.read_queries(saved(tmp_path, text, name))
+
+
+def test_cranfield(shared_data: Path) -> None:
+    queries = rm.read_queries(shared_data / "cranfield/queries.jsonl")
+    assert len(queries) == 225
+    assert len(rm.read_corpus(shared_data / "cranfield/corpus.jsonl")) > 900

@@ -1,0 +1,65 @@
+"""Where chunks stand in their sources."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import retrieval_metrics as rm
+from retrieval_metrics import Retrieved
+from retrieval_metrics.inputs.sources import Source
+
+LETTERS = ["a", "b", " ", "\n", "\r\n", "\u0301", "\u6587", "\u3000", "\U0001f600", "\x1c", "\ud800"]
+texts = st.lists(st.sampled_from(LETTERS), max_size=30).map("".join)
+
+
+@given(text=texts, start=st.integers(0, 40), end=st.integers(0, 40))
+def test_a_length_is_the_number_of_characters_that_are_no_white_space(text: str, start: int, end: int) -> None:
+    if start <= end:
+        assert Source(text).length(start, end) == sum(not letter.isspace() for letter in text[start:end])
+
+
+@given(text=texts, start=st.integers(0, 30), end=st.integers(0, 30), previous=st.integers(0, 30))
+def test_what_is_found_reads_the_same_but_for_white_space(text: str, start: int, end: int, previous: int) -> None:
+    piece = text[start:end]
+    place = Source(text).find(piece, previous=(start - 1, previous))
+    if not piece.strip():
+        assert place is None
+        return
+    assert place is not None
+    assert "".join(text[place.start : place.end].split()) == "".join(piece.split())
+    assert not text[place.start].isspace()
+    assert not text[place.end - 1].isspace()
+    assert place.start >= start
+
+
+@given(size=st.integers(2, 12), overlap=st.integers(0, 1))
+def test_chunks_that_repeat_each_other_are_told_apart_by_their_order(size: int, overlap: int) -> None:
+    text = "na" * 40
+    starts = range(0, len(text) - size + 1, size - overlap)
+    located = rm.locate([Retrieved(at, text[at : at + size], "s") for at in starts], {"s": text})
+    if not overlap:
+        assert [chunk.start for chunk in located] == list(starts)
+    assert all((chunk.end or 0) - (chunk.start or 0) == size for chunk in located)
+
+
+def test_what_cannot_be_placed_is_named_and_kept() -> None:
+    chunks = [Retrieved("x", "not there", "s"), Retrieved("y", "text", "t"), Retrieved("z", "text", "s", 7)]
+    located = rm.locate(chunks, {"s": "a text"})
+    assert located == chunks
+    assert located.unplaced == ["x", "y"]
+    assert repr(located) == "<3 chunks, 0 ambiguous, 2 unplaced>"
+
+
+@pytest.mark.parametrize(
+    ("chunks", "sources", "message"),
+    [
+        ({"a": Retrieved("a")}, {}, "chunks must be Retrieved.*got 'a'"),
+        ([Retrieved("a")], "text", "sources must map names to texts, got str"),
+        ([Retrieved("a")], {"s": 3}, "sources must map names to texts"),
+    ],
+)
+def test_other_types_are_refused(chunks: Any, sources: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        rm.locate(chunks, sources)

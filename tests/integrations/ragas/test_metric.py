@@ -1,0 +1,327 @@
+"""What a metric does with what ragas, its files and its users hand over."""
+
+import asyncio
+import copy
+import inspect
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ragas import Dataset, EvaluationDataset, SingleTurnSample, evaluate
+from ragas.metrics.base import Metric, MetricType, ModeMetric, SimpleBaseMetric, SingleTurnMetric
+
+import retrieval_metrics as rm
+from ragas_retrieval_metrics import F1, MAP, MRR, NDCG, HitRate, Precision, Recall, RetrievalMetric, metric_suite
+from ragas_retrieval_metrics.row import Row
+from retrieval_metrics.metrics.table import DEFINITIONS
+
+pytestmark = pytest.mark.filterwarnings("ignore:a?evaluate\\(\\) is deprecated:DeprecationWarning")
+
+RANKING = ["d1", "d3", "d7", "d2", "d9"]
+
+
+def value(metric: RetrievalMetric, retrieved: Any, reference: Any, **fields: Any) -> float:
+    result = metric.score(retrieved_context_ids=retrieved, reference_context_ids=reference, **fields)
+    score: float = result.value
+    return score
+
+
+def test_the_worked_example() -> None:
+    assert value(HitRate(1), RANKING, ["d1", "d7"]) == 1.0
+    assert value(MRR(10), RANKING, ["d3", "d7"]) == 1 / 2
+    assert value(MAP(), RANKING, ["d1", "d7"]) == (1 / 1 + 2 / 3) / 2
+    assert value(NDCG(10), RANKING, ["d1", "d7"]) == pytest.approx(1.5 / (1 + 1 / math.log2(3)))
+    assert value(Precision(5), RANKING, ["d1", "d7"]) == 2 / 5
+    assert value(Recall(2), RANKING, ["d1", "d7"]) == 1 / 2
+    assert value(F1(5), RANKING, ["d1", "d7"]) == pytest.approx(2 * (2 / 5) / (2 / 5 + 1))
+
+
+@pytest.mark.parametrize("name", sorted(DEFINITIONS))
+def test_one_class_serves_every_surface_and_no_attribute_misleads_a_host(name: str) -> None:
+    metric = RetrievalMetric(name, by="texts")
+    assert isinstance(metric, SingleTurnMetric)
+    assert isinstance(metric, Metric)
+    assert isinstance(metric, SimpleBaseMetric)
+    for misleading in ("mode", "threshold", "llm", "embeddings"):  # rename a column, make it yes/no, ask for a model
+        assert not hasattr(metric, misleading)
+    assert not isinstance(metric, ModeMetric)
+
+
+@given(
+    st.sampled_from(
+        [*metric_suite(k=(1, 3, None)), RetrievalMetric("rbp", max_grade=3), RetrievalMetric("err@3", max_grade=3)]
+    ),
+    st.lists(st.sampled_from([f"d{number}" for number in range(9)]), max_size=12),
+    st.dictionaries(st.sampled_from([f"d{number}" for number in range(9)]), st.integers(1, 3), min_size=1),
+)
+def test_every_value_is_a_plain_float_between_0_and_1(
+    metric: RetrievalMetric, retrieved: list[str], grades: dict[str, int]
+) -> None:
+    score = metric.score(retrieved_context_ids=retrieved, reference_context_ids=grades).value
+    assert type(score) is float
+    assert 0 <= score <= 1
+    assert metric.validate_result_value(score) is None
+
+
+def test_an_unbounded_metric_declares_that_it_is() -> None:
+    metric = RetrievalMetric("dcg@10")
+    score = value(metric, RANKING, {"d1": 3, "d7": 3})
+    assert score > 1
+    assert metric.validate_result_value(score) is None
+    assert NDCG().allowed_values == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("metric", metric_suite(k=(3, None)))
+def test_nothing_retrieved_scores_0_and_counts(metric: RetrievalMetric) -> None:
+    assert value(metric, [], ["d1"]) == 0.0
+
+
+@pytest.mark.parametrize("reference", [[], {}, None, {"d1": 0}])
+@pytest.mark.parametrize("retrieved", [RANKING, []])
+def test_nothing_relevant_is_undefined_unless_told_otherwise(reference: Any, retrieved: list[str]) -> None:
+    for cls in (HitRate, MRR, MAP, NDCG, Precision, Recall, F1):
+        assert math.isnan(value(cls(3), retrieved, reference))
+        assert value(cls(3, on_unjudged="zero"), retrieved, reference) == 0.0
+
+
+def test_the_reason_says_what_the_number_rests_on() -> None:
+    def reason(metric: RetrievalMetric, reference: Any) -> str | None:
+        return metric.score(retrieved_context_ids=RANKING, reference_context_ids=reference).reason
+
+    assert reason(NDCG(3), ["d1", "d7", "x"]) == "2 relevant in the first 3, at rank 1, 3; 3 needed"
+    assert reason(MRR(), ["x"]) == "0 relevant in the first 5; 1 needed"
+    assert reason(Precision(5, rel=2), {"d1": 1, "d7": 2}) == "1 relevant in the first 5, at rank 3; 1 needed"
+    assert reason(MRR(), []) == "nothing is relevant"
+    assert reason(MRR(), None) == "nothing says what is relevant"
+
+
+# ---- grades and groups, on both surfaces
+
+
+def test_grades_and_groups_in_a_row() -> None:
+    graded = {"d7": 3, "d1": 1}
+    assert value(NDCG(10), RANKING, graded) == rm.evaluate({"q": graded}, {"q": RANKING}, "ndcg@10").means["ndcg@10"]
+    assert value(Recall(), ["d2"], [["d1", "d2"], ["d9"]]) == 1 / 2
+    assert value(NDCG(), ["d2", "d9"], [{"d1": 2, "d2": 1}, {"d9": 3}]) < 1
+
+
+def test_grades_and_groups_for_all_rows_through_evaluate() -> None:
+    qrels = {"graded": {"d7": 3, "d1": 1}, "grouped": [["d1", "d2"], ["x"]]}
+    rows = [{"user_input": query, "retrieved_context_ids": RANKING} for query in qrels]
+    dataset = EvaluationDataset.from_list(rows)
+    result: Any = evaluate(dataset, [NDCG(10, qrels=qrels), Recall(qrels=qrels)], show_progress=False)  # type: ignore[arg-type]  # queries with judgments of two kinds
+    expected = rm.evaluate(qrels, dict.fromkeys(qrels, RANKING), ["ndcg@10", "recall"])  # type: ignore[arg-type]  # as above
+    assert result["ndcg_at_10"] == list(expected.per_query["ndcg@10"].values())
+    assert result["recall"] == [1.0, 0.5]
+
+
+def test_qrels_win_over_the_columns() -> None:
+    assert value(MRR(qrels={"q": ["d3"]}), RANKING, ["d1"], user_input="q") == 1 / 2
+
+
+def test_qrels_come_in_every_form_and_are_not_changed_later() -> None:
+    qrels = {"what is a cell?": {"d3": 2}}
+    questions = rm.EvaluationSet.of([{"id": "q1", "query": "what is a cell?", "relevant": {"d3": 2}}])
+    for given_as in (qrels, rm.Qrels(qrels), questions):
+        metric = MRR(qrels=given_as)
+        assert value(metric, RANKING, None, user_input="what is a cell?") == 1 / 2
+    metric = MRR(qrels=qrels)
+    qrels["what is a cell?"] = {"d9": 1}
+    assert value(metric, RANKING, None, user_input="what is a cell?") == 1 / 2
+
+
+def test_two_questions_with_one_text_and_different_answers_are_refused() -> None:
+    rows = [{"id": "a", "query": "same", "relevant": ["d1"]}, {"id": "b", "query": "same", "relevant": ["d2"]}]
+    with pytest.raises(ValueError, match="two queries with different judgments have the same text 'same'"):
+        MRR(qrels=rm.EvaluationSet.of(rows))
+
+
+def test_a_query_the_qrels_do_not_know_is_unjudged_and_said_so() -> None:
+    metric = MRR(qrels={"q1": ["d1"]})
+    with pytest.warns(rm.RetrievalWarning, match=r"say nothing of user_input 'what\?'.* begin with 'q1'"):
+        assert math.isnan(value(metric, RANKING, None, user_input="what?"))
+    with pytest.raises(ValueError, match="qrels are keyed by user_input, which this row does not have"):
+        value(metric, RANKING, None)
+
+
+def test_the_scale_is_that_of_all_judgments() -> None:
+    qrels = {"q1": {"d1": 1}, "q2": {"d1": 4}}
+    expected = rm.evaluate(qrels, {"q1": ["d1"], "q2": ["d1"]}, ["err@10", "rbp"]).per_query
+    for name in ("err@10", "rbp"):
+        metric = RetrievalMetric(name, qrels=qrels)
+        for query in qrels:
+            assert value(metric, ["d1"], None, user_input=query) == expected[name][query]
+
+
+@pytest.mark.parametrize("name", ["err@10", "rbp"])
+@pytest.mark.parametrize("reference", [{"d1": 1}, [{"d1": 2}, {"d9": 1}]])
+def test_the_grades_of_one_row_do_not_show_the_scale(name: str, reference: Any) -> None:
+    with pytest.raises(ValueError, match=r"top of the scale of grades, which one row does not show; .* max_grade="):
+        value(RetrievalMetric(name), ["d1"], reference)
+    expected = rm.evaluate({"q": reference}, {"q": ["d1"]}, rm.Metric.of(name.split("@", maxsplit=1)[0], max_grade=4))
+    assert [value(RetrievalMetric(name.split("@", maxsplit=1)[0], max_grade=4), ["d1"], reference)] == list(
+        expected.means.values()
+    )
+    assert value(RetrievalMetric(name), ["d1"], ["d1"]) > 0
+
+
+# ---- what a file does to a list
+
+
+@pytest.mark.parametrize(
+    ("text", "reference"),
+    [
+        ("['d1', 'd7']", ["d1", "d7"]),
+        (' ["d1", "d7"]\n', ["d1", "d7"]),
+        ("('d1', 'd7')", ["d1", "d7"]),
+        ("{'d1': 3, 'd7': 1}", {"d1": 3, "d7": 1}),
+        ("{'d1', 'd7'}", ["d1", "d7"]),
+        ("[['d1', 'x'], ['d7']]", [["d1", "x"], ["d7"]]),
+        ("[]", []),
+        ("[\"it's\", 'd1']", ["it's", "d1"]),
+    ],
+)
+def test_lists_that_a_csv_file_made_text_of_are_read_back(text: str, reference: Any) -> None:
+    np.testing.assert_equal(value(NDCG(10), str(RANKING), text), value(NDCG(10), RANKING, reference))
+
+
+@pytest.mark.parametrize("empty", [None, "", "  ", float("nan")])
+def test_an_empty_cell_is_an_absent_one(empty: Any) -> None:
+    assert math.isnan(value(NDCG(10), RANKING, empty))
+    with pytest.raises(ValueError, match=r"row '\(this row\)' has no retrieved_context_ids, which ndcg_at_10 needs"):
+        value(NDCG(10), empty, ["d1"])
+
+
+@pytest.mark.parametrize(
+    ("retrieved", "reference", "error", "message"),
+    [
+        ("d1", ["d1"], TypeError, r"retrieved_context_ids is the bare string 'd1'; write a list: \['d1'\]"),
+        (["d1"], "d1", TypeError, "reference_context_ids is the bare string 'd1'"),
+        (["d1"], "d1, d2", TypeError, "bare string 'd1, d2'"),
+        ("7", [7], TypeError, "bare string '7'"),
+        (7, [7], TypeError, r"retrieved_context_ids must be a list, got 7 \(int\)"),
+        ("['d1', 'd", ["d1"], ValueError, "cannot be read back as a list"),
+        ("[d1, d2]", ["d1"], ValueError, "cannot be read back as a list"),
+        ("['d1' 'd2']", ["d1"], ValueError, "a printed array, whose items would run together"),
+        ("['d1'\n 'd2']", ["d1"], ValueError, "a printed array"),
+        ({"d1", "d2"}, ["d1"], TypeError, "a set has no order"),
+        (["d1"], [1], TypeError, "ids in the qrels are int and those in the run are str"),
+        ([1], ["1"], TypeError, "convert one side"),
+        ([True], [1], TypeError, "must be str or int, got bool"),
+        (["d1"], {"d1": float("nan")}, ValueError, "finite"),
+    ],
+)
+def test_what_is_no_list_of_ids_is_refused(
+    retrieved: Any, reference: Any, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        value(NDCG(10), retrieved, reference)
+
+
+def test_arrays_are_lists_and_nothing_is_changed() -> None:
+    retrieved, reference = np.array(RANKING), np.array(["d1", "d7"])
+    before = retrieved.copy(), reference.copy()
+    assert value(NDCG(10), retrieved, reference) == value(NDCG(10), RANKING, ["d1", "d7"])
+    assert (retrieved == before[0]).all()
+    assert (reference == before[1]).all()
+
+
+def test_without_reading_back_a_csv_file_gives_another_number(tmp_path: Any) -> None:
+    rows = [{"retrieved_context_ids": RANKING, "reference_context_ids": ["d1", "d7"]}]
+    dataset: Dataset[Any] = Dataset("questions", "local/csv", data=rows, root_dir=str(tmp_path))
+    dataset.save()
+    dataset.reload()
+    row = dataset[0]
+    assert row["reference_context_ids"] == "['d1', 'd7']"
+    characters = value(NDCG(10), list(row["retrieved_context_ids"]), list(row["reference_context_ids"]))
+    assert asyncio.run(NDCG(10).ascore(**row)).value != characters
+
+
+# ---- columns: what evaluate() checks before it starts, and what it strips
+
+
+def test_required_columns_are_strict_for_ids_and_texts_and_optional_for_auto() -> None:
+    def columns(**options: Any) -> set[str]:
+        return NDCG(10, **options).required_columns[MetricType.SINGLE_TURN.name]
+
+    assert columns() == {"retrieved_context_ids", "reference_context_ids"}
+    assert columns(by="texts") == {"retrieved_contexts", "reference_contexts"}
+    assert columns(by="auto") == set()
+    assert columns(qrels={"q": ["d1"]}) == {"retrieved_context_ids", "user_input"}
+    with pytest.raises(ValueError, match="Invalid column"):
+        NDCG(10).required_columns = {MetricType.SINGLE_TURN: {"retrieved_context_ids"}}
+
+
+@pytest.mark.parametrize(
+    ("options", "lacking"),
+    [
+        ({}, "reference_context_ids"),
+        ({"by": "texts"}, "reference_contexts"),
+        ({"qrels": {"q": ["d1"]}}, "user_input"),
+    ],
+)
+def test_a_missing_column_is_an_error_before_anything_runs(options: dict[str, Any], lacking: str) -> None:
+    dataset = EvaluationDataset.from_list([{"retrieved_context_ids": ["d1"], "retrieved_contexts": ["text"]}])
+    with pytest.raises(ValueError, match=rf"\[ndcg_at_10.*\] .* \['{lacking}'\]"):
+        evaluate(dataset, [NDCG(10, **options)], show_progress=False)
+
+
+def test_a_row_with_fields_of_the_other_kind_alone_is_refused() -> None:
+    texts: dict[str, Any] = {"retrieved_contexts": ["a text"], "reference_contexts": ["a text"]}
+    with pytest.raises(ValueError, match=r"has retrieved_contexts but no retrieved_context_ids, .* with by='texts'"):
+        NDCG(10).score(**texts)
+    with pytest.raises(ValueError, match="has retrieved_contexts but no retrieved_context_ids"):
+        NDCG(10, qrels={"q": ["d1"]}).score(**texts, user_input="q")
+    with pytest.raises(ValueError, match=r"has reference_context_ids but no reference_contexts, .* with by='ids'"):
+        NDCG(10, by="texts").score(retrieved_contexts=["a"], reference_context_ids=["d1"])
+
+
+def test_auto_with_qrels_could_compare_ids_with_texts_and_is_refused() -> None:
+    with pytest.raises(ValueError, match="say what they hold: by='ids' or by='texts'"):
+        NDCG(by="auto", qrels={"q": ["d1"]})
+
+
+def test_a_host_that_could_not_retrieve_scores_0_and_is_heard() -> None:
+    rows: list[dict[str, Any]] = [
+        {"user_input": "found", "retrieved_context_ids": ["d1"], "reference_context_ids": ["d1"]},
+        {"user_input": "failed", "retrieved_context_ids": None, "reference_context_ids": ["d1"]},
+    ]
+    with pytest.warns(rm.RetrievalWarning, match="row 'failed' has no retrieved_context_ids: .* scores 0"):
+        result: Any = evaluate(EvaluationDataset.from_list(rows), [MRR()], show_progress=False)
+    assert result["mrr"] == [1.0, 0.0]
+
+
+def test_ragas_passes_both_arguments_of_a_legacy_metric_by_name() -> None:
+    sample = SingleTurnSample(retrieved_context_ids=["x", "d1"], reference_context_ids=["d1"])
+    assert asyncio.run(MRR()._single_turn_ascore(sample=sample, callbacks=[])) == 0.5  # noqa: SLF001  (what ragas calls)
+    MRR().init(run_config=None)  # type: ignore[arg-type]  # only the name of the argument matters
+
+
+def test_hosts_can_read_from_the_signature_what_a_metric_takes() -> None:
+    parameters = inspect.signature(NDCG(10).ascore).parameters.values()
+    assert [parameter.name for parameter in parameters] == list(Row._fields)
+    assert all(parameter.kind is parameter.POSITIONAL_OR_KEYWORD for parameter in parameters)
+
+
+def test_a_suite_is_a_list_because_evaluate_takes_nothing_else() -> None:
+    assert type(metric_suite()) is list
+    dataset = EvaluationDataset.from_list([{"retrieved_context_ids": ["d1"], "reference_context_ids": ["d1"]}])
+    with pytest.raises(TypeError, match="should be provided in a list"):
+        evaluate(dataset, tuple(metric_suite()), show_progress=False)
+
+
+def test_unknown_fields_are_refused_where_they_would_be_lost() -> None:
+    with pytest.raises(TypeError, match="reference_context_relevance"):
+        NDCG(10).score(retrieved_context_ids=["d1"], reference_context_relevance={"d1": 3})  # type: ignore[call-arg]  # the point
+
+
+def test_metrics_are_copied_and_pickled() -> None:
+    metric = NDCG(10, qrels={"q": {"d1": 2}})
+    for again in (copy.deepcopy(metric), pickle.loads(pickle.dumps(metric))):  # noqa: S301  (our own bytes)
+        assert again.name == metric.name
+        assert value(again, ["x", "d1"], None, user_input="q") == value(metric, ["x", "d1"], None, user_input="q")
+    assert repr(metric) == "NDCG(name='ndcg_at_10')"

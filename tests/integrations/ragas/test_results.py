@@ -1,0 +1,186 @@
+"""Neither a NaN nor a dropped row can flatter a retriever."""
+
+import asyncio
+import math
+from typing import Any
+
+import pandas as pd
+import pytest
+from pydantic import BaseModel
+from ragas import Dataset, EvaluationDataset, evaluate, experiment
+from ragas.dataset_schema import EvaluationResult
+from ragas.executor import Executor
+from ragas.metrics import numeric_metric
+from ragas.metrics.result import MetricResult
+
+import retrieval_metrics as rm
+from ragas_retrieval_metrics import MRR, NDCG, Precision, metric_suite, to_evaluation
+
+pytestmark = pytest.mark.filterwarnings("ignore:a?evaluate\\(\\) is deprecated:DeprecationWarning")
+
+FOUND = {"user_input": "found", "retrieved_context_ids": ["d1"], "reference_context_ids": ["d1"]}
+NOTHING = {"user_input": "nothing", "retrieved_context_ids": [], "reference_context_ids": ["d1"]}
+UNJUDGED = {"user_input": "unjudged", "retrieved_context_ids": ["d1"], "reference_context_ids": []}
+WRONG_TYPE = {"user_input": "wrong type", "retrieved_context_ids": [1], "reference_context_ids": ["d1"]}
+REPEATED = {"user_input": "repeated", "retrieved_context_ids": ["d1", "d1"], "reference_context_ids": ["d1"]}
+
+
+def evaluated(rows: list[dict[str, Any]], metrics: list[Any]) -> EvaluationResult:
+    result = evaluate(EvaluationDataset.from_list(rows), metrics, show_progress=False)
+    assert isinstance(result, EvaluationResult)
+    return result
+
+
+def test_a_metric_that_raised_scores_0_and_is_counted() -> None:
+    result = evaluated([FOUND, NOTHING, UNJUDGED, WRONG_TYPE], [MRR(), Precision(1)])
+    assert math.isnan(result["mrr"][2])
+    assert math.isnan(result["mrr"][3])
+    assert repr(result) == "{'mrr': 0.5000, 'precision_at_1': 0.5000}"  # ragas: two of the four are not there
+    with pytest.warns(rm.RetrievalWarning, match="1 of 4 rows failed or were dropped, for example 'wrong type'"):
+        evaluation = to_evaluation(result)
+    assert evaluation.means["mrr"] == pytest.approx(1 / 3)
+    assert evaluation.n["mrr"] == 3
+    met = {key: number for key, number in evaluation.counts.items() if number}
+    assert met == {"queries": 4, "scored": 3, "missing": 2, "failed": 1, "no_relevant": 1}
+    assert str(evaluation).splitlines()[3:] == [
+        "4 queries",
+        "2 with nothing retrieved, scored 0",
+        "1 for which the retriever failed, scored 0",
+        "1 without a relevant document, undefined and out of the means",
+    ]
+
+
+def test_the_counts_tell_repeats() -> None:
+    assert to_evaluation(evaluated([FOUND, REPEATED], [MRR()])).counts["duplicates"] == 1
+
+
+def test_only_metrics_of_retrieval_are_taken() -> None:
+    result = evaluated([FOUND], [MRR()])
+    result.scores[0]["faithfulness"] = 0.9
+    assert list(to_evaluation(result).means) == ["mrr"]
+    rows = [{"user_input": "q", "recall": 1.0, "mrr": 0.5, "response": "text"}]
+    assert list(to_evaluation(rows).means) == ["recall", "mrr"]
+    assert list(to_evaluation(rows, metrics=["mrr"]).means) == ["mrr"]
+    with pytest.raises(ValueError, match="no column 'ndcg'; it has 'user_input', 'recall'"):
+        to_evaluation(rows, metrics=["ndcg"])
+    with pytest.raises(ValueError, match="no column of the result is named like a metric"):
+        to_evaluation([{"user_input": "q", "faithfulness": 1.0}])
+    with pytest.raises(ValueError, match="are the same metric; choose with metrics="):
+        to_evaluation([{"mrr": 0.5, "mrr-by-texts": 0.7}])
+
+
+@experiment()
+async def run_mrr(row: dict[str, Any]) -> dict[str, Any]:
+    return {"user_input": row["user_input"], "mrr": (await MRR().ascore(**row)).value}
+
+
+def test_a_row_that_an_experiment_dropped_scores_0_and_is_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    dataset: Dataset[Any] = Dataset("questions", "inmemory", data=[WRONG_TYPE, FOUND, UNJUDGED])
+    result = asyncio.run(run_mrr.arun(dataset))
+    assert "Task failed" in capsys.readouterr().out
+    assert len(result) == 2
+    assert result.to_pandas()["mrr"].mean() == 1.0  # the mean of what is left
+    with pytest.warns(rm.RetrievalWarning, match="1 of 3 rows failed or were dropped, for example 'wrong type'"):
+        evaluation = to_evaluation(result, dataset)
+    assert evaluation.means["mrr"] == 0.5
+    assert evaluation.queries == ("wrong type", "found", "unjudged")
+    assert (evaluation.counts["failed"], evaluation.counts["missing"], evaluation.counts["no_relevant"]) == (1, 1, 1)
+    with pytest.warns(rm.RetrievalWarning, match="'dropped row 1'"):
+        by_number = to_evaluation(result, 3)
+    assert dict(by_number.means) == dict(evaluation.means)
+
+
+def test_an_experiment_without_its_dataset_is_warned_of() -> None:
+    dataset: Dataset[Any] = Dataset("questions", "inmemory", data=[WRONG_TYPE, FOUND])
+    result = asyncio.run(run_mrr.arun(dataset))
+    with pytest.warns(rm.RetrievalWarning, match="drops the rows that raise.*pass expected=dataset"):
+        assert to_evaluation(result).means["mrr"] == 1.0
+
+
+def test_all_rows_dropped_is_an_error_not_a_mean_of_nothing() -> None:
+    dataset: Dataset[Any] = Dataset("questions", "inmemory", data=[WRONG_TYPE])
+    with pytest.raises(ValueError, match="no rows; every row may have failed"):
+        to_evaluation(asyncio.run(run_mrr.arun(dataset)), dataset)
+
+
+def test_more_rows_than_expected_is_an_error() -> None:
+    with pytest.raises(ValueError, match="has 2 rows, more than the 1 expected"):
+        to_evaluation([{"mrr": 1.0}, {"mrr": 1.0}], expected=1)
+
+
+def test_the_decorator_of_ragas_turns_errors_into_nothing_which_fails() -> None:
+    @numeric_metric(name="mrr", allowed_values=(0.0, 1.0))
+    def decorated(rank: int) -> float:
+        return 1 / rank
+
+    rows: list[dict[str, Any]] = [{"user_input": str(rank), "mrr": decorated.score(rank=rank)} for rank in (2, 0)]
+    assert rows[1]["mrr"].value is None
+    with pytest.warns(rm.RetrievalWarning, match="1 of 2 rows failed"):
+        assert to_evaluation(rows).means["mrr"] == 0.25
+
+
+class Scored(BaseModel):
+    user_input: str
+    mrr: float
+
+
+def test_rows_come_as_mappings_models_frames_and_metric_results() -> None:
+    expected = {"a": 0.5, "b": 1.0}
+    mappings = [{"user_input": query, "mrr": score} for query, score in expected.items()]
+    shapes: list[Any] = [
+        mappings,
+        [Scored(user_input=query, mrr=score) for query, score in expected.items()],
+        pd.DataFrame(mappings),
+        [{"question": query, "mrr": MetricResult(value=score)} for query, score in expected.items()],
+        [{"query": query, "mrr": str(score)} for query, score in expected.items()],
+    ]
+    for shape in shapes:
+        assert to_evaluation(shape).per_query["mrr"] == expected
+
+
+@pytest.mark.parametrize(
+    ("result", "error", "message"),
+    [
+        ([{"mrr": "MetricResult(value=0.5)"}], TypeError, "which is no number; .* return metric_result.value"),
+        ([{"mrr": True}], TypeError, "True, which is no number"),
+        ([{"mrr": [0.5]}], TypeError, r"\[0.5\], which is no number"),
+        ("result.csv", TypeError, "or its rows, got str"),
+        ({"mrr": 0.5}, TypeError, "or its rows, got dict"),
+        (Executor(), TypeError, "or its rows, got Executor"),
+        ([0.5], TypeError, "row 1 must be a mapping or a pydantic model, got 0.5"),
+        ([], ValueError, "no rows"),
+    ],
+)
+def test_what_is_no_result_is_refused(result: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        to_evaluation(result)
+
+
+def test_the_same_question_twice_stays_two_rows() -> None:
+    rows: list[dict[str, Any]] = [{"user_input": "same", "mrr": 1.0}, {"user_input": "same", "mrr": 0.0}, {"mrr": 0.5}]
+    evaluation = to_evaluation(rows)
+    assert evaluation.per_query["mrr"] == {"same": 1.0, "same (2)": 0.0, "row 3": 0.5}
+    dataset = [{"user_input": "same"}, {"user_input": "same"}, {"user_input": "same"}]
+    with pytest.warns(rm.RetrievalWarning, match="1 of 3 rows"):
+        again = to_evaluation(rows[:2], dataset)
+    assert again.per_query["mrr"] == {"same": 1.0, "same (2)": 0.0, "same (3)": 0.0}
+
+
+def test_a_whole_suite_survives_the_way_through_a_csv_file(tmp_path: Any) -> None:
+    suite = metric_suite(k=(1, 5))
+
+    @experiment()
+    async def run_suite(row: dict[str, Any]) -> dict[str, Any]:
+        return {**row, **{metric.name: (await metric.ascore(**row)).value for metric in suite}}
+
+    dataset: Dataset[Any] = Dataset("questions", "local/csv", data=[FOUND, NOTHING, UNJUDGED], root_dir=str(tmp_path))
+    dataset.save()
+    dataset.reload()
+    result = asyncio.run(run_suite.arun(dataset, name="suite"))
+    result.reload()
+    assert result[0]["ndcg_at_5"] in {"1.0", "0.0", "nan"}
+    evaluation = to_evaluation(result, dataset)
+    direct = to_evaluation(evaluated([FOUND, NOTHING, UNJUDGED], metric_suite(k=(1, 5))))
+    assert dict(evaluation.means) == dict(direct.means)
+    assert evaluation.counts == direct.counts
+    assert NDCG(5).name in result[0]
