@@ -29,8 +29,8 @@ class Rules:
         groups: Each group of alternatives is credited once (`"credit"`), or every document of every group is needed on
             its own (`"flatten"`).
         repeats: A document that is retrieved again keeps its rank and earns nothing (`"ignore"`), is a hit again
-            (`"count"`), is taken out of the ranking before anything is ranked (`"collapse"`), or is an error. Where pieces such as quotes are matched, not
-            ids, counting and taking out are ignoring.
+            (`"count"`), is taken out of the ranking before anything is ranked (`"collapse"`), or is an error. Where
+            pieces such as quotes are matched, not ids, counting and taking out are ignoring.
         ties: Documents with equal scores are ordered by their id, descending (`"docid"`), stay in the order in which
             they were given (`"input"`), or the value is the mean over all their orders (`"expected"`).
         grades: Any finite grade (`"real"`), or only whole numbers (`"integer"`; others are an error).

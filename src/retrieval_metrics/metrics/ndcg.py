@@ -67,8 +67,11 @@ def score(
     share = achieved / np.where(best > 0, best, np.nan)
     if ideal in {"retrieved", "expanded"}:
         share = np.where(judged.n_retrieved > 0, share, 0.0)  # this ideal is empty because the list is
-    # The sums of two equal rankings may differ in the last bit where grades do: only that is cut off here.
-    return np.where((share > 1) & (share < 1 + _LAST_BITS), 1.0, share)
+    if judged.counts_repeats and ideal != "expanded":
+        return share  # a document that gains twice may gain more than the ideal
+    # The sums of two equal rankings may differ in the last bit where grades do; and one item that satisfies several
+    # documents may gain more than an ideal with one a row.
+    return np.minimum(share, 1.0)
 
 
 def ideal_dcg(
@@ -122,8 +125,6 @@ def _with_repeated_hits(
     best_first = np.lexsort((-grade, query))
     return query[best_first], grade[best_first], ordinals(query[best_first])
 
-
-_LAST_BITS = 1e-9
 
 DEFINITION = Definition(
     name="ndcg",
