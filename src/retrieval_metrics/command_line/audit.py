@@ -13,6 +13,8 @@ from retrieval_metrics.judging.rules import RULE_SETS
 from retrieval_metrics.metrics.metric import DEFAULT_METRICS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from retrieval_metrics.evaluation.auditing import Audit
 
 EXAMPLES = """\
@@ -21,7 +23,11 @@ examples:
   retrieval-metrics audit qrels.trec run.trec -m ndcg@10 -m map --semantics standard --semantics llama_index
 """
 
-FORMATS = {"text": str, "markdown": lambda result: result.to_markdown(), "html": lambda result: result._repr_html_()}  # noqa: SLF001  (ours)
+FORMATS: Mapping[str, Callable[[Audit], str]] = {
+    "text": str,
+    "markdown": lambda result: result.to_markdown(),
+    "html": lambda result: result._repr_html_(),
+}
 
 
 def add_to(commands: Any) -> None:
@@ -55,7 +61,7 @@ def add_to(commands: Any) -> None:
 
 def run(given: argparse.Namespace) -> bool:
     """Run the command; there is nothing that an audit could fail."""
-    result: Audit = audit(
+    result = audit(
         read_qrels(given.qrels),
         read_run(given.run),
         given.metric or DEFAULT_METRICS,

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.evaluation.attribution import Bench, attribute, effective
-from retrieval_metrics.evaluation.evaluation import ByMetric
+from retrieval_metrics.evaluation.by_metric import ByMetric
 from retrieval_metrics.evaluation.lints import lint
 from retrieval_metrics.evaluation.rule_words import detail, words
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.judging.by_id import common_queries
 from retrieval_metrics.judging.rules import RULE_SETS, as_rules
 from retrieval_metrics.metrics.metric import DEFAULT_METRICS, Metric, as_metrics
-from retrieval_metrics.presentation import tables
+from retrieval_metrics.presentation.extras import require
+from retrieval_metrics.presentation.printed import Printed
+from retrieval_metrics.presentation.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -57,7 +59,7 @@ class Difference:
     detail: str
 
 
-class Audit:
+class Audit(Printed):
     """What the same data is worth under several rule sets, and why.
 
     Attributes:
@@ -112,36 +114,25 @@ class Audit:
         Raises:
             ImportError: If pandas is not installed; the message holds the command.
         """
-        try:
-            import pandas as pd  # noqa: PLC0415  (an extra: imported where it is used)
-        except ImportError as error:
-            msg = "to_pandas needs pandas: pip install 'retrieval-metrics[pandas]'"
-            raise ImportError(msg) from error
         means = {name: dict(found) for name, found in self.means.items()}
-        return pd.DataFrame(means, index=pd.Index([str(metric) for metric in self.metrics], name="metric"))
-
-    def to_markdown(self) -> str:
-        """Return the table as Markdown, with what makes the differences below it."""
-        return tables.markdown(*self._table(), self._notes())
-
-    def __str__(self) -> str:
-        return tables.text(*self._table(), self._notes())
-
-    def _repr_html_(self) -> str:
-        return tables.html(*self._table(), self._notes())
+        pandas = require("pandas", "to_pandas")
+        frame: pd.DataFrame = pandas.DataFrame(
+            means, index=pandas.Index([str(metric) for metric in self.metrics], name="metric")
+        )
+        return frame
 
     def __repr__(self) -> str:
         return (
             f"<Audit of {len(self.queries)} queries: {', '.join(self.semantics)}; {len(self.differences)} differences>"
         )
 
-    def _table(self) -> tuple[list[str], list[list[str]]]:
+    def _tables(self) -> list[Table]:
         means = self.means
         rows = [
             [name, *(f"{means[rules][name]:.4f}" if name in means[rules] else "-" for rules in self.semantics)]
             for name in map(str, self.metrics)
         ]
-        return ["metric", *self.semantics], rows
+        return [Table(["metric", *self.semantics], rows, self._notes())]
 
     def _notes(self) -> list[str]:
         queries = f"{len(self.queries)} {'query' if len(self.queries) == 1 else 'queries'}"
@@ -203,6 +194,7 @@ def audit(
         1 query; compared with standard
         llama_index: a repeated document counts again (map in 1 of 1); map of query 'q' is 1.3333 instead of 0.8333:
         document 'a' is retrieved twice
+        67% of the first 10 retrieved documents are judged; the others count as not relevant, whether they are or not
     """
     chosen, truth = as_metrics(metrics), as_qrels(qrels)
     rules = _rule_sets(semantics)

@@ -98,6 +98,9 @@ def evaluate(
         residuals=residuals,
         rules=rules,
         tie_range=tie_range,
+        judged=judged,
+        run=run,
+        match=match,
     )
 
 
