@@ -188,11 +188,13 @@ def audit(
         ValueError: As `evaluate`, but no query is refused; or if there is no rule set, or two have one name.
 
     Example:
+        The formula gives (1/1 + 2/3) / 2; a repeat that counts again makes it (1/1 + 2/2 + 3/3) / 2.
+
         >>> print(audit({"q": ["a", "b"]}, {"q": ["a", "a", "b"]}, "map", semantics=["standard", "llama_index"]))
         metric  standard  llama_index
-        map       0.8333       1.3333
+        map       0.8333       1.5000
         1 query; compared with standard
-        llama_index: a repeated document counts again (map in 1 of 1); map of query 'q' is 1.3333 instead of 0.8333:
+        llama_index: a repeated document counts again (map in 1 of 1); map of query 'q' is 1.5000 instead of 0.8333:
         document 'a' is retrieved twice
         67% of the first 10 retrieved documents are judged; the others count as not relevant, whether they are or not
     """
