@@ -129,13 +129,13 @@ def test_the_worked_examples(shared_data: Path) -> None:
 
 
 def test_relevance_may_be_given_instead_of_a_query() -> None:
-    vectors = [[1, 0], [0.9, 0.1], [0, 1]]
+    vectors = [[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]]
     assert rm.mmr(None, vectors, relevance=[0.2, 0.9, 0.8], k=2).indices.tolist() == [1, 2]
 
 
 def test_the_first_pick_is_the_most_relevant_at_every_lambda() -> None:
     for lambda_mult in LAMBDAS:
-        assert rm.mmr([0, 1], [[1, 0], [0.1, 1], [1, 1]], lambda_mult=lambda_mult).indices[0] == 1
+        assert rm.mmr([0, 1], [[1.0, 0.0], [0.1, 1.0], [1.0, 1.0]], lambda_mult=lambda_mult).indices[0] == 1
 
 
 def test_nothing_handed_over_is_changed_and_everything_is_selected_without_k() -> None:
