@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.reranking.diversity import intra_list_diversity
     from retrieval_metrics.reranking.mmr import mmr, mmr_from_similarity
     from retrieval_metrics.reranking.selection import Selection
+    from retrieval_metrics.reranking.sweep import MMRSweep, mmr_sweep
 
 __all__ = [
     "DEFAULT_METRICS",
@@ -61,6 +62,7 @@ __all__ = [
     "Comparison",
     "Evaluation",
     "EvaluationSet",
+    "MMRSweep",
     "Matches",
     "Matching",
     "Metadata",
@@ -94,6 +96,7 @@ __all__ = [
     "mmr",
     "mmr_batch",
     "mmr_from_similarity",
+    "mmr_sweep",
     "ndcg",
     "precision",
     "r_precision",
@@ -113,6 +116,7 @@ __all__ = [
 # Names that are imported when they are first used, because not everybody reads files, compares or reranks.
 _LAZY = {
     "Comparison": "evaluation.comparison",
+    "MMRSweep": "reranking.sweep",
     "Matches": "evaluation.matches",
     "Relabelling": "evaluation.relabelling",
     "Selection": "reranking.selection",
@@ -123,6 +127,7 @@ _LAZY = {
     "mmr": "reranking.mmr",
     "mmr_batch": "reranking.batch",
     "mmr_from_similarity": "reranking.mmr",
+    "mmr_sweep": "reranking.sweep",
     "read_corpus": "inputs.files.texts",
     "read_qrels": "inputs.files.reading",
     "read_queries": "inputs.files.texts",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from retrieval_metrics.evaluation.by_metric import ByMetric
-from retrieval_metrics.evaluation.counts import describe
+from retrieval_metrics.evaluation.counts import describe, failures
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.extras import require
 from retrieval_metrics.presentation.printed import Printed
@@ -88,6 +88,11 @@ class Evaluation(Printed):
         self.run = run
         self.match = match
         self._intervals: dict[float, ByMetric[Interval]] = {}
+
+    @property
+    def errors(self) -> dict[QueryId, Exception]:
+        """The exception of each query whose retriever failed; empty where the run knows of none."""
+        return {} if self.judged is None or self.run is None else failures(self.judged, self.run)
 
     @cached_property
     def means(self) -> ByMetric[float]:
