@@ -12,6 +12,7 @@ Evaluate whole runs with `evaluate`, several systems with `compare`, one ranking
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import RetrievalWarning
+from retrieval_metrics.evaluation.auditing import Audit, audit
 from retrieval_metrics.evaluation.engine import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.inputs.pieces import Metadata, Quote, Span, Text
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_METRICS",
+    "Audit",
     "Budget",
     "Comparison",
     "Evaluation",
@@ -77,6 +79,7 @@ __all__ = [
     "Span",
     "Text",
     "aretrieve",
+    "audit",
     "average_precision",
     "bpref",
     "compare",

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.counts import Counts
     from retrieval_metrics.evaluation.explanation import Explanation, Worst
     from retrieval_metrics.evaluation.slices import Slices
+    from retrieval_metrics.evaluation.tie_range import TieRange
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.matching import Key, Matching
     from retrieval_metrics.judging.rules import Rules
@@ -43,6 +44,7 @@ class Evaluation(Printed):
         counts: What was missing, repeated, unjudged, tied or undefined.
         residuals: For metrics that know it (rbp): by how much unjudged and unseen documents could raise the mean.
         rules: The rule set it was computed under.
+        tie_range: The smallest and the largest values over all orders of equal scores; None unless ties="expected".
         judged: The judged run it was computed from, and
         run: the run itself, as it was given; None where the values came without them.
         match: What ids of the judgments were compared with.
@@ -70,6 +72,7 @@ class Evaluation(Printed):
         counts: Counts,
         residuals: Mapping[Metric, float],
         rules: Rules,
+        tie_range: TieRange | None = None,
         judged: JudgedRun | None = None,
         run: Mapping[Any, Any] | None = None,
         match: str | Key | Matching = "id",
@@ -80,6 +83,7 @@ class Evaluation(Printed):
         self.counts = counts
         self.residuals = ByMetric({str(metric): value for metric, value in residuals.items()})
         self.rules = rules
+        self.tie_range = tie_range
         self.judged = judged
         self.run = run
         self.match = match
@@ -321,6 +325,8 @@ class Evaluation(Printed):
 
     def _notes(self) -> list[str]:
         notes = describe(self.counts, self.rules)
+        if self.tie_range is not None:
+            notes += self.tie_range.notes()
         return notes + [
             f"{name}: residual {residual:.4f}, what unjudged and unseen documents could add to the mean"
             for name, residual in self.residuals.items()
