@@ -46,28 +46,53 @@ class Counts(TypedDict):
     ambiguous: int
 
 
-def count(judged: JudgedRun, run: Mapping[Any, Any], kept: IntArray, rules: Rules) -> Counts:
-    """Count what was met; `kept` are the positions of the queries that the rules keep in the result."""
+def count(
+    judged: JudgedRun, run: Mapping[Any, Any], kept: IntArray, rules: Rules, among: IntArray | None = None
+) -> Counts:
+    """Count what was met.
+
+    Args:
+        judged: The judged run.
+        run: The run it was judged from.
+        kept: Positions of the queries that the rules keep in the result.
+        rules: The rules.
+        among: Positions of the judged queries that are looked at; None looks at all, and at the rest of the run too.
+            What is known of the whole run alone, `unplaced` and `ambiguous`, is then 0.
+    """
+    looked_at = np.arange(judged.n_queries) if among is None else among
     undefined = judged.n_relevant() == 0
-    common = sum(map(run.__contains__, judged.qrels.queries))
+    tied = np.unique(judged.items.query[judged.items.tied > 1])
+    unjudged = len(run) - sum(map(run.__contains__, judged.qrels.queries)) if among is None else 0
     return Counts(
-        queries=judged.n_queries,
+        queries=len(looked_at),
         scored=len(kept) if rules.no_relevant == "zero" else int(np.count_nonzero(~undefined[kept])),
-        missing=int(np.count_nonzero(judged.n_retrieved == 0)),
-        failed=len(failures(judged, run)),
-        unjudged_queries=len(run) - common,
-        no_relevant=int(np.count_nonzero(undefined)),
-        duplicates=int(judged.n_repeated.sum()),
-        ties=len(np.unique(judged.items.query[judged.items.tied > 1])),
-        unplaced=judged.unplaced,
-        ambiguous=judged.ambiguous,
+        missing=int(np.count_nonzero(judged.n_retrieved[looked_at] == 0)),
+        failed=len(failures(judged, run, among)),
+        unjudged_queries=unjudged,
+        no_relevant=int(np.count_nonzero(undefined[looked_at])),
+        duplicates=int(judged.n_repeated[looked_at].sum()),
+        ties=len(tied if among is None else np.intersect1d(tied, among)),
+        unplaced=judged.unplaced if among is None else 0,
+        ambiguous=judged.ambiguous if among is None else 0,
     )
 
 
-def failures(judged: JudgedRun, run: Mapping[Any, Any]) -> dict[QueryId, Exception]:
-    """Return the errors of the judged queries whose retriever raised."""
+def failures(judged: JudgedRun, run: Mapping[Any, Any], among: IntArray | None = None) -> dict[QueryId, Exception]:
+    """Return the errors of the judged queries (of some of them) whose retriever raised."""
     errors = run.errors if isinstance(run, RetrievedRun) else {}
-    return {query: errors[query] for query in judged.qrels.queries if query in errors} if errors else {}
+    if not errors:
+        return {}
+    queries = judged.qrels.queries
+    chosen = queries if among is None else [queries[at] for at in among.tolist()]
+    return {query: errors[query] for query in chosen if query in errors}
+
+
+_REPEATS = {
+    "ignore": "earn nothing",
+    "count": "are hits again",
+    "collapse": "were taken out of the rankings",
+    "error": "are refused",
+}
 
 
 def describe(counts: Counts, rules: Rules) -> list[str]:
@@ -81,7 +106,7 @@ def describe(counts: Counts, rules: Rules) -> list[str]:
         "no_relevant": "without a relevant document"
         + (scored_zero if rules.no_relevant == "zero" else ", undefined and out of the means"),
         "ties": "in which a judged document ties with another",
-        "duplicates": "repeated documents, which earn nothing",
+        "duplicates": f"repeated documents, which {_REPEATS[rules.repeats]}",
         "unplaced": "retrieved items whose place in a source is not known, so that no span was found in them",
         "ambiguous": "items that stand in their source more than once, taken to be the first",
     }

@@ -115,6 +115,10 @@ class Run(Mapping[Any, Any]):
             for at, query in enumerate(batch.queries):
                 yield query, batch.ranking(at)
 
+    def as_dict(self) -> dict[Any, Any]:
+        """Return the rankings query by query, in memory."""
+        return dict(self.rankings())
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self):,} queries, {self.n_documents:,} documents{self._how()}>"
 

@@ -1,49 +1,127 @@
-"""One small table in three forms: plain text, Markdown, HTML."""
+"""One small table in four forms: plain text, Markdown, HTML, and rich's for the terminal."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rich.console import RenderableType
 
-def text(header: Sequence[str], rows: Sequence[Sequence[str]], notes: Sequence[str] = ()) -> str:
-    """Return an aligned plain-text table: first column to the left, the others to the right, notes below."""
+
+class Table(NamedTuple):
+    """What is printed: cells as text, and what is to be said of them.
+
+    Attributes:
+        header: The names of the columns.
+        rows: The cells, row by row.
+        notes: Sentences that stand below.
+        title: What stands above, if anything.
+        words: Which columns hold words rather than numbers and are aligned to the left; -1 is the last.
+    """
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    notes: Sequence[str] = ()
+    title: str = ""
+    words: Sequence[int] = (0,)
+
+
+def text(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    notes: Sequence[str] = (),
+    title: str = "",
+    words: Sequence[int] = (0,),
+) -> str:
+    """Return an aligned plain-text table, notes below."""
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    lines = [
-        "  ".join(
-            [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+    to_the_left = _places(words, header)
+
+    def line(cells: Sequence[str]) -> str:
+        padded = (
+            cell.ljust(width) if at in to_the_left else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(cells, widths, strict=True))
         )
-        for row in (header, *rows)
-    ]
-    return "\n".join([*(line.rstrip() for line in lines), *notes])
+        return "  ".join(padded).rstrip()
+
+    lines = map(line, (header, *rows)) if header else ()
+    return "\n".join([*([title] if title else []), *lines, *notes])
 
 
-def markdown(header: Sequence[str], rows: Sequence[Sequence[str]], notes: Sequence[str] = ()) -> str:
+def markdown(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    notes: Sequence[str] = (),
+    title: str = "",
+    words: Sequence[int] = (0,),
+) -> str:
     """Return a Markdown table, notes as a list below it."""
+    to_the_left = _places(words, header)
 
     def line(cells: Sequence[str]) -> str:
         return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
-    rule = line(["---", *("---:" for _ in header[1:])])
-    lines = [line(header), rule, *map(line, rows)]
-    return "\n".join([*lines, *([""] if notes else []), *(f"- {note}" for note in notes)])
+    rule = line(["---" if at in to_the_left else "---:" for at in range(len(header))])
+    lines = [line(header), rule, *map(line, rows)] if header else []
+    heading = [f"**{title}**", ""] if title else []
+    gap = [""] if lines and notes else []
+    return "\n".join([*heading, *lines, *gap, *(f"- {note}" for note in notes)])
 
 
-def html(header: Sequence[str], rows: Sequence[Sequence[str]], notes: Sequence[str] = ()) -> str:
+def html(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    notes: Sequence[str] = (),
+    title: str = "",
+    words: Sequence[int] = (0,),
+) -> str:
     """Return an HTML table, notes as its caption; colours are those of the page it stands in."""
     from html import escape  # noqa: PLC0415  (its table of entities costs as much to import as half of this package)
 
+    to_the_left = _places(words, header)
+
     def line(cells: Sequence[str], tag: str) -> str:
         left, right = "text-align:left", "text-align:right;font-variant-numeric:tabular-nums"
-        styles = [left, *(right for _ in cells[1:])]
+        styles = (left if at in to_the_left else right for at in range(len(cells)))
         inside = (f'<{tag} style="{style}">{escape(cell)}</{tag}>' for cell, style in zip(cells, styles, strict=True))
         return f"<tr>{''.join(inside)}</tr>"
 
-    caption = "<br>".join(map(escape, notes))
+    heading = f"<p><strong>{escape(title)}</strong></p>" if title else ""
+    notes = "<br>".join(map(escape, notes))
+    if not header:
+        return f"{heading}<p>{notes}</p>"
     body = "".join(line(row, "td") for row in rows)
-    return (
-        f'<table><caption style="caption-side:bottom;text-align:left">{caption}</caption>'
-        f"<thead>{line(header, 'th')}</thead><tbody>{body}</tbody></table>"
-    )
+    caption = f'<caption style="caption-side:bottom;text-align:left">{notes}</caption>' if notes else ""
+    return f"{heading}<table>{caption}<thead>{line(header, 'th')}</thead><tbody>{body}</tbody></table>"
+
+
+def rich(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    notes: Sequence[str] = (),
+    title: str = "",
+    words: Sequence[int] = (0,),
+) -> RenderableType:
+    """Return the table as rich prints it; rich asks for it, so rich is there."""
+    from rich import box  # noqa: PLC0415  (an extra: imported where it is used)
+    from rich.console import Group  # noqa: PLC0415  (as above)
+    from rich.table import Table as Grid  # noqa: PLC0415  (as above)
+    from rich.text import Text  # noqa: PLC0415  (as above)
+
+    # Text objects, because a name such as [d7] in a str would be read as markup.
+    parts: list[RenderableType] = [Text(title, style="bold")] if title else []
+    if header:
+        to_the_left = _places(words, header)
+        drawn = Grid(box=box.SIMPLE_HEAD, pad_edge=False)
+        for at, name in enumerate(header):
+            drawn.add_column(Text(name), justify="left" if at in to_the_left else "right")
+        for row in rows:
+            drawn.add_row(*map(Text, row))
+        parts.append(drawn)
+    return Group(*parts, *(Text(note) for note in notes))
+
+
+def _places(words: Sequence[int], header: Sequence[str]) -> set[int]:
+    return {at % len(header) for at in words} if header else set()

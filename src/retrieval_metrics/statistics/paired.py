@@ -101,7 +101,7 @@ def paired_difference(
     """
     checks.proportion(level, "level")
     checks.positive_span(span)
-    differences = _differences(values, baseline)
+    differences = differences_of(values, baseline)
     count = len(differences)
     sign_flip = sign_flip_test(differences, resamples=resamples, seed=seed)
     mean = math.fsum(differences.tolist()) / count if count else math.nan
@@ -121,7 +121,7 @@ def paired_difference(
     )
 
 
-def _differences(values: ArrayLike, baseline: ArrayLike) -> NDArray[np.float64]:
+def differences_of(values: ArrayLike, baseline: ArrayLike) -> NDArray[np.float64]:
     """Value minus baseline, and exactly 0 where the two differ by rounding only."""
     ours, theirs = checks.vector(values), checks.vector(baseline, "baseline")
     if len(ours) != len(theirs):

@@ -77,8 +77,8 @@ def to_evaluation(
     Example:
         >>> rows = [{"user_input": "what is a closure?", "mrr": 0.5}, {"user_input": "what is a cell?", "mrr": 1.0}]
         >>> print(to_evaluation(rows, expected=2))
-        metric    mean  n
-        mrr     0.7500  2
+        metric    mean   95 % interval  n
+        mrr     0.7500  [0.265, 0.955]  2
         2 queries
     """
     names = None if metrics is None else list(metrics)

@@ -1,0 +1,52 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["retrieval-metrics[plot]", "bm25s>=0.2.14", "scikit-learn>=1.4"]
+#
+# [tool.uv.sources]
+# retrieval-metrics = { path = "..", editable = true }
+# ///
+"""Compare two retrievers, BM25 and dense: which is better, how sure is that, and what went wrong where it failed?
+
+Run it with `uv run examples/compare_retrievers.py`, and with `--report report.html` for a page to send to a colleague.
+It reads nothing from the network and takes a few seconds.
+"""
+
+import argparse
+from functools import partial
+
+import questions
+import retrieval_metrics as rm
+from corpus import passages
+from retrievers import BM25, Dense, Retriever
+
+DEPTH = 100
+METRICS = ["ndcg@10", "recall@10", "full_recall@10", "mrr@10"]
+
+
+def main() -> None:
+    """Print the comparison, one table per kind of question, and the questions that went worst."""
+    options = argparse.ArgumentParser()
+    options.add_argument("--picture", help="where to write the plots, such as comparison.png")
+    options.add_argument("--report", help="where to write the report, an HTML file")
+    chosen = options.parse_args()
+
+    pieces = passages()
+    texts, qrels = questions.queries(), questions.qrels(pieces)
+    retrievers: dict[str, Retriever] = {"BM25": BM25(pieces), "dense": Dense(pieces)}
+    runs = {name: rm.retrieve(partial(each.search, k=DEPTH), texts) for name, each in retrievers.items()}
+    comparison = rm.compare(qrels, runs, METRICS)
+    print(comparison)
+
+    dense = comparison.evaluations["dense"]
+    kinds = {query: "several at once" if isinstance(truth, list) else "one suffices" for query, truth in qrels.items()}
+    print("\ndense, by what a question needs", dense.by(kinds), sep="\n")
+    print("\ndense, where it does worst", dense.worst("ndcg@10", 5), sep="\n")
+
+    if chosen.picture:
+        comparison.plot().savefig(chosen.picture, dpi=90)
+    if chosen.report:
+        comparison.report(chosen.report, title="BM25 against dense retrieval", queries=texts)
+
+
+if __name__ == "__main__":
+    main()

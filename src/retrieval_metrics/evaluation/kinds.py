@@ -1,0 +1,60 @@
+"""What may have become of a relevant document."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from retrieval_metrics.types import Relevant
+
+Kind = Literal[
+    "found",
+    "not needed",
+    "no room",
+    "lost a tie",
+    "behind repeats",
+    "behind chunks of one document",
+    "beyond the cut-off",
+    "another granularity",
+    "never retrieved",
+    "nothing retrieved",
+    "the retriever failed",
+]
+FAILURES: tuple[Kind, ...] = (
+    "lost a tie",
+    "behind repeats",
+    "behind chunks of one document",
+    "beyond the cut-off",
+    "another granularity",
+    "never retrieved",
+    "nothing retrieved",
+    "the retriever failed",
+)
+"""Ordered by how little is missing: of several alternatives the nearest miss stands for all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What became of one relevant document.
+
+    Attributes:
+        document: Its id, or the quote, text, span or property that is judged.
+        grade: Its grade.
+        kind: What became of it.
+        rank: Where it was retrieved; None if it was not.
+        detail: The kind in words, with its numbers.
+        groups: The groups it belongs to, counted within the query; flat judgments are groups of one.
+    """
+
+    document: Relevant
+    grade: float
+    kind: Kind
+    rank: int | None
+    detail: str
+    groups: tuple[int, ...]
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether the document was needed and is missing."""
+        return self.kind in FAILURES

@@ -1,0 +1,61 @@
+"""How numbers are written, everywhere the same."""
+
+from __future__ import annotations
+
+from math import isinf, isnan
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from retrieval_metrics.statistics.intervals import Interval
+
+SMALLEST_P = 0.0001
+
+
+def interval(ends: Interval, *, signed: bool = False) -> str:
+    """Return `[0.721, 0.882]`; `-` where there is nothing to have an interval of."""
+    low, high = ends
+    if isnan(low):
+        return "-"
+    sign = "+" if signed else ""
+    return f"[{low:{sign}.3f}, {high:{sign}.3f}]"
+
+
+def signed(value: float, digits: int = 4) -> str:
+    """Return `+0.0445`; what rounds to zero, or is no number, has no sign."""
+    text = f"{value:+.{digits}f}"
+    return text[1:] if isnan(value) or not text.strip("+-0.") else text
+
+
+def level_name(level: float) -> str:
+    """Return the heading of a column of intervals, such as `95 % interval`."""
+    return f"{100 * level:g} % interval"
+
+
+def p_value(p: float) -> str:
+    """Return a p value to four places, and `<0.0001` below that."""
+    return f"<{SMALLEST_P}" if p < SMALLEST_P else f"{p:.4f}"
+
+
+def size(value: float) -> str:
+    """Return a size that may be infinite: `0.0512`, or `-` where no size suffices."""
+    return "-" if isinf(value) or isnan(value) else f"{value:.4f}"
+
+
+def count(number: int, thing: str, plural: str = "") -> str:
+    """Return `1 query`, `1,250 queries`."""
+    return f"{number:,} {thing if number == 1 else plural or thing + 's'}"
+
+
+def queries(number: int) -> str:
+    """Return `1 query`, `1,250 queries`."""
+    return count(number, "query", "queries")
+
+
+def listed(names: list[str]) -> str:
+    """Return names as in a sentence: `a`, `a and b`, `a, b and c`.
+
+    Example:
+        >>> listed(["map", "mrr", "ndcg@10"])
+        'map, mrr and ndcg@10'
+    """
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,284 @@
+"""Which system is better: pairing, p values, correction, words."""
+
+import math
+import random
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import retrieval_metrics as rm
+from retrieval_metrics.statistics import detectable_difference, paired_difference
+
+METRICS = ["mrr", "hit_rate@1", "ndcg@10"]
+SMALL_PRINT = (
+    "p: randomisation test, exact; Holm: corrected for 2 comparisons; "
+    "detects: smallest true difference found with 80 % power"
+)
+
+
+def interval_text(comparison: rm.Comparison, metric: str) -> str:
+    low, high = comparison.difference(metric).interval
+    return f"[{low:+.3f}, {high:+.3f}]"
+
+
+def ranked(rank: int) -> list[str]:
+    """Return a ranking that holds the relevant document "d" at a rank, or, at 0, not at all."""
+    return [f"x{at}" for at in range(1, rank or 9)] + ["d"] * (rank > 0)
+
+
+def systems(ranks: dict[str, list[int]]) -> tuple[dict[str, list[str]], dict[str, dict[str, list[str]]]]:
+    """Return judgments and runs in which each system has "d" at the given rank of each query."""
+    count = len(next(iter(ranks.values())))
+    qrels = {f"q{at}": ["d"] for at in range(count)}
+    return qrels, {name: {f"q{at}": ranked(rank) for at, rank in enumerate(own)} for name, own in ranks.items()}
+
+
+def drawn(count: int, seed: int, names: str = "ab") -> tuple[dict[str, list[str]], dict[str, dict[str, list[str]]]]:
+    rng = random.Random(seed)
+    return systems({name: [rng.randrange(8) for _ in range(count)] for name in names})
+
+
+def mean(differences: Any, axis: int) -> Any:
+    return differences.mean(axis=axis)
+
+
+@settings(max_examples=25)
+@given(st.integers(3, 12), st.integers(0, 10**6))
+def test_p_values_are_those_of_scipy(count: int, seed: int) -> None:
+    qrels, runs = drawn(count, seed)
+    difference = rm.compare(qrels, runs, "mrr").difference("mrr")
+    a, b = (np.array(list(rm.evaluate(qrels, run, "mrr").per_query["mrr"].values())) for run in runs.values())
+    if np.ptp(b - a) > 0:
+        assert difference.paired.p_t == pytest.approx(stats.ttest_rel(b, a).pvalue, abs=1e-12)
+        # With more resamples than there are sign choices scipy takes each once.
+        exact: Any = stats.permutation_test((b - a,), mean, permutation_type="samples", n_resamples=2**13)
+        assert difference.p_value == pytest.approx(exact.pvalue, abs=1e-12)
+    assert difference.mean == pytest.approx(np.mean(b - a), abs=1e-15)
+
+
+def test_everything_else_is_the_kernels_on_the_paired_values() -> None:
+    qrels, runs = drawn(30, 1)
+    a, b = (list(rm.evaluate(qrels, run, "mrr").per_query["mrr"].values()) for run in runs.values())
+    assert rm.compare(qrels, runs, "mrr", level=0.9, seed=3).difference("mrr").paired == paired_difference(
+        b, a, level=0.9, seed=3
+    )
+
+
+def test_holm_corrects_over_all_metrics_and_all_pairs() -> None:
+    comparison = rm.compare(*drawn(40, 5, "abc"), METRICS)
+    p = [one.p_value for one in comparison.differences]
+    ordered = sorted(range(9), key=p.__getitem__)
+    expected, largest = [0.0] * 9, 0.0
+    for step, at in enumerate(ordered):
+        largest = max(largest, (9 - step) * p[at])
+        expected[at] = min(1.0, largest)
+    assert [one.p_holm for one in comparison.differences] == pytest.approx(expected)
+    assert {one.comparisons for one in comparison.differences} == {9}
+
+
+def test_without_a_baseline_every_pair_is_compared_the_later_with_the_earlier() -> None:
+    data = drawn(10, 2, "abc")
+    assert [one.pair for one in rm.compare(*data, "mrr").differences] == [("b", "a"), ("c", "a"), ("c", "b")]
+    assert [one.pair for one in rm.compare(*data, "mrr", baseline="b").differences] == [("a", "b"), ("c", "b")]
+
+
+def test_exchanging_the_systems_changes_the_sign_and_nothing_else() -> None:
+    qrels, runs = drawn(25, 8)
+    one = rm.compare(qrels, runs, "mrr", baseline="a").difference("mrr").paired
+    other = rm.compare(qrels, runs, "mrr", baseline="b").difference("mrr").paired
+    assert other.mean == -one.mean
+    assert (other.wins, other.ties, other.losses) == (one.losses, one.ties, one.wins)
+    assert other.p_t == pytest.approx(one.p_t)
+    assert other.interval == pytest.approx((-one.interval.high, -one.interval.low))
+
+
+def test_tukey_is_given_for_three_systems_and_not_for_two() -> None:
+    assert rm.compare(*drawn(20, 3), "mrr").difference("mrr").p_tukey is None
+    three = rm.compare(*drawn(20, 3, "abc"), "mrr")
+    assert all(one.p_tukey is not None and 0 < one.p_tukey <= 1 for one in three.differences)
+    assert "Tukey" in str(three)
+    assert "Tukey" not in str(rm.compare(*drawn(20, 3), "mrr"))
+
+
+def test_a_system_that_is_better_everywhere_is_said_to_be() -> None:
+    comparison = rm.compare(*systems({"old": [2] * 8, "new": [1] * 8}), ["mrr", "hit_rate@1"])
+    assert comparison.verdict == ["new is better than old in mrr and hit_rate@1."]
+    swapped = rm.compare(*systems({"old": [1] * 8, "new": [2] * 8}), ["mrr", "hit_rate@1"])
+    assert swapped.verdict == ["new is worse than old in mrr and hit_rate@1."]
+
+
+def test_systems_that_do_not_differ_are_said_to_be_the_same() -> None:
+    comparison = rm.compare(*systems({"a": [1, 2, 3], "b": [1, 2, 3]}), "mrr")
+    assert comparison.verdict == ["b and a have the same value for every query in mrr."]
+    assert comparison.difference("mrr").p_holm == 1
+
+
+def test_what_the_data_cannot_decide_comes_with_what_it_would_take() -> None:
+    ranks = [1, 2, 3, 4, 5] * 8
+    comparison = rm.compare(*systems({"a": ranks, "b": [*ranks[1:], 2]}), "mrr")
+    difference = comparison.difference("mrr")
+    assert not difference.significant
+    detects, needed = difference.detectable(), difference.queries_needed()
+    shown = f"  mrr: 40 queries would show a difference of {detects:.3f}"
+    seen = f"one of {abs(difference.mean):.3f}, as seen, takes about {needed:,}."
+    assert comparison.verdict == ["The data cannot tell b from a in mrr.", f"{shown}; {seen}"]
+    assert needed > 40
+    assert difference.queries_needed(detects) == pytest.approx(40, abs=1)
+
+
+def test_detectable_and_needed_are_at_the_level_that_holm_asks() -> None:
+    qrels, runs = drawn(40, 9, "abc")
+    difference = rm.compare(qrels, runs, METRICS).difference("mrr", "b", "a")
+    assert difference.detectable() == pytest.approx(detectable_difference(difference.values, level=0.05 / 9))
+    alone = rm.compare(qrels, {name: runs[name] for name in "ab"}, "mrr").difference("mrr")
+    assert alone.detectable() < difference.detectable()
+    assert alone.queries_needed(0.1) < difference.queries_needed(0.1)
+
+
+def test_too_few_queries_cannot_show_anything_and_say_so() -> None:
+    comparison = rm.compare(*systems({"a": [2] * 5, "b": [1] * 5}), "mrr")  # at best p = 2 / 2^5
+    difference = comparison.difference("mrr")
+    assert difference.p_value == pytest.approx(2 / 2**5)
+    assert math.isinf(difference.detectable())
+    assert comparison.verdict[1] == (
+        "  mrr: 5 queries cannot show any difference, however large; at least 6 are needed."
+    )
+    assert rm.compare(*systems({"a": [2] * 6, "b": [1] * 6}), "mrr").difference("mrr").significant
+
+
+def test_only_queries_that_both_define_are_paired_and_the_table_says_how_many() -> None:
+    qrels, runs = systems({"a": [1, 2, 1, 2], "b": [1, 1, 1, 1]})
+    del runs["b"]["q3"]
+    with pytest.warns(rm.RetrievalWarning, match="^b: nothing was retrieved for 1 of 4 judged queries"):
+        comparison = rm.compare(qrels, runs, "mrr", semantics="trec_eval")
+    difference = comparison.difference("mrr")
+    assert list(difference.queries) == ["q0", "q1", "q2"]
+    assert difference.mean == pytest.approx(0.5 / 3)
+    assert comparison.table["mrr"] == {"a": pytest.approx(2.5 / 3), "b": 1}
+    assert "mrr: means over the 3 queries that every system has, of 4" in str(comparison)
+
+
+def test_a_missing_query_scores_0_under_standard_rules_and_the_warning_names_the_system() -> None:
+    qrels, runs = systems({"a": [1, 1], "b": [1, 1]})
+    del runs["b"]["q1"]
+    with pytest.warns(rm.RetrievalWarning, match=r"^b: nothing was retrieved .* 'q1'; they score 0") as caught:
+        comparison = rm.compare(qrels, runs, "mrr")
+    assert caught[0].filename == __file__
+    assert comparison.difference("mrr").values.tolist() == [0, -1]  # noqa: PD011  (a Difference's)
+
+
+def test_the_queries_that_moved_most_come_first_and_those_that_did_not_are_left_out() -> None:
+    comparison = rm.compare(*systems({"a": [2, 1, 1, 4], "b": [1, 4, 1, 5]}), "mrr")
+    assert comparison.difference("mrr").moved() == [("q1", -0.75), ("q0", 0.5), ("q3", pytest.approx(-0.05))]
+    assert len(comparison.difference("mrr").moved(2)) == 2
+    assert "moved most in mrr: q1 -0.75, q0 +0.50, q3 -0.05" in str(comparison)
+
+
+def test_the_same_seed_gives_the_same_text_to_the_last_digit() -> None:
+    data = drawn(60, 4, "abc")
+    assert str(rm.compare(*data, METRICS)) == str(rm.compare(*data, METRICS))
+
+
+def test_resamples_are_as_fine_as_the_correction_needs() -> None:
+    rng = random.Random(1)
+    count = 60
+    qrels, runs = systems({"a": [rng.randrange(5, 9) for _ in range(count)], "b": [rng.randrange(1, 3)] * count})
+    comparison = rm.compare(qrels, runs, [f"ndcg@{k}" for k in range(10, 40)], resamples=10)
+    assert all(one.significant for one in comparison.differences)
+
+
+def test_a_difference_is_found_by_any_spelling_and_its_absence_is_said() -> None:
+    comparison = rm.compare(*drawn(10, 2, "abc"), METRICS)
+    assert comparison.difference("RR", "c", "a") is comparison.difference("mrr", "c", "a")
+    with pytest.raises(KeyError, match="3 differences fit 'mrr', None, None; there are b - a, c - a, c - b"):
+        comparison.difference("mrr")
+    with pytest.raises(KeyError, match="0 differences fit 'map'"):
+        comparison.difference("map", "b", "a")
+
+
+def test_the_table_of_means_is_that_of_the_evaluations() -> None:
+    qrels, runs = drawn(15, 6)
+    comparison = rm.compare(qrels, runs, METRICS)
+    for name, run in runs.items():
+        evaluation = rm.evaluate(qrels, run, METRICS)
+        assert {metric: means[name] for metric, means in comparison.table.items()} == dict(evaluation.means)
+        assert {metric: ends[name] for metric, ends in comparison.intervals.items()} == dict(evaluation.intervals())
+
+
+def test_evaluations_that_are_there_already_can_be_compared() -> None:
+    qrels, runs = drawn(15, 7)
+    evaluations = {name: rm.evaluate(qrels, run, [*METRICS, "map"]) for name, run in runs.items()}
+    assert str(rm.Comparison.of(evaluations)) == str(rm.compare(qrels, runs, [*METRICS, "map"]))
+    evaluations["b"] = rm.evaluate(qrels, runs["b"], ["map", "err"])
+    assert list(rm.Comparison.of(evaluations).table) == ["map"]
+
+
+def test_a_dataframe_has_a_row_per_difference() -> None:
+    comparison = rm.compare(*drawn(12, 7, "abc"), METRICS)
+    frame = comparison.to_pandas()
+    assert isinstance(frame, pd.DataFrame)
+    assert len(frame) == 9
+    row = frame[(frame.metric == "mrr") & (frame.system == "c") & (frame.baseline == "b")].iloc[0]
+    difference = comparison.difference("mrr", "c", "b")
+    assert (row.difference, row.low, row.high) == (difference.mean, *difference.interval)
+    assert row.p_holm == difference.p_holm
+
+
+def test_the_text_is_tables_and_a_verdict() -> None:
+    comparison = rm.compare(*systems({"old": [2] * 8, "new": [1] * 8}), ["mrr", "hit_rate@1"])
+    low, high = comparison.intervals["mrr"]["old"]
+    detects = [f"{one.detectable():.4f}" for one in comparison.differences]
+    p_value = f"{2 / 2**8:.4f}"
+    lines = [" ".join(line.split()) for line in str(comparison).splitlines()]
+    assert lines == [
+        "metric old new n",
+        f"mrr 0.5000 [{low:.3f}, {high:.3f}] 1.0000 [0.738, 1.000] 8",
+        "hit_rate@1 0.0000 [0.000, 0.369] 1.0000 [0.631, 1.000] 8",
+        "",
+        "new - old",
+        "metric difference 95 % interval p Holm effect won/tied/lost detects",
+        f"mrr +0.5000 {interval_text(comparison, 'mrr')} {p_value} 0.0156 +inf 8/0/0 {detects[0]}",
+        f"hit_rate@1 +1.0000 {interval_text(comparison, 'hit_rate@1')} {p_value} 0.0156 +inf 8/0/0 {detects[1]}",
+        "moved most in mrr: q0 +0.50, q1 +0.50, q2 +0.50",
+        "",
+        "new is better than old in mrr and hit_rate@1.",
+        SMALL_PRINT,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("runs", "options", "error", "message"),
+    [
+        ({"a": {"q": ["d"]}}, {}, ValueError, "needs at least two systems, got 'a'"),
+        ({}, {}, ValueError, "needs at least two systems, got none"),
+        ([{"q": ["d"]}], {}, TypeError, "runs must map the name of each system to its run, got list"),
+        ({"a": {"q": ["d"]}, "b": {"q": ["d"]}}, {"baseline": "c"}, ValueError, "no system named 'c' .* 'a', 'b'"),
+        ({"a": {"q": ["d"]}, "b": {"q": ["d"]}}, {"level": 95}, ValueError, "level must lie strictly between 0 and 1"),
+    ],
+)
+def test_what_cannot_be_compared_is_an_error(
+    runs: object, options: dict[str, object], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        rm.compare({"q": ["d"]}, runs, "mrr", **options)  # type: ignore[arg-type]  # the point of the test
+
+
+def test_an_error_in_one_run_names_the_system() -> None:
+    with pytest.raises(ValueError, match="scores must be finite") as caught:
+        rm.compare({"q": ["d"]}, {"good": {"q": ["d"]}, "bad": {"q": {"d": math.nan}}}, "mrr")
+    assert caught.value.__notes__ == ["while evaluating the system 'bad'"]
+
+
+def test_evaluations_that_do_not_belong_together_are_refused() -> None:
+    one = rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr")
+    with pytest.raises(ValueError, match="'a' under standard, 'b' under autorag"):
+        rm.Comparison.of({"a": one, "b": rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr", semantics="autorag")})
+    with pytest.raises(ValueError, match="no metric in common: mrr; map"):
+        rm.Comparison.of({"a": one, "b": rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "map")})
+    with pytest.raises(TypeError, match="'b' must be an Evaluation, got dict"):
+        rm.Comparison.of({"a": one, "b": {"q": ["d"]}})  # type: ignore[dict-item]  # the point of the line

@@ -1,0 +1,193 @@
+"""Plots and reports show the numbers of the result they come from, and need nothing beside them."""
+
+import re
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from matplotlib.patches import StepPatch
+
+import retrieval_metrics as rm
+
+QRELS = {f"q{at}": ["d"] for at in range(12)}
+RUNS = {
+    "old": {query: ["x", "d"] if at % 3 else ["x", "y"] for at, query in enumerate(QRELS)},
+    "<new> $1$": {query: ["d"] if at % 4 else ["x", "d"] for at, query in enumerate(QRELS)},
+    "third": {query: ["d", "x"] if at % 2 else ["x"] for at, query in enumerate(QRELS)},
+}
+TEXTS = {"q0": "is 1 < 2 & so on?", "q4": "long " * 60}
+
+
+class Tags(HTMLParser):
+    """Collects the elements of a page and what they refer to, and complains of one that is not closed."""
+
+    VOID = ("meta", "br", "path", "use", "rect", "line")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[str] = []
+        self.references: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append(tag)
+        self.references += [value or "" for name, value in attrs if name in {"src", "href", "xlink:href"}]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in self.VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+
+def read(path: Path) -> tuple[str, Tags]:
+    text = path.read_text(encoding="utf-8")
+    tags = Tags()
+    tags.feed(text)
+    assert not tags.open
+    return text, tags
+
+
+@pytest.fixture(scope="module")
+def comparison() -> rm.Comparison:
+    return rm.compare(QRELS, RUNS, ["mrr@10", "recall@2", "hit_rate@1"])
+
+
+@pytest.fixture
+def evaluation(comparison: rm.Comparison) -> rm.Evaluation:
+    return comparison.evaluations["old"]
+
+
+def texts_of(figure: Figure) -> set[str]:
+    found = set()
+    for axes in figure.axes:
+        labels = [*axes.get_xticklabels(), *axes.get_yticklabels(), *axes.texts, axes.title, axes.xaxis.label]
+        legend = axes.get_legend()
+        labels += legend.get_texts() if legend else []
+        found |= {label.get_text() for label in labels} | {axes.get_ylabel()}
+    return found
+
+
+def test_a_report_of_an_evaluation_is_one_page_that_needs_nothing_else(
+    evaluation: rm.Evaluation, tmp_path: Path
+) -> None:
+    evaluation.report(tmp_path / "report.html", title="Old & new", queries=TEXTS, n=3)
+    text, tags = read(tmp_path / "report.html")
+    assert "<h1>Old &amp; new</h1>" in text
+    assert all(reference.startswith("#") for reference in tags.references)
+    assert not {"script", "link", "img"} & set(tags.seen)
+    assert not re.search(r"url\((?!#)|@import", text)
+    assert "prefers-color-scheme: dark" in text
+    assert f"{evaluation.means['mrr@10']:.4f}" in text
+    assert tags.seen.count("svg") == 1
+    assert tags.seen.count("details") == 3
+    assert "is 1 &lt; 2 &amp; so on?" in text
+    assert "never retrieved" in text
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_report_of_a_comparison_has_verdict_tables_plots_and_the_queries_that_moved(
+    comparison: rm.Comparison, tmp_path: Path
+) -> None:
+    comparison.report(tmp_path / "report.html", queries=TEXTS)
+    text, tags = read(tmp_path / "report.html")
+    assert "&lt;new&gt; $1$" in text
+    assert "<new>" not in text
+    for sentence in comparison.verdict:
+        assert sentence.strip().replace("<", "&lt;").replace(">", "&gt;") in text
+    assert tags.seen.count("svg") == 1 + 3  # the means, and one for each pair
+    assert "Moved most in mrr@10" in text
+    assert "long long" in text
+    assert "long " * 60 not in text  # texts are cut
+    for evaluation in comparison.evaluations.values():
+        assert str(sum(evaluation.worst("mrr@10").failures.values())) in text
+    assert "currentColor" in text
+    assert "#010203" not in text
+
+
+def test_the_same_report_is_the_same_file(comparison: rm.Comparison, tmp_path: Path) -> None:
+    for name in ("one.html", "two.html"):
+        comparison.report(tmp_path / name)
+    assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
+
+
+def test_the_overview_of_an_evaluation_names_every_metric(evaluation: rm.Evaluation) -> None:
+    figure = evaluation.plot()
+    assert len(figure.axes) == 2
+    assert {"mrr@10", "recall@2", "hit_rate@1", "mrr", "recall", "hit_rate"} <= texts_of(figure)
+
+
+def test_the_line_over_k_has_the_means_at_k(evaluation: rm.Evaluation) -> None:
+    (axes,) = evaluation.plot("cutoffs", "ndcg").axes
+    (line,) = axes.get_lines()
+    over = evaluation.over_cutoffs("ndcg")
+    assert np.asarray(line.get_xdata()).tolist() == list(over)
+    assert np.asarray(line.get_ydata()).tolist() == list(over.values())
+
+
+def test_the_outline_of_the_differences_is_the_differences_sorted(comparison: rm.Comparison) -> None:
+    figure = comparison.plot("differences", "recall@2")
+    assert len([axes for axes in figure.axes if axes.get_visible()]) == 3
+    difference = comparison.difference("recall@2", "third", "old")
+    won, lost = (patch.get_data()[0] for patch in figure.axes[1].patches if isinstance(patch, StepPatch))
+    assert (won + lost).tolist() == sorted(difference.values.tolist(), reverse=True)
+    assert (won >= 0).all()
+    assert (lost <= 0).all()
+
+
+def test_wins_are_written_beside_their_bars(comparison: rm.Comparison) -> None:
+    paired = comparison.difference("mrr@10", "third", "old").paired
+    written = texts_of(comparison.plot("wins"))
+    assert {str(number) for number in (paired.wins, paired.ties, paired.losses)} <= written
+
+
+@pytest.mark.parametrize("kind", ["overview", "intervals", "differences", "wins", "cutoffs"])
+def test_every_kind_can_be_drawn_and_names_the_systems(comparison: rm.Comparison, kind: str, tmp_path: Path) -> None:
+    figure = comparison.plot(kind)  # type: ignore[arg-type]  # the kinds as a test's parameter are plain str
+    figure.savefig(tmp_path / "plot.png")
+    assert (tmp_path / "plot.png").stat().st_size > 5_000
+    assert any(r"<new> \$1\$" in text for text in texts_of(figure))
+
+
+def test_a_plot_shows_itself_in_a_notebook(evaluation: rm.Evaluation) -> None:
+    picture = evaluation.plot("intervals")._repr_png_()  # type: ignore[attr-defined]  # notebooks ask whether it is there
+    assert picture.startswith(b"\x89PNG")
+
+
+def test_degenerate_results_can_be_drawn(tmp_path: Path) -> None:
+    qrels, run = {"q": ["d"], "none": {"d": 0}}, {"q": ["d"], "none": ["d"]}
+    comparison = rm.compare(qrels, {"a": run, "b": run}, ["dcg", "map"])
+    comparison.report(tmp_path / "comparison.html")
+    comparison.plot().savefig(tmp_path / "comparison.png")
+    rm.evaluate({"none": {"d": 0}}, {"none": ["d"]}, ["dcg", "bpref"]).report(tmp_path / "evaluation.html")
+    assert "nan" in read(tmp_path / "evaluation.html")[0]
+    assert "have the same value for every query" in read(tmp_path / "comparison.html")[0]
+
+
+def test_what_cannot_be_drawn_is_an_error(comparison: rm.Comparison, evaluation: rm.Evaluation) -> None:
+    with pytest.raises(ValueError, match="no plot 'pie'; there are overview, intervals, differences, wins, cutoffs"):
+        comparison.plot("pie")  # type: ignore[arg-type]  # the point of the line
+    with pytest.raises(ValueError, match="no plot 'wins'; there are overview, intervals, cutoffs"):
+        evaluation.plot("wins")  # type: ignore[arg-type]  # the point of the line
+    with pytest.raises(KeyError, match="map was not computed"):
+        comparison.plot("differences", "map")
+    with pytest.raises(ValueError, match="none of map has a cut-off; name a metric, such as 'ndcg'"):
+        rm.evaluate(QRELS, RUNS["old"], "map").plot("cutoffs")
+
+
+@pytest.mark.parametrize("method", ["plot", "report"])
+def test_without_matplotlib_the_error_holds_the_command(
+    comparison: rm.Comparison, evaluation: rm.Evaluation, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for result in (comparison, evaluation):
+        with pytest.raises(ImportError, match=r"pip install 'retrieval-metrics\[plot\]'"):
+            getattr(result, method)("x")

@@ -1,0 +1,86 @@
+"""One table, four forms, the same cells."""
+
+from io import StringIO
+
+from rich.console import Console
+
+import retrieval_metrics as rm
+from retrieval_metrics.presentation import numbers, tables
+from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.statistics import Interval
+
+TABLE = Table(["name", "n", "why"], [["a|b", "1", "[bold]x"], ["<c>", "12", "y"]], ["note [1]"], "Title", (0, -1))
+
+
+def test_text_is_aligned_by_what_a_column_holds() -> None:
+    assert tables.text(*TABLE).splitlines() == [
+        "Title",
+        "name   n  why",
+        "a|b    1  [bold]x",
+        "<c>   12  y",
+        "note [1]",
+    ]
+
+
+def test_markdown_escapes_its_own_separator() -> None:
+    assert tables.markdown(*TABLE).splitlines() == [
+        "**Title**",
+        "",
+        "| name | n | why |",
+        "| --- | ---: | --- |",
+        "| a\\|b | 1 | [bold]x |",
+        "| <c> | 12 | y |",
+        "",
+        "- note [1]",
+    ]
+
+
+def test_html_escapes_everything() -> None:
+    page = tables.html(*TABLE._replace(title="<t>"))
+    assert "&lt;c&gt;" in page
+    assert "<strong>&lt;t&gt;</strong>" in page
+    assert page.count("<td") == 6
+
+
+def printed(thing: object) -> str:
+    out = StringIO()
+    Console(file=out, width=200, no_color=True).print(thing)
+    return out.getvalue()
+
+
+def test_rich_draws_the_same_cells_and_reads_no_markup_in_them() -> None:
+    text = printed(tables.rich(*TABLE))
+    for cell in ("Title", "a|b", "[bold]x", "<c>", "note [1]"):
+        assert cell in text
+
+
+def test_notes_alone_are_no_table() -> None:
+    notes = Table((), (), ["said"])
+    assert tables.text(*notes) == "said"
+    assert tables.markdown(*notes) == "- said"
+    assert tables.html(*notes) == "<p>said</p>"
+    assert printed(tables.rich(*notes)).strip() == "said"
+
+
+def test_every_result_is_printed_by_rich_with_all_its_parts() -> None:
+    qrels, run = {"q1": ["d"], "q2": ["d"]}, {"q1": ["x", "d"], "q2": ["x", "y"]}
+    evaluation = rm.evaluate(qrels, run, "mrr")
+    comparison = rm.compare(qrels, {"a": run, "b": {"q1": ["d"], "q2": ["d"]}}, "mrr")
+    for result in (evaluation, comparison, evaluation.explain("q2"), evaluation.worst("mrr"), evaluation.by(str)):
+        assert set(str(result).split()) <= set(printed(result).split())
+        assert set(str(result).split()) - {"-"} <= set(result.to_markdown().replace("**", "").split())
+
+
+def test_numbers_are_written_for_reading() -> None:
+    assert numbers.interval(Interval(0.1234, 1.0)) == "[0.123, 1.000]"
+    assert numbers.interval(Interval(-0.1, 0.25), signed=True) == "[-0.100, +0.250]"
+    assert numbers.interval(Interval(float("nan"), float("nan"))) == "-"
+    assert numbers.interval(Interval(0, float("inf"))) == "[0.000, inf]"
+    assert (numbers.p_value(0.00003), numbers.p_value(0.0312)) == ("<0.0001", "0.0312")
+    assert (numbers.queries(1), numbers.queries(1250)) == ("1 query", "1,250 queries")
+    assert [numbers.signed(value) for value in (0.04449, -0.00004, 0.0, float("inf"))] == [
+        "+0.0445", "0.0000", "0.0000", "+inf",
+    ]  # fmt: skip
+    assert numbers.signed(float("nan")) == "nan"
+    assert numbers.listed(["a", "b"]) == "a and b"
+    assert (numbers.size(float("inf")), numbers.size(0.05)) == ("-", "0.0500")
