@@ -165,7 +165,7 @@ def test_help_and_no_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 2
     assert "retrieval-metrics evaluate qrels.trec run.trec.gz -m ndcg@10 -m map" in capsys.readouterr().out
     assert main(["--version"]) == 0
-    for command in ("evaluate", "convert"):
+    for command in ("evaluate", "compare", "audit", "convert"):
         with pytest.raises(SystemExit) as stopped:
             main([command, "--help"])
         assert stopped.value.code == 0
@@ -200,3 +200,56 @@ def test_an_audit_is_that_of_python(files: list[str], capsys: pytest.CaptureFixt
     assert "haystack: a query without a relevant document scores 0 (ndcg@10 in 1 of 3)" in out
     assert main(["audit", *files, "--format", "markdown"]) == 0
     assert capsys.readouterr().out.startswith("| metric | standard | trec_eval | llama_index |")
+
+
+@pytest.fixture
+def systems(tmp_path: Path) -> list[str]:
+    queries = [f"q{number}" for number in range(40)]
+    rm.write_qrels({query: ["d"] for query in queries}, tmp_path / "all.qrels")
+    rm.write_run({query: ["d", "x"] for query in queries}, tmp_path / "good.run.gz")
+    rm.write_run(
+        {query: ["x", "y", "d"] if at % 3 else ["d"] for at, query in enumerate(queries)}, tmp_path / "bad.run"
+    )
+    return [str(tmp_path / name) for name in ("all.qrels", "good.run.gz", "bad.run")]
+
+
+def test_a_comparison_is_that_of_python(systems: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    runs = {"good": rm.read_run(systems[1]), "bad": rm.read_run(systems[2])}
+    expected = rm.compare(rm.read_qrels(systems[0]), runs, "mrr", baseline="good")
+    assert main(["compare", *systems, "-m", "mrr", "--baseline", "good"]) == 0
+    out = capsys.readouterr().out
+    assert out == f"{expected}\n"
+    assert "bad is worse than good in mrr." in out
+    main(["compare", *systems, "-m", "mrr", "--baseline", "good", "--format", "json"])
+    content = json.loads(capsys.readouterr().out)
+    assert content["means"]["mrr"] == {"good": 1.0, "bad": expected.table["mrr"]["bad"]}
+    assert content["differences"][0]["p_holm"] == expected.difference("mrr").p_holm
+    assert content["verdict"] == expected.verdict
+
+
+def test_a_run_proven_worse_than_the_baseline_fails_where_that_is_asked_for(
+    systems: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call = ["compare", *systems, "-m", "mrr", "--fail-if-worse", "--format", "markdown", "-o", str(tmp_path / "out.md")]
+    assert main([*call, "--baseline", "good"]) == 1
+    assert "FAILED: bad is worse than good in mrr, by 0." in capsys.readouterr().err
+    assert "| mrr |" in (tmp_path / "out.md").read_text()
+    assert main([*call, "--baseline", "bad"]) == 0
+    assert main(call) == 2
+    assert "--fail-if-worse needs --baseline NAME" in capsys.readouterr().err
+
+
+def test_runs_have_the_names_of_their_files_or_those_they_are_given(
+    systems: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    qrels, good, _ = systems
+    assert main(["compare", qrels, good, good]) == 2
+    assert "two runs are named 'good'" in capsys.readouterr().err
+    assert main(["compare", qrels, f"first={good}", f"second={good}", "-m", "mrr", "--format", "html"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("<!doctype html>")
+    assert "first and second have the same value for every query" in out.replace("second and first", "first and second")
+    assert main(["compare", *systems, "--baseline", "best"]) == 2
+    assert "there is no run named 'best' to be the baseline; there are good, bad" in capsys.readouterr().err
+    assert main(["compare", qrels, good]) == 2
+    assert capsys.readouterr().err.startswith("retrieval-metrics: error: ")

@@ -9,10 +9,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from retrieval_metrics.inputs.files.reading import read_run
+from retrieval_metrics.inputs.run import StreamedRun
 from retrieval_metrics.metrics.metric import Metric
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from retrieval_metrics.inputs.run import Run
 
 UNITS = {"": 1, "K": 1000, "M": 1000**2, "G": 1000**3, "T": 1000**4}
 LARGE = 50_000_000
@@ -72,6 +76,23 @@ def memory_size(text: str) -> int:
         msg = f"{text!r} must be a size such as 4GB or 500MB"
         raise argparse.ArgumentTypeError(msg)
     return int(float(match[1]) * UNITS[match[2]])
+
+
+def read(
+    path: str,
+    *,
+    memory: int | None,
+    progress: bool,
+    file_format: str | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> Run:
+    """Read a run with a progress bar if it is large, and say so if it is too large to be held in memory."""
+    run = read_run(
+        path, format=file_format, columns=columns, memory=memory, show_progress=show_progress(path, wanted=progress)
+    )
+    if isinstance(run, StreamedRun):
+        sys.stderr.write(f"retrieval-metrics: note: {run!r}: too large for the memory it may take, read at every use\n")
+    return run
 
 
 def show_progress(path: str, *, wanted: bool) -> bool:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.command_line import output
-from retrieval_metrics.command_line.arguments import assignments, memory_size, metric, named_value, show_progress
+from retrieval_metrics.command_line.arguments import assignments, memory_size, metric, named_value, read
 from retrieval_metrics.evaluation.engine import evaluate
 from retrieval_metrics.inputs.files.formats import FORMATS
-from retrieval_metrics.inputs.files.reading import read_qrels, read_run
-from retrieval_metrics.inputs.run import StreamedRun
+from retrieval_metrics.inputs.files.reading import read_qrels
 from retrieval_metrics.judging.rules import RULE_SETS
 from retrieval_metrics.metrics.metric import DEFAULT_METRICS, Metric
 
@@ -83,15 +81,13 @@ def run(given: argparse.Namespace) -> bool:
     """Run the command; return whether every metric reaches its floor."""
     metrics = [*(given.metric or DEFAULT_METRICS), *(name for name, _ in given.fail_under)]
     qrels = read_qrels(given.qrels, format=given.qrels_format, columns=assignments(given.qrels_column))
-    ranked = read_run(
+    ranked = read(
         given.run,
-        format=given.run_format,
-        columns=assignments(given.run_column),
         memory=given.memory,
-        show_progress=show_progress(given.run, wanted=not given.no_progress),
+        progress=not given.no_progress,
+        file_format=given.run_format,
+        columns=assignments(given.run_column),
     )
-    if isinstance(ranked, StreamedRun):
-        sys.stderr.write(f"retrieval-metrics: note: {ranked!r}: too large for the memory it may take, read twice\n")
     result = evaluate(qrels, ranked, metrics, semantics=given.semantics)
     output.write(result, given.format, given.output, per_query=given.per_query)
     return _reaches(result, given.fail_under)

@@ -9,23 +9,27 @@ import warnings
 from typing import TYPE_CHECKING, NoReturn
 
 from retrieval_metrics.checks import RetrievalWarning
-from retrieval_metrics.command_line import audit, convert, evaluate
+from retrieval_metrics.command_line import audit, compare, convert, evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 BELOW, WRONG = 1, 2
-"""Exit codes: a metric is below its floor; the call or a file is wrong."""
+"""Exit codes: what was asked for is not reached; the call or a file is wrong."""
 
 EXAMPLES = """\
 examples:
   retrieval-metrics evaluate qrels.trec run.trec.gz -m ndcg@10 -m map
   retrieval-metrics evaluate qrels/test.tsv run.csv -m mrr@10 --per-query --format csv -o scores.csv
   retrieval-metrics evaluate qrels.trec run.trec --fail-under ndcg@10=0.35     (exit code 1 if it is lower)
+  retrieval-metrics compare qrels.trec bm25.run dense.run -m ndcg@10 --baseline bm25
   retrieval-metrics audit qrels.trec run.trec -m ndcg@10 -m map
   retrieval-metrics convert run run.parquet run.trec.zst
 
-exit codes: 0 done; 1 a metric is below its --fail-under; 2 the call or a file is wrong
+exit codes:
+  0  done
+  1  a metric is below its --fail-under, or a run is worse and --fail-if-worse is given
+  2  the call or a file is wrong
 """
 
 
@@ -39,7 +43,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="store_true", help="print the version and exit")
     commands = top.add_subparsers(title="commands", metavar="COMMAND")
-    for command in (evaluate, audit, convert):
+    for command in (evaluate, compare, audit, convert):
         command.add_to(commands)
     return top
 

@@ -54,6 +54,11 @@ def _html(result: Evaluation, per_query: bool) -> str:  # noqa: FBT001  (as abov
     parts = [result._repr_html_()]
     if per_query:
         parts.append(tables.html(*_query_table(result)))
+    return page(*parts)
+
+
+def page(*parts: str) -> str:
+    """Return parts of HTML as one page."""
     head = '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Retrieval metrics</title></head><body>'
     return "\n".join([head, *parts, "</body></html>"])
 
