@@ -6,10 +6,17 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
+import scipy.optimize  # noqa: F401  (see below)
+import scipy.stats  # noqa: F401
 
 import retrieval_metrics as rm
+from pytest_retrieval_metrics import checking, reports  # noqa: F401
 from pytest_retrieval_metrics.baseline import Baseline
+
+# pytester forgets after each run what the run imported, and numpy cannot be imported twice in a process: so everything
+# that a run imports late is imported above.
 
 pytest_plugins = ["pytester"]
 
@@ -42,7 +49,9 @@ class Builds:
 
     def ini(self, **keys: str) -> None:
         lines = "\n".join(f"retrieval_{name} = {value}" for name, value in keys.items())
-        self.pytester.makeini(f"[pytest]\nasyncio_default_fixture_loop_scope = function\n{lines}\n")
+        self.pytester.makeini(
+            f"[pytest]\nasyncio_default_fixture_loop_scope = function\nfilterwarnings = default\n{lines}\n"
+        )
 
     def run(self, *options: str, lost: int = 0) -> pytest.RunResult:
         """Build once, with a retriever that loses what is best for the first `lost` queries."""
@@ -88,7 +97,7 @@ def test_a_small_drop_is_not_told_from_chance_and_says_what_would_be(builds: Bui
     builds.baseline()
     result = builds.run(lost=4)
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["*ndcg@10  0.9138*0.1250     0.30  cannot tell"])
+    result.stdout.fnmatch_lines(["*ndcg@10  0.9138*0.1250     0.27  cannot tell"])
 
 
 @pytest.mark.parametrize(
@@ -99,7 +108,9 @@ def test_what_cannot_be_told_ends_as_one_asks(builds: Builds, end: str, outcome:
     result = builds.run(f"--retrieval-undecided={end}", lost=4)
     result.assert_outcomes(**{outcome: 1}, warnings=int(end == "warn") * 2)
     if end == "fail":
-        result.stdout.fnmatch_lines(["ndcg@10: cannot tell: *this set detects drops of 0.30 in at least 80 % of builds"])
+        result.stdout.fnmatch_lines(
+            ["ndcg@10: cannot tell: *this set detects drops of 0.27 in at least 80 % of builds"]
+        )
 
 
 @pytest.mark.parametrize(
@@ -366,14 +377,18 @@ def test_an_error_of_the_retriever_is_the_tests_own_unless_it_may_score_0(builds
 
 
 def test_without_a_check_nothing_is_imported_and_nothing_printed(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile("import sys\ndef test_plain():\n    assert not {'numpy', 'retrieval_metrics'} & set(sys.modules)")
+    pytester.makepyfile(
+        "import sys\ndef test_plain():\n    assert not {'numpy', 'retrieval_metrics'} & set(sys.modules)"
+    )
     result = pytester.runpytest_subprocess("-p", "no:hypothesispytest", "-p", "no:anyio", "-p", "no:xdist")
     result.assert_outcomes(passed=1)
     result.stdout.no_fnmatch_line("*retrieval quality*")
 
 
 def test_the_plug_in_itself_brings_neither_numpy_nor_the_core() -> None:
-    code = "import pytest_retrieval_metrics.plugin, sys; print({'numpy', 'scipy', 'retrieval_metrics'} & set(sys.modules))"
+    code = (
+        "import pytest_retrieval_metrics.plugin, sys; print({'numpy', 'scipy', 'retrieval_metrics'} & set(sys.modules))"
+    )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "set()"
 
@@ -384,5 +399,5 @@ def test_what_is_read_back_is_what_was_written(tmp_path: Path) -> None:
     written = Baseline.of(evaluation)
     written.write(tmp_path / "deep" / "b.json")
     again = Baseline.read(tmp_path / "deep" / "b.json")
-    assert again.evaluation(evaluation).values.tolist() == pytest.approx(evaluation.values.tolist(), nan_ok=True, abs=0)
+    np.testing.assert_array_equal(again.evaluation(evaluation).values, evaluation.values)
     assert (again.qrels, again.ranks) == (written.qrels, {"1": {"a": 2}, "2": {}, "3": {"c": 3, "é": 2}})

@@ -149,7 +149,9 @@ class RetrievalCheck:
         semantics: str | Rules,
     ) -> Checked:
         __tracebackhide__ = True
-        evaluation = evaluate(task.qrels, run, list(floors), semantics=semantics, match=task.match)
+        with warnings.catch_warnings(record=True) as met:  # said after the verdict, which matters more
+            warnings.simplefilter("always")
+            evaluation = evaluate(task.qrels, run, list(floors), semantics=semantics, match=task.match)
         verdicts = floor_gate(evaluation, floors, self._settings)
         path, known = None, None
         if baseline:
@@ -163,12 +165,13 @@ class RetrievalCheck:
                 said = f"there is no baseline {path.parent.name}/{path.name}; --retrieval-update writes it"
                 verdicts += [Verdict(metric=metric, outcome="not compared", said=said) for metric in floors]
         self._keep(evaluation, floors, verdicts, name)
-        self._judge(evaluation, verdicts, known)
+        self._judge(evaluation, verdicts, known, [str(warning.message) for warning in met])
+        for warning in met:
+            warnings.warn(warning.message, warning.category, stacklevel=3)
         return Checked(evaluation, tuple(verdicts), path)
 
     def _path(self, name: str) -> Path:
-        file, _, test = self._item.nodeid.partition("::")
-        del file  # the path itself is at hand
+        test = self._item.nodeid.partition("::")[2]
         return self._item.path.parent / self._settings.baselines / self._item.path.stem / file_name(test, name)
 
     def _keep(
@@ -179,13 +182,14 @@ class RetrievalCheck:
         for row in kept["metrics"]:  # --junitxml writes these beside the test
             self._item.user_properties.append((f"{name + ': ' if name else ''}{row['metric']}", row["mean"]))
 
-    def _judge(self, evaluation: Evaluation, verdicts: list[Verdict], known: Baseline | None) -> None:
+    def _judge(self, evaluation: Evaluation, verdicts: list[Verdict], known: Baseline | None, notes: list[str]) -> None:
         """End the test as the worst verdict asks for."""
         __tracebackhide__ = True
         asked = {"cannot tell": self._settings.undecided, "not compared": self._settings.uncompared}
         ends = [(verdict, "fail" if verdict.outcome in FAILING else asked.get(verdict.outcome)) for verdict in verdicts]
         if failed := [verdict for verdict, end in ends if end == "fail"]:
-            pytest.fail(explained(evaluation, failed, known, self._settings.show), pytrace=False)
+            text = explained(evaluation, failed, known, self._settings.show)
+            pytest.fail("\n\n".join([text, *notes]), pytrace=False)
         for verdict in [verdict for verdict, end in ends if end == "warn"]:
             said = f"{self._item.nodeid}: {verdict.metric}: {verdict.outcome}: {verdict.said}"
             warnings.warn(said, RetrievalWarning, stacklevel=4)

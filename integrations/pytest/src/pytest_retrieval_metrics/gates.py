@@ -128,7 +128,7 @@ def _verdict(comparison: Comparison, difference: Difference, settings: Settings,
     if outcome == "not compared":
         said = "no query has a value both now and in the baseline"
     elif outcome == "cannot tell":
-        said += f"; {detects(difference, drop)}"
+        said = f"{detects(difference, drop)}; {said}"
     return Verdict(metric=metric, outcome=outcome, said=said, difference=difference, drop=drop)
 
 
@@ -138,4 +138,4 @@ def detects(difference: Difference, drop: float) -> str:
         return f"{numbers.queries(difference.n)} cannot show any drop: at least {difference.fewest_queries} are needed"
     if difference.identical or isinf(drop):
         return ""
-    return f"cannot tell: this set detects drops of {drop:.2f} in at least {100 * POWER:g} % of builds"
+    return f"this set detects drops of {drop:.2f} in at least {100 * POWER:g} % of builds"
