@@ -24,8 +24,8 @@ import time
 
 import numpy as np
 from numpy.typing import NDArray
-from pytest_retrieval_metrics.sensitivity import detectable_drop
 
+from pytest_retrieval_metrics.sensitivity import detectable_drop
 from retrieval_metrics.evaluation.difference import Difference
 from retrieval_metrics.statistics import paired_difference
 

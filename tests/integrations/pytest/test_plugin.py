@@ -8,8 +8,8 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
-import scipy.optimize  # noqa: F401  (see below)
-import scipy.stats  # noqa: F401
+import scipy.optimize
+import scipy.stats  # noqa: F401  (see below)
 
 import retrieval_metrics as rm
 from pytest_retrieval_metrics import checking, reports  # noqa: F401
@@ -82,8 +82,7 @@ def test_a_real_drop_fails_with_what_one_needs_to_act(builds: Builds) -> None:
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "ndcg@10: worse: was 1.0000 [[]*], is 0.7413 [[]*]; difference -0.2587 [[]-*], p 0.0005*: "
-            "0 better, 28 equal, 12 worse",
+            "ndcg@10: worse: was 1.0000 [[]*], is 0.7413 [[]*]; difference -0.2587 [[]-*], p 0.0005*, 12 worse",
             "  q0: 1.0000 -> 0.1377",
             "      d (grade 3): was at rank 1; now never retrieved; the ranking has 3 documents",
             "      e (grade 1): was at rank 2; now rank 3, found",
@@ -109,7 +108,7 @@ def test_what_cannot_be_told_ends_as_one_asks(builds: Builds, end: str, outcome:
     result.assert_outcomes(**{outcome: 1}, warnings=int(end == "warn") * 2)
     if end == "fail":
         result.stdout.fnmatch_lines(
-            ["ndcg@10: cannot tell: *this set detects drops of 0.27 in at least 80 % of builds"]
+            ["ndcg@10: cannot tell: this set detects drops of 0.27 in at least 80 % of builds; was *"]
         )
 
 
@@ -182,7 +181,7 @@ def test_below_the_floor_names_the_worst_queries(builds: Builds) -> None:
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "ndcg@10: below the floor: the mean 0.9138 is below the floor 0.95; mean 0.9138, 95 % interval [[]*], 40 q*",
+            "ndcg@10: below the floor: the mean 0.9138 is below the floor 0.95; mean 0.9138, 95 % interval [[]*]*",
             "  q0: 0.1377",
             "      d (grade 3): now never retrieved; the ranking has 3 documents",
             "  all queries: 4 of 4 failures: never retrieved",

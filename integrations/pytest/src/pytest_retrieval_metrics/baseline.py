@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics import Evaluation, Metric
+from retrieval_metrics import Evaluation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import pytest
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from pytest_retrieval_metrics.settings import Settings
     from retrieval_metrics import Matching, RetrievedRun, Rules
     from retrieval_metrics.judging.matching import Key
+
+    # A mapping is invariant in its keys, so that this is a union of mappings.
+    Floors: TypeAlias = Mapping[str, float | None] | Mapping[Metric, float | None]
 
 FAILING: Final = ("below the floor", "worse")
 
@@ -64,7 +67,7 @@ class RetrievalCheck:
         self,
         qrels: Any,
         run_or_retriever: Any,
-        at_least: Mapping[str | Metric, float | None],
+        at_least: Floors,
         *,
         baseline: bool = False,
         name: str = "",
@@ -98,7 +101,7 @@ class RetrievalCheck:
             ValueError: If a metric is unknown, a floor is no finite number, or a name comes twice in a test.
         """
         __tracebackhide__ = True
-        floors, task = self._begin(qrels, run_or_retriever, at_least, name, queries, match)
+        floors, task = self._begin(qrels, run_or_retriever, at_least, name=name, queries=queries, match=match)
         run = task.run
         if task.ask is not None:
             found = retrieve(task.ask, task.queries, workers=workers, raise_on_error=raise_on_error)
@@ -109,7 +112,7 @@ class RetrievalCheck:
         self,
         qrels: Any,
         run_or_retriever: Any,
-        at_least: Mapping[str | Metric, float | None],
+        at_least: Floors,
         *,
         baseline: bool = False,
         name: str = "",
@@ -121,7 +124,7 @@ class RetrievalCheck:
     ) -> Checked:
         """Do the same in an asynchronous test, on its own event loop; arguments and errors are those of the call."""
         __tracebackhide__ = True
-        floors, task = self._begin(qrels, run_or_retriever, at_least, name, queries, match)
+        floors, task = self._begin(qrels, run_or_retriever, at_least, name=name, queries=queries, match=match)
         run = task.run
         if task.ask is not None:
             found = await aretrieve(task.ask, task.queries, workers=workers, raise_on_error=raise_on_error)
@@ -129,7 +132,7 @@ class RetrievalCheck:
         return self._finish(task, run, floors, baseline=baseline, name=name, semantics=semantics)
 
     def _begin(
-        self, qrels: Any, retriever: Any, at_least: Any, name: str, queries: Mapping[Any, str] | None, match: Any
+        self, qrels: Any, retriever: Any, at_least: Any, *, name: str, queries: Mapping[Any, str] | None, match: Any
     ) -> tuple[dict[str, float | None], Task]:
         floors = _floors(at_least)
         if name in self._names:
@@ -177,7 +180,7 @@ class RetrievalCheck:
     def _keep(
         self, evaluation: Evaluation, floors: Mapping[str, float | None], verdicts: list[Verdict], name: str
     ) -> None:
-        kept = record(self._item.nodeid, name, evaluation, floors, verdicts, self._settings)
+        kept = record(self._item.nodeid, name, evaluation, floors=floors, verdicts=verdicts, settings=self._settings)
         self._records.append(kept)
         for row in kept["metrics"]:  # --junitxml writes these beside the test
             self._item.user_properties.append((f"{name + ': ' if name else ''}{row['metric']}", row["mean"]))

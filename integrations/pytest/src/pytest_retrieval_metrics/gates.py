@@ -52,9 +52,10 @@ def floor_gate(evaluation: Evaluation, floors: Mapping[str, float | None], setti
             continue
         mean, interval = evaluation.means[metric], evaluation.intervals(settings.level)[metric]
         reached, what = (mean, "mean") if settings.floor == "mean" else (interval.low, "low end of the interval")
+        n = numbers.queries(evaluation.n[metric])
         said = (
             f"the {what} {reached:.4f} is below the floor {floor:g}; mean {mean:.4f}, "
-            f"{numbers.level_name(settings.level)} {numbers.interval(interval)}, {numbers.queries(evaluation.n[metric])}"
+            f"{numbers.level_name(settings.level)} {numbers.interval(interval)}, {n}"
         )
         if isnan(reached):
             said = f"{metric} is undefined for every query: none has a relevant document"

@@ -19,6 +19,7 @@ def record(
     test: str,
     name: str,
     evaluation: Evaluation,
+    *,
     floors: Mapping[str, float | None],
     verdicts: Sequence[Verdict],
     settings: Settings,
