@@ -27,11 +27,18 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.evaluation.notebook_utils import get_retrieval_results_df
 from llama_index.core.node_parser import SimpleFileNodeParser
-from llama_index.core.schema import NodeRelationship, NodeWithScore, QueryBundle, RelatedNodeInfo, TextNode
+from llama_index.core.schema import (
+    NodeRelationship,
+    NodeWithScore,
+    QueryBundle,
+    RelatedNodeInfo,
+    TextNode,
+    TransformComponent,
+)
 
 import questions
 from corpus import Passage, passages
-from llama_index.evaluation.retrieval_metrics import RetrieverEvaluator
+from llama_index.evaluation.retrieval_metrics import MMRPostprocessor, RetrieverEvaluator
 from retrieval_metrics import EvaluationSet
 from retrievers import BM25, Dense
 
@@ -39,15 +46,19 @@ METRICS = ["hit_rate@5", "full_recall@5", "recall@10", "mrr@10", "map", "ndcg@10
 DEPTH = 50
 
 
-def as_node(passage: Passage) -> TextNode:
-    """Return a passage as the node a splitter would have made of its topic."""
-    return TextNode(
-        id_=passage.id,
-        text=passage.text,
-        start_char_idx=passage.start,
-        end_char_idx=passage.end,
-        relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=passage.topic)},
-    )
+def as_nodes(pieces: list[Passage], dense: Dense) -> list[TextNode]:
+    """Return passages as the nodes a splitter would have made of their topics, with their vectors."""
+    return [
+        TextNode(
+            id_=passage.id,
+            text=passage.text,
+            embedding=vector,
+            start_char_idx=passage.start,
+            end_char_idx=passage.end,
+            relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=passage.topic)},
+        )
+        for passage, vector in zip(pieces, dense.vectors.tolist(), strict=True)
+    ]
 
 
 class BM25Retriever(BaseRetriever):
@@ -84,17 +95,10 @@ class LatentSemanticEmbedding(BaseEmbedding):
         return self._get_text_embedding(query)
 
 
-def vector_retriever(pieces: list[Passage], nodes: list[TextNode]) -> BaseRetriever:
+def vector_retriever(nodes: list[TextNode], model: BaseEmbedding) -> BaseRetriever:
     """Return the retriever of a vector index over the nodes."""
-    dense = Dense(pieces)
-    vectors = dict(zip(dense.ids, dense.vectors.tolist(), strict=True))
-    with_vectors = [node.model_copy(update={"embedding": vectors[node.node_id]}) for node in nodes]
-    index = VectorStoreIndex(
-        with_vectors,
-        embed_model=LatentSemanticEmbedding(dense),
-        transformations=[SimpleFileNodeParser()],  # never used: the nodes are cut already
-    )
-    return index.as_retriever(similarity_top_k=DEPTH)
+    never_used: list[TransformComponent] = [SimpleFileNodeParser()]  # without any the index would make one of its own
+    return VectorStoreIndex(nodes, embed_model=model, transformations=never_used).as_retriever(similarity_top_k=DEPTH)
 
 
 class Slow(BaseRetriever):
@@ -111,9 +115,10 @@ class Slow(BaseRetriever):
 def main() -> None:
     """Print what each retriever reaches, by passage and by topic, and how long slow retrieval takes."""
     pieces = passages()
-    nodes = [as_node(piece) for piece in pieces]
+    dense = Dense(pieces)
+    nodes, model = as_nodes(pieces, dense), LatentSemanticEmbedding(dense)
     dataset = EvaluationSet(questions.queries(), questions.qrels(pieces))
-    retrievers = {"BM25": BM25Retriever(pieces, nodes), "vectors": vector_retriever(pieces, nodes)}
+    retrievers = {"BM25": BM25Retriever(pieces, nodes), "vectors": vector_retriever(nodes, model)}
     print(f"{len(dataset)} questions with grades and groups, {len(nodes)} nodes\n")
 
     results = {}
@@ -130,6 +135,14 @@ def main() -> None:
     evaluator = RetrieverEvaluator.from_metric_names(METRICS, retriever=retrievers["BM25"], match="ref_doc_id")
     print("\nBM25 by topic (match='ref_doc_id'): a second passage of a topic earns nothing")
     print(evaluator.evaluate_dataset(EvaluationSet(dataset.queries, topics)))
+
+    evaluator = RetrieverEvaluator.from_metric_names(
+        METRICS,
+        retriever=retrievers["BM25"],
+        node_postprocessors=[MMRPostprocessor(top_n=10, lambda_mult=0.9, embed_model=model)],
+    )
+    print("\nBM25, of whose passages MMR keeps 10 that are relevant and differ")
+    print(evaluator.evaluate_dataset(dataset))
 
     started = time.perf_counter()
     service = RetrieverEvaluator.from_metric_names(["mrr"], retriever=Slow())

@@ -10,6 +10,8 @@ os.environ.update(
     RAY_USAGE_STATS_ENABLED="0",
     RAY_ENABLE_UV_RUN_RUNTIME_ENV="0",  # else every start of Ray builds the environment again
     LANGSMITH_TRACING="false",
+    LANGSMITH_TRACING_V2="false",  # older names of the same switch, which a shell may have set
+    LANGCHAIN_TRACING_V2="false",
     ANONYMIZED_TELEMETRY="false",
 )
 

@@ -112,6 +112,29 @@ def ndcg(truth: Truth, ranking: list[str], k: int | None = None, gain: str = "li
     return dcg(truth, ranking, k, gain) / ideal
 
 
+def alpha_dcg(truth: Truth, ranking: list[str], k: int | None, alpha: float, rel: float | None) -> float:
+    total, seen = 0.0, [0] * len(truth)
+    for rank, document in enumerate(ranking[:k], start=1):
+        if document in ranking[: rank - 1]:
+            continue
+        for number, group in enumerate(truth):
+            if document in group and relevant(group[document], rel):
+                total += (1 - alpha) ** seen[number] / math.log2(rank + 1)
+                seen[number] += 1
+    return total
+
+
+def alpha_ndcg(
+    truth: Truth, ranking: list[str], k: int | None = None, alpha: float = 0.5, rel: float | None = None
+) -> float:
+    left = sorted({document for group in truth for document in group}, reverse=True)
+    ideal: list[str] = []
+    while left:  # the document after which alpha-DCG is largest; max takes the first of several
+        ideal.append(max(left, key=lambda document: round(alpha_dcg(truth, [*ideal, document], None, alpha, rel), 12)))
+        left.remove(ideal[-1])
+    return alpha_dcg(truth, ranking, k, alpha, rel) / alpha_dcg(truth, ideal, k, alpha, rel)
+
+
 def r_precision(truth: Truth, ranking: list[str], rel: float | None = None) -> float:
     wanted = needed(truth, rel)
     return sum(grade is not None for _, grade in rows(truth, ranking, None, rel)[:wanted]) / wanted
@@ -169,6 +192,7 @@ METRICS: dict[str, Callable[..., float]] = {
     "map": average_precision,
     "ndcg": ndcg,
     "dcg": dcg,
+    "alpha_ndcg": alpha_ndcg,
     "r_precision": r_precision,
     "rbp": rbp,
     "err": err,

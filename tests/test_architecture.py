@@ -13,7 +13,18 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 CORE = ROOT / "src" / "retrieval_metrics"
-FLOORS = ["types", "checks", "inputs", "judging", "metrics", "statistics", "presentation", "evaluation", "command_line"]
+FLOORS = [
+    "types",
+    "checks",
+    "inputs",
+    "judging",
+    "metrics",
+    "statistics",
+    "presentation",
+    "evaluation",
+    "reranking",
+    "command_line",
+]
 """A part imports from itself and from the parts before it."""
 
 

@@ -12,8 +12,7 @@ Evaluate whole runs with `evaluate`, several systems with `compare`, one ranking
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import RetrievalWarning
-from retrieval_metrics.evaluation.compare import compare
-from retrieval_metrics.evaluation.comparison import Comparison
+from retrieval_metrics.evaluation.auditing import Audit, audit
 from retrieval_metrics.evaluation.engine import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.inputs.pieces import Metadata, Quote, Span, Text
@@ -42,19 +41,28 @@ from retrieval_metrics.metrics.recall import recall
 from retrieval_metrics.metrics.reciprocal_rank import reciprocal_rank
 
 if TYPE_CHECKING:
+    from retrieval_metrics.evaluation.compare import compare
+    from retrieval_metrics.evaluation.comparison import Comparison
     from retrieval_metrics.evaluation.matches import Matches, match
     from retrieval_metrics.evaluation.relabelling import Relabelling, relabel
     from retrieval_metrics.inputs.files.reading import read_qrels, read_run
     from retrieval_metrics.inputs.files.texts import read_corpus, read_queries
     from retrieval_metrics.inputs.files.writing import write_qrels, write_run
     from retrieval_metrics.inputs.sources import locate
+    from retrieval_metrics.reranking.batch import mmr_batch
+    from retrieval_metrics.reranking.diversity import intra_list_diversity
+    from retrieval_metrics.reranking.mmr import mmr, mmr_from_similarity
+    from retrieval_metrics.reranking.selection import Selection
+    from retrieval_metrics.reranking.sweep import MMRSweep, mmr_sweep
 
 __all__ = [
     "DEFAULT_METRICS",
+    "Audit",
     "Budget",
     "Comparison",
     "Evaluation",
     "EvaluationSet",
+    "MMRSweep",
     "Matches",
     "Matching",
     "Metadata",
@@ -67,9 +75,11 @@ __all__ = [
     "RetrievedRun",
     "Rules",
     "Run",
+    "Selection",
     "Span",
     "Text",
     "aretrieve",
+    "audit",
     "average_precision",
     "bpref",
     "compare",
@@ -79,9 +89,14 @@ __all__ = [
     "f1",
     "full_recall",
     "hit_rate",
+    "intra_list_diversity",
     "judged",
     "locate",
     "match",
+    "mmr",
+    "mmr_batch",
+    "mmr_from_similarity",
+    "mmr_sweep",
     "ndcg",
     "precision",
     "r_precision",
@@ -98,12 +113,21 @@ __all__ = [
     "write_run",
 ]
 
-# Names that are imported when they are first used, because not everybody reads files or cuts texts anew.
+# Names that are imported when they are first used, because not everybody reads files, compares or reranks.
 _LAZY = {
+    "Comparison": "evaluation.comparison",
+    "MMRSweep": "reranking.sweep",
     "Matches": "evaluation.matches",
     "Relabelling": "evaluation.relabelling",
+    "Selection": "reranking.selection",
+    "compare": "evaluation.compare",
+    "intra_list_diversity": "reranking.diversity",
     "locate": "inputs.sources",
     "match": "evaluation.matches",
+    "mmr": "reranking.mmr",
+    "mmr_batch": "reranking.batch",
+    "mmr_from_similarity": "reranking.mmr",
+    "mmr_sweep": "reranking.sweep",
     "read_corpus": "inputs.files.texts",
     "read_qrels": "inputs.files.reading",
     "read_queries": "inputs.files.texts",

@@ -1,6 +1,6 @@
 # /// script
 # requires-python = ">=3.11"
-# dependencies = ["retrieval-metrics", "ir-measures>=0.4", "pytrec-eval-terrier>=0.5.10", "ranx>=0.3.21"]
+# dependencies = ["retrieval-metrics[files]", "ir-measures>=0.4", "pytrec-eval-terrier>=0.5.10", "ranx>=0.3.21"]
 #
 # [tool.uv.sources]
 # retrieval-metrics = { path = "../..", editable = true }

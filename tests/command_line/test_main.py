@@ -190,3 +190,13 @@ def test_a_reader_that_stops_early_is_no_error(files: list[str]) -> None:
     done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], check=False, capture_output=True, text=True)
     assert done.returncode == 0
     assert "Traceback" not in done.stderr
+
+
+def test_an_audit_is_that_of_python(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", *files, "-m", "ndcg@10", "--semantics", "standard", "--semantics", "haystack"]) == 0
+    expected = rm.audit(rm.read_qrels(files[0]), rm.read_run(files[1]), "ndcg@10", semantics=["standard", "haystack"])
+    out = capsys.readouterr().out
+    assert out == f"{expected}\n"
+    assert "haystack: a query without a relevant document scores 0 (ndcg@10 in 1 of 3)" in out
+    assert main(["audit", *files, "--format", "markdown"]) == 0
+    assert capsys.readouterr().out.startswith("| metric | standard | trec_eval | llama_index |")

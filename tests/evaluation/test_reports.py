@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.patches import StepPatch
 
 import retrieval_metrics as rm
 
@@ -132,13 +133,14 @@ def test_the_line_over_k_has_the_means_at_k(evaluation: rm.Evaluation) -> None:
     assert np.asarray(line.get_ydata()).tolist() == list(over.values())
 
 
-def test_the_bars_of_the_differences_are_the_differences_sorted(comparison: rm.Comparison) -> None:
+def test_the_outline_of_the_differences_is_the_differences_sorted(comparison: rm.Comparison) -> None:
     figure = comparison.plot("differences", "recall@2")
     assert len([axes for axes in figure.axes if axes.get_visible()]) == 3
     difference = comparison.difference("recall@2", "third", "old")
-    axes = figure.axes[1]
-    heights = sorted(bar.get_height() for bars in axes.containers for bar in bars)
-    assert heights == sorted(one for one in difference.values.tolist() if one)
+    won, lost = (patch.get_data()[0] for patch in figure.axes[1].patches if isinstance(patch, StepPatch))
+    assert (won + lost).tolist() == sorted(difference.values.tolist(), reverse=True)
+    assert (won >= 0).all()
+    assert (lost <= 0).all()
 
 
 def test_wins_are_written_beside_their_bars(comparison: rm.Comparison) -> None:

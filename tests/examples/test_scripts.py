@@ -50,3 +50,12 @@ def test_the_table_of_llama_index_has_the_numbers_of_the_core() -> None:
         means = rm.evaluate(qrels, ranked, LLAMA_INDEX_METRICS).means
         assert list(map(float, table[name])) == pytest.approx(list(means.values()), abs=1e-6)
     assert "40 queries of 20 ms with 8 workers" in printed
+
+
+def test_the_comparison_prints_means_with_intervals_and_a_verdict() -> None:
+    printed = run(EXAMPLES / "compare_retrievers.py").stdout
+    assert re.search(r"^ndcg@10 +0\.\d{4} \[0\.\d{3}, 0\.\d{3}\] +0\.\d{4} \[", printed, flags=re.MULTILINE)
+    assert re.search(
+        r"^(dense is better than BM25|The data cannot tell dense from BM25) in ", printed, flags=re.MULTILINE
+    )
+    assert re.search(r"^\d+ of \d+ failures: ", printed, flags=re.MULTILINE)

@@ -10,7 +10,7 @@ import reference
 import retrieval_metrics as rm
 from generated import cutoffs, rankings, truths
 
-WITH_REL = ["hit_rate", "full_recall", "recall", "precision", "f1", "mrr", "map"]
+WITH_REL = ["hit_rate", "full_recall", "recall", "precision", "f1", "mrr", "map", "alpha_ndcg"]
 
 
 def engine(truth: Any, ranking: list[str], metric: rm.Metric) -> float:
@@ -55,6 +55,9 @@ class TestEveryMetric:
             ("dcg", {"gain": "exponential"}),
             ("map", {"norm": "retrieved"}),
             ("precision", {"norm": "retrieved"}),
+            ("alpha_ndcg", {"alpha": 0}),
+            ("alpha_ndcg", {"alpha": 0.25}),
+            ("alpha_ndcg", {"alpha": 1}),
             ("rbp", {"p": 0.5}),
             ("rbp", {"max_grade": 4}),
             ("err", {"max_grade": 4}),

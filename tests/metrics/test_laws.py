@@ -23,6 +23,8 @@ SPELLINGS = [
     "bpref(rel=2)",
     "ndcg(gain=exponential)",
     "ndcg(of=documents)",
+    "alpha_ndcg(alpha=0)",
+    "alpha_ndcg(alpha=1)",
     "rbp(p=0.999)",
     "rbp(p=0.001)",
 ]

@@ -58,6 +58,7 @@ def test_a_name_is_printed_in_its_canonical_form(text: str, canonical: str) -> N
 def metrics(draw: st.DrawFn) -> rm.Metric:
     definition = draw(st.sampled_from(list(DEFINITIONS.values())))
     values: dict[str, Any] = {
+        "alpha": st.floats(0, 1),
         "rel": st.sampled_from([1, 2, 0.5]),
         "norm": st.sampled_from(["retrieved"]),
         "p": st.floats(0.01, 0.99),

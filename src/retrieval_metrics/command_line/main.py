@@ -9,7 +9,7 @@ import warnings
 from typing import TYPE_CHECKING, NoReturn
 
 from retrieval_metrics.checks import RetrievalWarning
-from retrieval_metrics.command_line import convert, evaluate
+from retrieval_metrics.command_line import audit, convert, evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +22,7 @@ examples:
   retrieval-metrics evaluate qrels.trec run.trec.gz -m ndcg@10 -m map
   retrieval-metrics evaluate qrels/test.tsv run.csv -m mrr@10 --per-query --format csv -o scores.csv
   retrieval-metrics evaluate qrels.trec run.trec --fail-under ndcg@10=0.35     (exit code 1 if it is lower)
+  retrieval-metrics audit qrels.trec run.trec -m ndcg@10 -m map
   retrieval-metrics convert run run.parquet run.trec.zst
 
 exit codes: 0 done; 1 a metric is below its --fail-under; 2 the call or a file is wrong
@@ -38,7 +39,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="store_true", help="print the version and exit")
     commands = top.add_subparsers(title="commands", metavar="COMMAND")
-    for command in (evaluate, convert):
+    for command in (evaluate, audit, convert):
         command.add_to(commands)
     return top
 

@@ -87,6 +87,14 @@ def failures(judged: JudgedRun, run: Mapping[Any, Any], among: IntArray | None =
     return {query: errors[query] for query in chosen if query in errors}
 
 
+_REPEATS = {
+    "ignore": "earn nothing",
+    "count": "are hits again",
+    "collapse": "were taken out of the rankings",
+    "error": "are refused",
+}
+
+
 def describe(counts: Counts, rules: Rules) -> list[str]:
     """Return what was met in words, one line each, without what did not occur."""
     scored_zero = ", scored 0"
@@ -98,7 +106,7 @@ def describe(counts: Counts, rules: Rules) -> list[str]:
         "no_relevant": "without a relevant document"
         + (scored_zero if rules.no_relevant == "zero" else ", undefined and out of the means"),
         "ties": "in which a judged document ties with another",
-        "duplicates": "repeated documents, which earn nothing",
+        "duplicates": f"repeated documents, which {_REPEATS[rules.repeats]}",
         "unplaced": "retrieved items whose place in a source is not known, so that no span was found in them",
         "ambiguous": "items that stand in their source more than once, taken to be the first",
     }

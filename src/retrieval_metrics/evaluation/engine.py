@@ -10,6 +10,8 @@ import numpy as np
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.evaluation.counts import count, failures
 from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.evaluation.tie_range import over_tie_orders
+from retrieval_metrics.evaluation.under_rules import judge_under, refuse, truth_under
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.judging.by_id import common_queries
 from retrieval_metrics.judging.judge import judge
@@ -36,6 +38,7 @@ def evaluate(
     *,
     semantics: str | Rules = "standard",
     match: str | Key | Matching = "id",
+    ties: str | None = None,
 ) -> Evaluation:
     """Score what a retriever returned against what is relevant.
 
@@ -47,10 +50,13 @@ def evaluate(
             scores are ordered by document id, descending, as trec_eval does. Or a list of `Retrieved`, best first; or,
             for the whole, a `Run` as `read_run` returns it.
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
-        semantics: The rules for what libraries treat differently: `"standard"`, `"trec_eval"`, `"autorag"`, or your own
-            `Rules`.
+        semantics: The rules for what libraries treat differently: `"standard"`, `"trec_eval"`, `"llama_index"`,
+            `"haystack"`, `"ragas"`, `"autorag"`, `"mlflow"`, or your own `Rules`.
         match: What an id of the judgments is compared with, where the rankings hold `Retrieved`: `"id"`, `"source"`,
             `"metadata:<name>"`, a callable from `Retrieved` to its id, or a `Matching` with more options.
+        ties: Equal scores are ordered by document id, descending (`"docid"`), stay in the order of the mapping
+            (`"input"`), or the value is the mean over all orders of equal scores (`"expected"`), with the smallest and
+            the largest value beside it; None does what the rule set says.
 
     Returns:
         The values per query, their means, and everything that was missing, repeated, tied or undefined, counted.
@@ -58,8 +64,8 @@ def evaluate(
     Raises:
         TypeError: If something has the wrong type: a bare string for a list of ids, an unordered ranking, ids that are
             str on one side and int on the other, flat judgments mixed with nested.
-        ValueError: If judgments or run are empty or have no query in common, a score or a grade is not finite, or a
-            metric or rule set is unknown.
+        ValueError: If judgments or run are empty or have no query in common, a score or a grade is not finite, a metric
+            or rule set is unknown, or the rule set refuses a query.
 
     Warns:
         RetrievalWarning: If judged queries are missing from the run, or no retrieved document is judged anywhere.
@@ -69,42 +75,33 @@ def evaluate(
         >>> result.means["mrr"]  # (1/2 + 1/1) / 2
         0.75
     """
-    rules, chosen, truth = as_rules(semantics), as_metrics(metrics), as_qrels(qrels)
+    rules, chosen, truth = as_rules(semantics, ties), as_metrics(metrics), as_qrels(qrels)
     common_queries(run, truth)
-    if rules.negative == "unjudged":
-        truth = truth.without_negative_grades()
-    if rules.grades == "integer":
-        truth.require_integer_grades(rules.name)
-    judged = judge(truth, run, match)
-    if rules.repeats == "error":
-        _refuse_repeats(judged, rules)
+    truth = truth_under(truth, rules)
+    judged = judge_under(truth, run, match, rules)
+    refuse(judged, rules)
     retrieved = np.fromiter((query in run for query in truth.queries), np.bool_, len(truth))
     kept = np.flatnonzero(retrieved) if rules.missing == "skip" else np.arange(len(truth))
     counts = count(judged, run, kept, rules)
     _warn(judged, run, counts, rules)
-    values = np.column_stack([score_metric(judged, metric, rules) for metric in chosen])[kept]
+    values = np.column_stack([score_metric(judged, metric, rules) for metric in chosen])
+    tie_range = None
+    if rules.ties == "expected":
+        values, tie_range = over_tie_orders(judge(truth, run, match, "first"), chosen, rules, values)
+        tie_range = tie_range.of(kept)
     residuals = {metric: residual for metric in chosen if (residual := mean_residual(judged, metric, kept)) is not None}
     return Evaluation(
         metrics=chosen,
         queries=[truth.queries[at] for at in kept.tolist()],
-        values=values,
+        values=values[kept],
         counts=counts,
         residuals=residuals,
         rules=rules,
+        tie_range=tie_range,
         judged=judged,
         run=run,
         match=match,
     )
-
-
-def _refuse_repeats(judged: JudgedRun, rules: Rules) -> None:
-    if judged.n_repeated.any():
-        query = judged.qrels.queries[int(judged.n_repeated.argmax())]
-        msg = (
-            f"the ranking of query {query!r} holds a document twice, which {rules.name} refuses; remove it, or use "
-            'semantics="standard", where only the first counts'
-        )
-        raise ValueError(msg)
 
 
 def _said_of_failures(errors: Mapping[QueryId, Exception]) -> str:

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from retrieval_metrics.evaluation.by_metric import ByMetric
-from retrieval_metrics.evaluation.counts import describe
-from retrieval_metrics.evaluation.reachable import bounds
+from retrieval_metrics.evaluation.counts import describe, failures
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.extras import require
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.statistics import Interval, mean_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -27,10 +25,12 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.counts import Counts
     from retrieval_metrics.evaluation.explanation import Explanation, Worst
     from retrieval_metrics.evaluation.slices import Slices
+    from retrieval_metrics.evaluation.tie_range import TieRange
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.matching import Key, Matching
     from retrieval_metrics.judging.rules import Rules
     from retrieval_metrics.metrics.metric import Metric
+    from retrieval_metrics.statistics import Interval
     from retrieval_metrics.types import FloatArray, QueryId, QueryTexts
 
 
@@ -44,6 +44,7 @@ class Evaluation(Printed):
         counts: What was missing, repeated, unjudged, tied or undefined.
         residuals: For metrics that know it (rbp): by how much unjudged and unseen documents could raise the mean.
         rules: The rule set it was computed under.
+        tie_range: The smallest and the largest values over all orders of equal scores; None unless ties="expected".
         judged: The judged run it was computed from, and
         run: the run itself, as it was given; None where the values came without them.
         match: What ids of the judgments were compared with.
@@ -71,6 +72,7 @@ class Evaluation(Printed):
         counts: Counts,
         residuals: Mapping[Metric, float],
         rules: Rules,
+        tie_range: TieRange | None = None,
         judged: JudgedRun | None = None,
         run: Mapping[Any, Any] | None = None,
         match: str | Key | Matching = "id",
@@ -81,10 +83,16 @@ class Evaluation(Printed):
         self.counts = counts
         self.residuals = ByMetric({str(metric): value for metric, value in residuals.items()})
         self.rules = rules
+        self.tie_range = tie_range
         self.judged = judged
         self.run = run
         self.match = match
         self._intervals: dict[float, ByMetric[Interval]] = {}
+
+    @property
+    def errors(self) -> dict[QueryId, Exception]:
+        """The exception of each query whose retriever failed; empty where the run knows of none."""
+        return {} if self.judged is None or self.run is None else failures(self.judged, self.run)
 
     @cached_property
     def means(self) -> ByMetric[float]:
@@ -142,6 +150,9 @@ class Evaluation(Printed):
         return self._intervals[level]
 
     def _interval(self, metric: Metric, level: float) -> Interval:
+        from retrieval_metrics.evaluation.reachable import bounds  # noqa: PLC0415  (only means that are printed need it)
+        from retrieval_metrics.statistics import mean_interval  # noqa: PLC0415  (as above)
+
         values = np.array(self._defined[str(metric)])
         limits = bounds(metric, values, self.judged, self.rules)
         return mean_interval(values, level=level, binary=metric.definition.binary, bounds=limits)
@@ -314,6 +325,8 @@ class Evaluation(Printed):
 
     def _notes(self) -> list[str]:
         notes = describe(self.counts, self.rules)
+        if self.tie_range is not None:
+            notes += self.tie_range.notes()
         return notes + [
             f"{name}: residual {residual:.4f}, what unjudged and unseen documents could add to the mean"
             for name, residual in self.residuals.items()

@@ -59,23 +59,39 @@ def whole_queries(parts: Iterable[tuple[pl.Series, pl.Series, FloatArray]]) -> I
     Args:
         parts: Query, document and score of successive rows.
     """
-    import polars as pl  # noqa: PLC0415  (an extra; whoever holds a column has it)
-
-    kept: tuple[pl.Series, pl.Series, FloatArray] | None = None
-    for part in parts:
-        if not len(part[0]):
+    kept: Batch | None = None
+    for queries, documents, scores in parts:
+        if not len(queries):
             continue
-        queries, documents, scores = part
+        batch = batch_of(queries, documents, scores)
         if kept is not None:
-            queries, documents = pl.concat([kept[0], queries]), pl.concat([kept[1], documents])
-            queries, documents = queries.rechunk(), documents.rechunk()
-            scores = np.concatenate([kept[2], scores])
-        last = int(stretches(queries)[-1])
-        if last:
-            yield batch_of(queries[:last], documents[:last], scores[:last])
-        kept = queries[last:], documents[last:], scores[last:]  # the next part may go on with it
+            batch = _joined(kept, batch)
+        whole = len(batch.queries) - 1
+        row = int(batch.bounds[whole])
+        if whole:
+            yield Batch(batch.queries[:whole], batch.bounds[: whole + 1], batch.documents[:row], _cut(batch, 0, row))
+        # The next part may go on with the last query.
+        kept = Batch(batch.queries[whole:], batch.bounds[whole:] - row, batch.documents[row:], _cut(batch, row, None))
     if kept is not None:
-        yield batch_of(*kept)
+        yield kept
+
+
+def _cut(batch: Batch, start: int, end: int | None) -> FloatArray | None:
+    return None if batch.scores is None else batch.scores[start:end]
+
+
+def _joined(kept: Batch, batch: Batch) -> Batch:
+    """Return the rows of one query with a batch behind them, which may go on with it."""
+    import polars as pl  # noqa: PLC0415  (an extra; whoever holds a batch has it)
+
+    more = kept.queries[0] == batch.queries[0]
+    bounds = np.append(0, batch.bounds[1 if more else 0 :] + len(kept.documents))
+    queries = batch.queries if more else [*kept.queries, *batch.queries]
+    documents = pl.concat([kept.documents, batch.documents], rechunk=False)
+    scores = None
+    if kept.scores is not None and batch.scores is not None:
+        scores = np.concatenate([kept.scores, batch.scores])
+    return Batch(queries, bounds, documents, scores)
 
 
 def first_repeat(batch: Batch) -> int | None:

@@ -175,6 +175,15 @@ class Qrels:
         kept: dict[Any, Judgments] = {q: _drop_negative(self.judgments(at)) for at, q in enumerate(self.queries)}
         return Qrels(kept)
 
+    def flattened(self) -> Qrels:
+        """Return the judgments with every document of every group needed on its own: itself if they are flat."""
+        if self.is_flat:
+            return self
+        flat: dict[Any, dict[Relevant, float]] = {}
+        for query, start, end in zip(self.queries, self.bounds, self.bounds[1:], strict=False):
+            flat[query] = dict(zip(self.documents[start:end], self.document_grade[start:end].tolist(), strict=True))
+        return Qrels(flat)
+
     def judgments(self, index: int) -> Judgments:
         """Return what is true for one query: graded documents, or graded groups."""
         start, end = self.bounds[index], self.bounds[index + 1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -31,6 +32,10 @@ class Batch(NamedTuple):
     bounds: IntArray
     documents: pl.Series
     scores: FloatArray | None
+
+    def query_of(self, row: int) -> QueryId:
+        """Return the query that owns a row."""
+        return self.queries[bisect_right(self.bounds, row) - 1]
 
     def ranking(self, at: int) -> Ranking:
         """Return what was retrieved for query `at`: documents with scores, or documents best first."""
@@ -90,7 +95,10 @@ class Run(Mapping[Any, Any]):
 
     def __getitem__(self, query: QueryId) -> Any:
         number, at = self._index[query]
-        return next(islice(self.batches(), number, None)).ranking(at)
+        return self._batch(number).ranking(at)
+
+    def _batch(self, number: int) -> Batch:
+        return self._batches[number]
 
     def __contains__(self, query: object) -> bool:
         return query in self._index
@@ -106,6 +114,10 @@ class Run(Mapping[Any, Any]):
         for batch in self.batches():
             for at, query in enumerate(batch.queries):
                 yield query, batch.ranking(at)
+
+    def as_dict(self) -> dict[Any, Any]:
+        """Return the rankings query by query, in memory."""
+        return dict(self.rankings())
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self):,} queries, {self.n_documents:,} documents{self._how()}>"
@@ -134,6 +146,9 @@ class StreamedRun(Run):
     def batches(self) -> Iterator[Batch]:
         """Read the file again, whole queries at a time."""
         return self._read()
+
+    def _batch(self, number: int) -> Batch:
+        return next(islice(self._read(), number, None))
 
     def _how(self) -> str:
         return f", streamed from {self._path}"

@@ -39,6 +39,7 @@ def judge_by_column(qrels: Qrels, run: Run) -> JudgedRun:
         TypeError: If the document ids of run and judgments are of different types.
     """
     judged = _judged_documents(qrels)
+    any_query = judged["document"].unique().implode()
     position = {query: at for at, query in enumerate(qrels.queries)}
     n_retrieved = np.zeros(len(qrels), dtype=np.int64)
     n_repeated = np.zeros(len(qrels), dtype=np.int64)
@@ -47,7 +48,7 @@ def judge_by_column(qrels: Qrels, run: Run) -> JudgedRun:
         _check_kind(qrels, batch)
         at = np.array([position.get(query, -1) for query in batch.queries], dtype=np.int64)
         n_retrieved[at[at >= 0]] = np.diff(batch.bounds)[at >= 0]
-        found = _find(judged, batch, at)
+        found = _find(judged, any_query, batch, at)
         if batch.scores is None:
             n_repeated[at[at >= 0]] = _repeats(batch)[at >= 0]
             parts.append(_first_places(found, batch))
@@ -72,14 +73,14 @@ def _check_kind(qrels: Qrels, batch: Batch) -> None:
         same_kind(qrels.document_kind, "document ids in the qrels", kind, "those in the run")
 
 
-def _find(judged: pl.DataFrame, batch: Batch, at: IntArray) -> _Found:
+def _find(judged: pl.DataFrame, any_query: pl.Series, batch: Batch, at: IntArray) -> _Found:
     """Return the rows that hold a document judged for their query."""
     import polars as pl  # noqa: PLC0415  (as above)
 
     if not (len(judged) and len(batch.documents)):
         none = np.zeros(0, dtype=np.int64)
         return _Found(none, none, none)
-    row = np.flatnonzero(batch.documents.is_in(judged["document"].implode()).to_numpy())
+    row = np.flatnonzero(batch.documents.is_in(any_query).to_numpy())
     query = np.searchsorted(batch.bounds, row, side="right") - 1
     candidates = pl.DataFrame({"query": at[query], "document": batch.documents.gather(row), "row": row, "in": query})
     found = candidates.join(judged, on=["query", "document"], how="inner")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.checks import id_kind, same_kind
-from retrieval_metrics.judging.judged_run import Items, JudgedRun
+from retrieval_metrics.judging.judged_run import Items, JudgedRun, Repeats
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,19 +27,21 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import DocumentId, QueryId, RunMapping
 
 
-def judge_by_id(qrels: Qrels, run: RunMapping) -> JudgedRun:
+def judge_by_id(qrels: Qrels, run: RunMapping, ties: str = "docid") -> JudgedRun:
     """Find the judged documents of every query in its ranking.
 
     Args:
         qrels: The judgments.
         run: Per query a list of document ids, best first, or a mapping of document ids to scores. Queries that are not
             judged are not looked at.
+        ties: Equal scores are ordered by document id, descending (`"docid"`), stay in the order of the mapping
+            (`"input"`), or all have the first rank of their block (`"first"`).
 
     Raises:
         TypeError: If a ranking is of another type, or the ids of run and judgments are of different types.
         ValueError: If a score is NaN or infinite.
     """
-    finder = _Finder(qrels)
+    finder = _Finder(qrels, ties)
     n_retrieved = np.zeros(len(qrels), dtype=np.int64)
     n_repeated = np.zeros(len(qrels), dtype=np.int64)
     id_types: set[type] = set()
@@ -61,7 +63,9 @@ def judge_by_id(qrels: Qrels, run: RunMapping) -> JudgedRun:
                 n_repeated[index] = finder.ranked(index, ranked)
     run_kind = id_kind(id_types - {NoId}, "document ids in the run")
     same_kind(qrels.document_kind, "document ids in the qrels", run_kind, "those in the run")
-    return JudgedRun(qrels, finder.items(), n_retrieved, n_repeated)
+    judged = JudgedRun(qrels, finder.items(), n_retrieved, n_repeated)
+    judged.repeats = finder.repeats()
+    return judged
 
 
 class NoId:
@@ -100,11 +104,13 @@ def as_list(ranking: Any, query: QueryId) -> Sequence[Any]:
 class _Finder:
     """Looks the judged documents up and collects where they stand."""
 
-    def __init__(self, qrels: Qrels) -> None:
+    def __init__(self, qrels: Qrels, ties: str) -> None:
         self.qrels = qrels
+        self.ties = ties
         self.found: list[int] = []
         self.above: list[int] = []
         self.tied: dict[int, int] = {}
+        self.repeated: list[tuple[int, int, int]] = []
 
     def scored(self, index: int, ranking: Mapping[Any, float]) -> None:
         """Rank the judged documents of a query by score descending, then document id descending."""
@@ -144,12 +150,17 @@ class _Finder:
         for document, score in ranking.items():
             if (block := blocks.get(float(score))) is not None:
                 block.append(str(document))
-        for block in blocks.values():
-            block.sort()
+        if self.ties == "docid":
+            for block in blocks.values():
+                block.sort()
         for place, score in tied.items():
             block = blocks[score]
             self.tied[place] = len(block)
-            self.above[place] += len(block) - bisect_right(block, str(self.qrels.documents[self.found[place]]))
+            document = str(self.qrels.documents[self.found[place]])
+            if self.ties == "docid":
+                self.above[place] += len(block) - bisect_right(block, document)
+            elif self.ties == "input":
+                self.above[place] += block.index(document)
 
     def ranked(self, index: int, ranking: Sequence[DocumentId]) -> int:
         """Take the documents of a query in the order they come in; return how many of them are repeats."""
@@ -166,7 +177,23 @@ class _Finder:
             if above is not None:
                 self.found.append(at)
                 self.above.append(above)
+        if n > len(position):
+            self._note_repeats(index, ranking, position)
         return n - len(position)
+
+    def _note_repeats(self, index: int, ranking: Sequence[DocumentId], position: Mapping[Any, int]) -> None:
+        start, end = self.qrels.bounds[index], self.qrels.bounds[index + 1]
+        judged: dict[Any, int] = {document: at for at, document in enumerate(self.qrels.documents[start:end], start)}
+        self.repeated.extend(
+            (index, above + 1, judged.get(document, -1))
+            for above, document in enumerate(ranking)
+            if position[document] != above
+        )
+
+    def repeats(self) -> Repeats:
+        """Return where documents stand that stood in the ranking before."""
+        columns = np.array(self.repeated, dtype=np.int64).reshape(-1, 3).T
+        return Repeats(*columns)
 
     def items(self) -> Items:
         """Return the columns, ordered by query and rank."""

@@ -16,13 +16,15 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import RunMapping
 
 
-def judge(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching = "id") -> JudgedRun:
+def judge(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching = "id", ties: str = "docid") -> JudgedRun:
     """Join judgments and rankings.
 
     Args:
         qrels: The judgments: ids, or pieces such as quotes and spans.
         run: Per query a ranking: ids best first, ids with scores, or a list of `Retrieved`, best first. Or a `Run`.
         match: What an id of the truth is compared with, or a `Matching` with more to say.
+        ties: How `judge_by_id` orders documents of equal score; lists have none. A `Run` is read row by row for any
+            but the usual order.
 
     Raises:
         TypeError: If a ranking has another type, or lacks what the truth asks for.
@@ -32,9 +34,9 @@ def judge(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching = "id
         if match != "id" or qrels.has_pieces:
             msg = "a Run in columns holds ids and nothing to match otherwise; pass lists of Retrieved, query by query"
             raise TypeError(msg)
-        return judge_by_column(qrels, run)
+        return judge_by_column(qrels, run) if ties == "docid" else judge_by_id(qrels, run.as_dict(), ties)
     if match == "id" and not qrels.has_pieces and not _has_items(run):
-        return judge_by_id(qrels, run)
+        return judge_by_id(qrels, run, ties)
     # Imported here, because who evaluates ids never needs it.
     from retrieval_metrics.judging.by_piece import judge_items  # noqa: PLC0415
     from retrieval_metrics.judging.matching import as_matching  # noqa: PLC0415

@@ -80,6 +80,20 @@ class Additions(NamedTuple):
         return self.query[mask], self.rank[mask]
 
 
+class Repeats(NamedTuple):
+    """The places of rankings that are taken by a document that stood there before, ordered by query and rank.
+
+    Attributes:
+        query: Position of the query in `Qrels.queries`.
+        rank: Rank in the ranking, from 1.
+        document: Position of the document in `Qrels.documents`; -1 if it is not judged.
+    """
+
+    query: IntArray
+    rank: IntArray
+    document: IntArray
+
+
 class Hits(NamedTuple):
     """The hit rows of the expanded ranking, ordered by query and row.
 
@@ -134,6 +148,8 @@ class JudgedRun:
         additions: Which ranks add to what is covered of a piece; None where no piece can be covered in part.
         n_retrieved: Shape (queries,), how many documents were retrieved, repeats included.
         n_repeated: Shape (queries,), how many of them stood in the ranking before.
+        repeats: Where they stand; None where documents are not found by id, query by query.
+        counts_repeats: Whether the items hold them as further hits.
         lengths: How long the retrieved items are; None where only their ids are known.
         coverage: Counts what is covered of pieces; None where no piece can be covered in part.
         unplaced: How many retrieved items could not be compared with a span, because their place is not known.
@@ -146,8 +162,10 @@ class JudgedRun:
         "_hits",
         "_ideal",
         "_n_relevant",
+        "_with_repeats",
         "additions",
         "ambiguous",
+        "counts_repeats",
         "coverage",
         "items",
         "lengths",
@@ -155,6 +173,7 @@ class JudgedRun:
         "n_retrieved",
         "places",
         "qrels",
+        "repeats",
         "unplaced",
     )
 
@@ -174,14 +193,29 @@ class JudgedRun:
         self.additions = additions
         self.n_retrieved = n_retrieved
         self.n_repeated = n_repeated
+        self.repeats: Repeats | None = None
+        self.counts_repeats = False
         self.lengths: Lengths | None = None
         self.coverage: Coverage | None = None
         self.unplaced = self.ambiguous = 0
+        self._with_repeats: dict[str, JudgedRun] = {}
         self._fitting: dict[Budget, IntArray] = {}
         self._credits: Credits | None = None
         self._hits: dict[float | None, Hits] = {}
         self._n_relevant: dict[float | None, FloatArray] = {}
         self._ideal: dict[bool, tuple[IntArray, FloatArray, IntArray]] = {}
+
+    def with_repeats(self, rule: str) -> JudgedRun:
+        """Return what is judged if documents that are retrieved again are treated by a rule: see `Rules.repeats`."""
+        # Of pieces there are no repeats to count: what satisfies one again is another question than which id it has.
+        if rule in {"ignore", "error"} or self.places is not self.items or not self.n_repeated.any():
+            return self
+        if rule not in self._with_repeats:
+            # Imported here, because who has no repeats, or ignores them, never needs it.
+            from retrieval_metrics.judging.repeats import collapsed, counted  # noqa: PLC0415
+
+            self._with_repeats[rule] = counted(self) if rule == "count" else collapsed(self)
+        return self._with_repeats[rule]
 
     @property
     def n_queries(self) -> int:
@@ -255,6 +289,9 @@ class JudgedRun:
                 by_group = np.lexsort((-grade, place, group))
                 item, grade, group, place = item[by_group], grade[by_group], group[by_group], place[by_group]
             first = np.unique(group, return_index=True)[1]
+            if self.counts_repeats:  # the document that was credited is credited again
+                document = items.document[item]
+                first = np.flatnonzero(document == document[first][np.searchsorted(group[first], group)])
             first = first[np.lexsort((-grade[first], place[first]))]
             item, grade = item[first], grade[first]
         query, rank = items.query[item], items.rank[item]

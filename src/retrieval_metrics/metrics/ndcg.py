@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.judging.judged_run import within
+from retrieval_metrics.judging.judged_run import ordinals, within
 from retrieval_metrics.metrics.dcg import discounted
 from retrieval_metrics.metrics.definition import Definition, Parameter, choice
 from retrieval_metrics.metrics.gain import GAIN, GAINS, gain_of
@@ -63,9 +63,28 @@ def score(
     """Return NDCG of every query, shape (queries,); NaN where the ideal is 0."""
     query, row, grade = _rows(judged, k, of)
     achieved = discounted(judged, query, row, gain_of(grade, gain, gains))
-    best = discounted(judged, *_ideal(judged, k, ideal, of, lambda grade: gain_of(grade, gain, gains)))
-    # The sums of two equal rankings may differ in the last bit where grades do: only that is cut off here.
-    return np.minimum(achieved / np.where(best > 0, best, np.nan), 1.0)
+    best = ideal_dcg(judged, k, gain=gain, gains=gains, ideal=ideal, of=of)
+    share = achieved / np.where(best > 0, best, np.nan)
+    if ideal in {"retrieved", "expanded"}:
+        share = np.where(judged.n_retrieved > 0, share, 0.0)  # this ideal is empty because the list is
+    if judged.counts_repeats and ideal != "expanded":
+        return share  # a document that gains twice may gain more than the ideal
+    # The sums of two equal rankings may differ in the last bit where grades do; and one item that satisfies several
+    # documents may gain more than an ideal with one a row.
+    return np.minimum(share, 1.0)
+
+
+def ideal_dcg(
+    judged: JudgedRun,
+    k: Cut,
+    *,
+    gain: str = "linear",
+    gains: str | None = None,
+    ideal: str = "all",
+    of: str = "groups",
+) -> FloatArray:
+    """Return the DCG of the ideal ranking of every query, shape (queries,)."""
+    return discounted(judged, *_ideal(judged, k, ideal, of, lambda grade: gain_of(grade, gain, gains)))
 
 
 def _rows(judged: JudgedRun, k: Cut, of: str) -> tuple[IntArray, IntArray, FloatArray]:
@@ -83,11 +102,28 @@ def _ideal(
     judged: JudgedRun, k: Cut, ideal: str, of: str, worth: Callable[[FloatArray], FloatArray]
 ) -> tuple[IntArray, IntArray, FloatArray]:
     query, grade, position = judged.ideal(of_documents=of == "documents")
+    if ideal == "expanded":
+        query, grade, position = _with_repeated_hits(judged, k, query, grade)
     # A budget does not cut the ideal: how many items fit depends on how the texts are cut, what is needed does not.
-    counted = position <= k if isinstance(k, int) else np.ones(len(query), dtype=bool)
-    if ideal == "retrieved":
+    cut = k if isinstance(k, int) and ideal != "uncut" else None
+    counted = np.ones(len(query), dtype=bool) if cut is None else position <= cut
+    if ideal in {"retrieved", "expanded"}:
         counted &= position <= judged.n_retrieved[query]
     return query[counted], position[counted], worth(grade[counted])
+
+
+def _with_repeated_hits(
+    judged: JudgedRun, k: Cut, query: IntArray, grade: FloatArray
+) -> tuple[IntArray, FloatArray, IntArray]:
+    """Return an ideal ranking to which every repeat of a relevant document among the first `k` was added."""
+    items = judged.items
+    repeated = items.grade > 0
+    repeated[np.unique(items.document, return_index=True)[1]] = False
+    if k is not None:
+        repeated &= within(items.query, items.rank, k)
+    query, grade = np.concatenate([query, items.query[repeated]]), np.concatenate([grade, items.grade[repeated]])
+    best_first = np.lexsort((-grade, query))
+    return query[best_first], grade[best_first], ordinals(query[best_first])
 
 
 DEFINITION = Definition(
@@ -97,7 +133,11 @@ DEFINITION = Definition(
     parameters={
         "gain": GAIN,
         "gains": GAINS,
-        "ideal": Parameter(choice("all", "retrieved"), "all", "cut the ideal at k, or also at the number retrieved"),
+        "ideal": Parameter(
+            choice("all", "retrieved", "uncut", "expanded"),
+            "all",
+            "cut the ideal at k, or also at the number retrieved (expanded: with every repeated hit added), or nowhere",
+        ),
         "of": Parameter(choice("groups", "documents"), "groups", "each group gains once, or every member on its own"),
     },
 )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.judging.repeats import n_distinct
 from retrieval_metrics.metrics.definition import REL, Definition, Parameter, choice
 from retrieval_metrics.metrics.one_ranking import score_one
 
@@ -46,11 +47,17 @@ def score(judged: JudgedRun, *, k: Cut, rel: float | None = None, norm: str = "k
     found = judged.per_query(judged.relevant_items(k, rel))
     if k is not None and norm == "k":
         return found / np.maximum(k, 1)  # a budget may be too small for a single item
+    if norm == "distinct":
+        return found / np.maximum(n_distinct(judged, k), 1)
     places = judged.n_retrieved if k is None else np.minimum(judged.n_retrieved, k)
     return found / np.maximum(places, 1)
 
 
-NORM = Parameter(choice("k", "retrieved"), "k", "divide by k, or by the number retrieved where that is smaller")
+NORM = Parameter(
+    choice("k", "retrieved", "distinct"),
+    "k",
+    "divide by k, or by the number retrieved where that is smaller, or by the distinct documents among them",
+)
 
 DEFINITION = Definition(
     name="precision",

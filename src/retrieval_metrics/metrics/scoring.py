@@ -18,19 +18,32 @@ if TYPE_CHECKING:
 
 def score_metric(judged: JudgedRun, metric: Metric, rules: Rules) -> FloatArray:
     """Return the metric of every query, shape (queries,); NaN where it is undefined."""
-    parameters = {**rules.parameters.get(metric.name, {}), **dict(metric.parameters)}
-    return score_values(metric.definition, judged, judged.first(metric.k), parameters, rules)
+    k = judged.first(metric.k)
+    return score_values(metric.definition, judged, k, parameters_of(metric, rules), rules.of(metric.name))
+
+
+def parameters_of(metric: Metric, rules: Rules) -> dict[str, Any]:
+    """Return the parameters of a metric: what its name says, and else what the rules say."""
+    return {**rules.parameters.get(metric.name, {}), **dict(metric.parameters)}
 
 
 def score_values(
     definition: Definition, judged: JudgedRun, k: Cut, parameters: Mapping[str, Any], rules: Rules
 ) -> FloatArray:
-    """Return the values of a definition; a query without a relevant document is treated here, for all metrics alike."""
+    """Return the values of a definition.
+
+    A query without a relevant document, or for which nothing was retrieved, is treated here, for all metrics alike.
+    What the rules refuse is undefined; whoever wants an error looks for it before.
+    """
+    judged = judged.with_repeats(rules.repeats)
     values = definition.score(judged, k=k, **parameters)
-    if not definition.needs_relevant:
-        return values
-    values = np.where(judged.n_relevant(parameters.get("rel")) > 0, values, np.nan)
-    return np.nan_to_num(values, nan=0.0) if rules.no_relevant == "zero" else values
+    if definition.needs_relevant:
+        values = np.where(judged.n_relevant(parameters.get("rel")) > 0, values, np.nan)
+        if rules.no_relevant == "zero":
+            values = np.nan_to_num(values, nan=0.0)
+        elif rules.no_relevant == "match":
+            values = np.where(np.isnan(values), judged.n_retrieved == 0, values)
+    return values if rules.empty == "zero" else np.where(judged.n_retrieved > 0, values, np.nan)
 
 
 def mean_residual(judged: JudgedRun, metric: Metric, queries: IntArray) -> float | None:

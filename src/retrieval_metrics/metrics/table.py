@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.metrics import (
+    alpha_ndcg,
     average_precision,
     bpref,
     coverage,
@@ -40,6 +41,7 @@ DEFINITIONS: Mapping[str, Definition] = {
         average_precision,
         ndcg,
         dcg,
+        alpha_ndcg,
         r_precision,
         rbp,
         err,

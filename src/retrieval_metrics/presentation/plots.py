@@ -139,9 +139,10 @@ def draw_differences(axes: Axes, values: FloatArray, mean: float, interval: Inte
     """Draw the difference of every query, largest first, with the mean difference and its interval."""
     system, baseline = sides
     ordered = np.sort(values)[::-1]
-    places = np.arange(1, len(ordered) + 1)
-    for colour, chosen in ((system.colour, ordered > 0), (baseline.colour, ordered < 0)):
-        axes.bar(places[chosen], ordered[chosen], width=1.0, color=colour, linewidth=0)
+    edges = np.arange(len(ordered) + 1) + 0.5
+    if len(ordered):  # one outline each rather than a bar per query, of which there may be thousands
+        axes.stairs(np.maximum(ordered, 0), edges, fill=True, color=system.colour)
+        axes.stairs(np.minimum(ordered, 0), edges, fill=True, color=baseline.colour)
     text = rcParams["text.color"]
     axes.axhline(0, color=text, linewidth=0.8)
     if np.isfinite(interval).all():

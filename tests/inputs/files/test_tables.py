@@ -1,5 +1,6 @@
 """DataFrames, CSV, TSV and Parquet: columns are found by name or not at all."""
 
+import gzip
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -92,8 +93,10 @@ def test_what_is_no_frame_is_refused() -> None:
 
 
 def test_a_judgment_given_twice_is_refused() -> None:
-    with pytest.raises(ValueError, match="row 3 of the table judges document 'a' for query 'q1' a second time"):
+    with pytest.raises(ValueError, match="rows 1 and 3 of the table both hold document 'a' for query 'q1'"):
         rm.Qrels.from_frame({"query": ["q1", "q2", "q1"], "document": ["a", "a", "a"], "grade": [1, 1, 0]})
+    with pytest.raises(ValueError, match="row 3 of the columns judges document 'a' for query 'q1' a second time"):
+        rm.Qrels.from_columns(["q1", "q2", "q1"], ["a", "a", "a"])
 
 
 def test_csv_tsv_and_parquet(tmp_path: Path) -> None:
@@ -115,9 +118,34 @@ def test_beir_qrels(tmp_path: Path) -> None:
     path = tmp_path / "test.tsv"
     path.write_text("query-id\tcorpus-id\tscore\n1\t31715818\t1\n3\t14717500\t2\n")
     assert truth(rm.read_qrels(path)) == {"1": {"31715818": 1.0}, "3": {"14717500": 2.0}}
-    path.write_text(path.read_text() + "3\t14717500\thigh\n")
-    with pytest.raises(ValueError, match=r"row 3 of .*test.tsv has 'high' as grade"):
+    path.write_text(path.read_text() + "3\t9\thigh\n")
+    with pytest.raises(ValueError, match=r"test.tsv, line 4: 3\t9\thigh: the line has 'high' as grade"):
         rm.read_qrels(path)
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('qid,docno,score\nq1,"a\nb",1\n\nq1,c,x\n', r"run.csv, line 5: q1,c,x: the line has 'x' as score"),
+        (
+            "qid,docno,score\nq1,a,1\nq1,b\n",
+            r"run.csv, line 3: q1,b: 2 columns where the header has 3: qid docno score",
+        ),
+        ("qid,docno,score\nq1,a,1,7\nq1,b,2\n", r"run.csv, line 2: q1,a,1,7: 4 columns where the header has 3"),
+        ("qid,docno,score\nq1,a,1\n,b,2\n", r"run.csv, line 3: ,b,2: the line has no query"),
+        ("qid,docno,score\nq1,a,1\nq2,a,1\nq1,a,2\n", r"run.csv, line 4: q1,a,2: document 'a' stands twice for query"),
+    ],
+)
+def test_wrong_lines_are_named(tmp_path: Path, text: str, message: str, compress: Callable[[bytes], bytes]) -> None:
+    (tmp_path / "run.csv").write_bytes(compress(text.encode()))
+    with pytest.raises(ValueError, match=message):
+        rm.read_run(tmp_path / "run.csv")
+
+
+def test_empty_lines_and_empty_last_values_are_no_error(tmp_path: Path) -> None:
+    (tmp_path / "run.csv").write_text("qid,docno,score,note\nq1,a,1,\n\nq1,b,2,x\n\n")
+    assert dict(rm.read_run(tmp_path / "run.csv")) == {"q1": {"a": 1.0, "b": 2.0}}
 
 
 def test_a_table_of_another_kind_is_refused_and_not_guessed(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def read_qrels(
         if judgments is not None:
             return Qrels(judgments)
         return tables.qrels_of_frame(json_files.rows(source), columns, str(source))
-    return tables.qrels_of_frame(tables.read_table(source, kind), columns, str(source))
+    return tables.qrels_of_frame(tables.read_table(source, kind), columns, str(source), _line(source, kind))
 
 
 def read_run(
@@ -136,7 +136,12 @@ def read_run(
         if rankings is not None:
             return tables.run_of_mapping(rankings, str(source))
         return tables.run_of_frame(json_files.rows(source), columns, str(source))
-    return tables.run_of_frame(tables.read_table(source, kind), columns, str(source))
+    return tables.run_of_frame(tables.read_table(source, kind), columns, str(source), _line(source, kind))
+
+
+def _line(path: str | PathLike[str], kind: str) -> Callable[[int], str] | None:
+    """Return what names the line of a row, for files that have lines."""
+    return partial(tables.line_at, path, kind) if kind in tables.SEPARATORS else None
 
 
 def _refuse_columns(kind: str, columns: Mapping[str, str] | None, source: Any) -> None:
@@ -206,7 +211,7 @@ def _refuse_torn(path: str | PathLike[str], query: Any, memory: int) -> NoReturn
 
 
 def _refuse_repeat(path: str | PathLike[str], layout: Layout, batch: Batch, row: int) -> NoReturn:
-    query = batch.queries[int(np.searchsorted(batch.bounds, row, side="right")) - 1]
+    query = batch.query_of(row)
     number, line = line_of_repeat(path, layout, query, batch.documents[row])
     msg = f"{at_line(path, number, line)}: document {batch.documents[row]!r} stands twice for query {query!r}"
     raise ValueError(msg)

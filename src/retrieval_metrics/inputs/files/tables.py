@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping
+from io import TextIOWrapper
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,19 +13,24 @@ import numpy as np
 
 from retrieval_metrics.inputs.files.columns import find_columns
 from retrieval_metrics.inputs.files.extra import need_polars
-from retrieval_metrics.inputs.files.opening import opened
+from retrieval_metrics.inputs.files.opening import at_line, opened
 from retrieval_metrics.inputs.grouping import batch_of, first_repeat, regrouped
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.run import Batch, Run
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from os import PathLike
 
     import polars as pl
 
-    from retrieval_metrics.types import FloatArray, IntArray
+    from retrieval_metrics.types import FloatArray
+
+    Line = Callable[[int], str]
+    """How an error names the line of a row."""
 
 SEPARATORS = {"csv": ",", "tsv": "\t"}
+QUOTES = {"csv": '"', "tsv": None}
 
 
 def is_frame(source: Any) -> bool:
@@ -47,18 +55,53 @@ def read_table(path: str | PathLike[str], kind: str) -> pl.DataFrame:
         if not data.strip():
             msg = f"{path} is empty"
             raise ValueError(msg)
-        quote = '"' if kind == "csv" else None
-        return pl.read_csv(data, separator=SEPARATORS[kind], quote_char=quote, infer_schema=False)
+        frame = pl.read_csv(data, separator=SEPARATORS[kind], quote_char=QUOTES[kind], infer_schema=False)
     except pl.exceptions.PolarsError as error:
+        if kind in SEPARATORS:
+            _refuse_uneven_line(path, kind)
         msg = f"{path} cannot be read as {kind}: {str(error).splitlines()[0]}"
         raise ValueError(msg) from error
+    if frame.to_series(-1).null_count():  # the end of a line is missing, or only its last value
+        _refuse_uneven_line(path, kind)
+    return frame.filter(~pl.all_horizontal(pl.all().is_null()))  # an empty line is no row
 
 
-def run_of_frame(frame: Any, columns: Mapping[str, str] | None, source: str = "the table") -> Run:
+def line_at(path: str | PathLike[str], kind: str, row: int) -> str:
+    """Return how an error names the line of a row, counted from 0 and without the header."""
+    number, line = next(islice(_lines(path, kind), row + 1, None))
+    return at_line(path, number, SEPARATORS[kind].join(line))
+
+
+def _lines(path: str | PathLike[str], kind: str) -> Iterator[tuple[int, list[str]]]:
+    """Return the values of every line that is not empty, the header among them, with the number of the line."""
+    with opened(path) as (text, _):
+        lines = csv.reader(
+            TextIOWrapper(text, "utf-8-sig", newline=""),
+            delimiter=SEPARATORS[kind],
+            quoting=csv.QUOTE_MINIMAL if QUOTES[kind] else csv.QUOTE_NONE,
+        )
+        for line in lines:
+            if line:
+                yield lines.line_num, line
+
+
+def _refuse_uneven_line(path: str | PathLike[str], kind: str) -> None:
+    lines = _lines(path, kind)
+    _, header = next(lines)
+    for number, line in lines:
+        if len(line) != len(header):
+            where = at_line(path, number, SEPARATORS[kind].join(line))
+            msg = f"{where}: {len(line)} columns where the header has {len(header)}: {' '.join(header)}"
+            raise ValueError(msg)
+
+
+def run_of_frame(
+    frame: Any, columns: Mapping[str, str] | None, source: str = "the table", line: Line | None = None
+) -> Run:
     """Return the run that a table holds, a row per retrieved document."""
     need_polars()
     wanted = {"query": True, "document": True, "score": False, "rank": False}
-    table = _Table(frame, source, find_columns(_names(frame), wanted, columns, source))
+    table = _Table(frame, source, find_columns(_names(frame), wanted, columns, source), line)
     queries, documents = table.ids("query"), table.ids("document")
     if table.has("score"):
         batch = batch_of(queries, documents, table.numbers("score"))
@@ -70,10 +113,7 @@ def run_of_frame(frame: Any, columns: Mapping[str, str] | None, source: str = "t
     if len(set(batch.queries)) < len(batch.queries):
         batch = regrouped([batch])
     if batch.scores is not None and (row := first_repeat(batch)) is not None:
-        query = batch.queries[int(np.searchsorted(batch.bounds, row, side="right")) - 1]
-        table.refuse_repeat(
-            query, documents[row] if queries[row] == query else batch.documents[row], queries, documents
-        )
+        table.refuse_repeat(batch.query_of(row), batch.documents[row])
     return Run([batch])
 
 
@@ -102,12 +142,17 @@ def _batch_of_mapping(rankings: Mapping[Any, Any], source: str, *, scores: bool)
     return Batch(list(rankings), bounds, table.ids("document"), table.numbers("score") if scores else None)
 
 
-def qrels_of_frame(frame: Any, columns: Mapping[str, str] | None, source: str = "the table") -> Qrels:
+def qrels_of_frame(
+    frame: Any, columns: Mapping[str, str] | None, source: str = "the table", line: Line | None = None
+) -> Qrels:
     """Return the judgments that a table holds, a row per judged document."""
     need_polars()
     wanted = {"query": True, "document": True, "grade": False}
-    table = _Table(frame, source, find_columns(_names(frame), wanted, columns, source))
+    table = _Table(frame, source, find_columns(_names(frame), wanted, columns, source), line)
     queries, documents = table.ids("query"), table.ids("document")
+    batch = regrouped([batch_of(queries, documents, None)])
+    if (row := first_repeat(batch)) is not None:
+        table.refuse_repeat(batch.query_of(row), batch.documents[row])
     grades = table.numbers("grade") if table.has("grade") else np.ones(len(queries))
     return Qrels.from_columns(queries.to_list(), documents.to_list(), grades, source=source)
 
@@ -130,10 +175,19 @@ def _names(frame: Any) -> list[str]:
 class _Table:
     """The columns that matter, and the words for what is wrong with them."""
 
-    def __init__(self, frame: Any, source: str, roles: Mapping[str, str], *, may_be_empty: bool = False) -> None:
+    def __init__(
+        self,
+        frame: Any,
+        source: str,
+        roles: Mapping[str, str],
+        line: Line | None = None,
+        *,
+        may_be_empty: bool = False,
+    ) -> None:
         import polars as pl
 
         self.source = source
+        self.line = line
         self.roles = roles
         names = list(dict.fromkeys(roles.values()))
         if hasattr(frame, "collect_schema"):
@@ -184,15 +238,20 @@ class _Table:
 
     def _refuse(self, wrong: pl.Series, what: str) -> None:
         at = int(wrong.arg_max() or 0)
-        msg = f"row {at + 1} of {self.source} {what}: {self.frame.row(at, named=True)}"
+        if self.line is not None:
+            msg = f"{self.line(at)}: the line {what}"
+        else:
+            msg = f"row {at + 1} of {self.source} {what}: {self.frame.row(at, named=True)}"
         raise ValueError(msg)
 
-    def refuse_repeat(self, query: Any, document: Any, queries: pl.Series, documents: pl.Series) -> None:
-        rows: IntArray = np.flatnonzero(((queries == query) & (documents == document)).to_numpy()) + 1
-        msg = (
-            f"rows {rows[0]} and {rows[1]} of {self.source} both hold document {document!r} for query {query!r}; a "
-            "scored document has one place in a ranking"
-        )
+    def refuse_repeat(self, query: Any, document: Any) -> None:
+        same = (self.ids("query") == query) & (self.ids("document") == document)
+        rows = np.flatnonzero(same.to_numpy()).tolist()
+        if self.line is not None:
+            msg = f"{self.line(rows[1])}: document {document!r} stands twice for query {query!r}"
+        else:
+            places = f"rows {rows[0] + 1} and {rows[1] + 1} of {self.source}"
+            msg = f"{places} both hold document {document!r} for query {query!r}"
         raise ValueError(msg)
 
 

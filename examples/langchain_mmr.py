@@ -1,0 +1,139 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = [
+#   "retrieval-metrics[plot]",
+#   "langchain-retrieval-metrics",
+#   "bm25s>=0.2.14",
+#   "scikit-learn>=1.4",
+# ]
+#
+# [tool.uv.sources]
+# retrieval-metrics = { path = "..", editable = true }
+# langchain-retrieval-metrics = { path = "../integrations/langchain", editable = true }
+# ///
+"""Choose lambda on evidence, then put MMR around LangChain retrievers: a vector store and BM25.
+
+Run it with `uv run examples/langchain_mmr.py`. It reads nothing from the network. Given the name of a picture, such as
+`sweep.svg`, it draws the sweep of lambdas.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.vectorstores import InMemoryVectorStore
+
+import questions
+import retrieval_metrics as rm
+from corpus import Passage, passages
+from langchain_retrieval_metrics import MMRRetriever, evaluate_retriever, in_memory_vectors
+from retrievers import BM25, Dense
+
+K = 10
+FETCH_K = 50
+METRICS = ["ndcg@10", "recall@10", "full_recall@10", "alpha_ndcg@10"]
+
+
+def as_document(passage: Passage) -> Document:
+    """Return a passage as a splitter of LangChain would have made it, with `add_start_index=True`."""
+    return Document(passage.text, id=passage.id, metadata={"source": passage.topic, "start_index": passage.start})
+
+
+class LatentSemanticEmbeddings(Embeddings):
+    """The vectors of the examples' dense retriever: an embedding model that needs no download."""
+
+    def __init__(self, dense: Dense) -> None:
+        """Wrap a dense retriever."""
+        self._dense = dense
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """Return the vectors of texts."""
+        return [self.embed_query(text) for text in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        """Return the vector of a text."""
+        return [float(value) for value in self._dense.encode(text)]
+
+
+class BM25Retriever(BaseRetriever):
+    """Lexical retrieval."""
+
+    index: Any
+    documents: dict[str, Document]
+
+    def _get_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002  (the host's signature)
+    ) -> list[Document]:
+        return [self.documents[name] for name in self.index.search(query, FETCH_K)]
+
+
+def store_of(dense: Dense, documents: dict[str, Document]) -> InMemoryVectorStore:
+    """Return a vector store that holds the documents with the vectors they have already."""
+    store = InMemoryVectorStore(LatentSemanticEmbeddings(dense))
+    for name, vector in zip(dense.ids, dense.vectors.tolist(), strict=True):
+        found = documents[name]
+        store.store[name] = {"id": name, "vector": vector, "text": found.page_content, "metadata": found.metadata}
+    return store
+
+
+def sweep(dense: Dense, dataset: rm.EvaluationSet) -> rm.MMRSweep:
+    """Return relevance against diversity for each lambda, over what the dense retriever finds."""
+    texts: Any = dataset.queries
+    return rm.mmr_sweep(
+        dataset.qrels,
+        {query: list(dense.search(text, FETCH_K)) for query, text in texts.items()},
+        dict(zip(dense.ids, dense.vectors, strict=True)),
+        queries={query: dense.encode(text) for query, text in texts.items()},
+        k=K,
+        metrics=METRICS,
+    )
+
+
+def main(picture: Path | None = None) -> None:
+    """Print the sweep, and what MMR does to each retriever."""
+    pieces = passages()
+    documents = {piece.id: as_document(piece) for piece in pieces}
+    dataset = rm.EvaluationSet(questions.queries(), questions.qrels(pieces))
+    dense = Dense(pieces)
+
+    swept = sweep(dense, dataset)
+    print(f"{len(dataset)} questions, MMR of {K} among the {FETCH_K} nearest passages:\n{swept}\n")
+    if picture is not None:
+        mpl.rcParams["svg.hashsalt"] = "sweep"  # the same picture is the same file
+        figure: Any = swept.plot("ndcg@10").figure
+        figure.savefig(picture, metadata={"Date": None} if picture.suffix == ".svg" else {})
+
+    store = store_of(dense, documents)
+    bm25 = BM25Retriever(index=BM25(pieces), documents=documents)
+    shared: dict[str, Any] = {
+        "embeddings": store.embeddings,
+        "vector_fn": in_memory_vectors(store),  # what the store holds is not embedded again
+        "k": K,
+        "lambda_mult": 0.8,
+    }
+    retrievers: dict[str, BaseRetriever] = {
+        "vectors": store.as_retriever(search_kwargs={"k": K}),
+        "vectors, MMR": MMRRetriever(base_retriever=store.as_retriever(), fetch_k=FETCH_K, fetch_k_arg="k", **shared),
+        "BM25": bm25,
+        "BM25, MMR by rank": MMRRetriever(base_retriever=bm25, relevance="rank", **shared),
+    }
+    for name, retriever in retrievers.items():
+        means = evaluate_retriever(retriever, dataset, METRICS, max_concurrency=2).means
+        print(f"{name:18}", "  ".join(f"{metric} {mean:.4f}" for metric, mean in means.items()))
+
+    question = next(iter(dataset.queries.values()))
+    print(f"\n{question}")
+    for found in retrievers["vectors, MMR"].invoke(question, k=4):
+        print(f"  {found.metadata['mmr_rank']}  {found.metadata['mmr_score']:+.3f}  {found.id}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else None)

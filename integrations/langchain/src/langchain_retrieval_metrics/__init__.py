@@ -1,0 +1,25 @@
+"""MMR for every retriever of LangChain, and every retrieval metric for it.
+
+    from langchain_retrieval_metrics import MMRReranker, MMRRetriever, aevaluate_retriever, evaluate_retriever
+
+`MMRRetriever` wraps any retriever, `MMRReranker` is a document compressor, `evaluate_retriever` scores any retriever
+locally, and `langsmith_evaluators` gives the metrics to LangSmith.
+"""
+
+from langchain_retrieval_metrics.documents import as_retrieved
+from langchain_retrieval_metrics.evaluation import aevaluate_retriever, evaluate_retriever
+from langchain_retrieval_metrics.langsmith import langsmith_evaluators, langsmith_target
+from langchain_retrieval_metrics.reranker import MMRReranker
+from langchain_retrieval_metrics.retriever import MMRRetriever
+from langchain_retrieval_metrics.vectors import in_memory_vectors
+
+__all__ = [
+    "MMRReranker",
+    "MMRRetriever",
+    "aevaluate_retriever",
+    "as_retrieved",
+    "evaluate_retriever",
+    "in_memory_vectors",
+    "langsmith_evaluators",
+    "langsmith_target",
+]

@@ -1,0 +1,152 @@
+"""Documents of LangChain for the core: by which id they are judged, and what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from langchain_core.documents import Document
+
+from retrieval_metrics import Matching, Retrieved
+
+if TYPE_CHECKING:
+    from retrieval_metrics import Qrels
+    from retrieval_metrics.types import DocumentId
+
+Key: TypeAlias = Callable[[Document], str | int]
+Match: TypeAlias = str | Key | Matching
+
+METADATA = "metadata:"
+SOURCE = "source"
+START_INDEX = "start_index"
+"""Where LangChain's text splitters write the offset of a chunk, if they are told to."""
+
+
+def as_retrieved(document: Document, name: DocumentId | None = None) -> Retrieved:
+    """Return a document as the core sees it: its id, its text, and where it stands in the source it was cut from.
+
+    Args:
+        document: A document; it is not changed. Its source and its offset are `metadata["source"]` and
+            `metadata["start_index"]`, where loaders and splitters of LangChain write them.
+        name: The id it is judged by; None takes its own.
+
+    Example:
+        >>> chunk = Document("The with statement", id="with#2", metadata={"source": "with.txt", "start_index": 120})
+        >>> item = as_retrieved(chunk)
+        >>> item.id, item.source, item.start, item.end
+        ('with#2', 'with.txt', 120, 138)
+    """
+    metadata = document.metadata
+    source, start = metadata.get(SOURCE), metadata.get(START_INDEX)
+    placed = isinstance(start, int) and start >= 0  # splitters write -1 where they do not find a chunk again
+    return Retrieved(
+        document.id if name is None else name,
+        text=document.page_content,
+        source=source if isinstance(source, str) else None,
+        start=start if placed else None,
+        metadata=metadata,
+    )
+
+
+def key_of(match: Match) -> Key:
+    """Return the function that gives a document the id it is judged by.
+
+    Args:
+        match: `"id"`, `"metadata:<key>"`, `"content"` (the whole text), a function of a Document, or the core's
+            `Matching`.
+
+    Raises:
+        ValueError: If it is none of these.
+    """
+    if isinstance(match, Matching):
+        return _id if match.by == "id" else _by_matching(match)
+    if callable(match):
+        return match
+    if match == "id":
+        return _id
+    if match == "content":
+        return _content
+    if isinstance(match, str) and match.startswith(METADATA) and match != METADATA:
+        return _metadata(match.removeprefix(METADATA))
+    msg = f"match must be 'id', 'metadata:<key>', 'content', a function of a Document or a Matching, got {match!r}"
+    raise ValueError(msg)
+
+
+def as_items(documents: Any, match: Match, *, by_id: bool = True) -> list[Retrieved]:
+    """Return what a retriever returned as items of the core, named by what `match` says, in the order it came in.
+
+    Args:
+        documents: Documents, best first.
+        match: What names them.
+        by_id: Whether ids are judged at all; where only quotes, texts, spans or metadata are, a document needs none.
+
+    Raises:
+        TypeError: If it is no list of Documents, or a function of the user's gives something that is no id.
+        ValueError: If a document lacks what it is to be judged by.
+    """
+    if isinstance(documents, (str, Mapping)) or not isinstance(documents, Sequence):
+        msg = f"a retriever must return a list of Documents, got {type(documents).__name__}"
+        raise TypeError(msg)
+    if stray := [one for one in documents if not isinstance(one, Document)]:
+        msg = f"a retriever must return a list of Documents; it holds {stray[0]!r}"
+        raise TypeError(msg)
+    if not by_id:
+        return [as_retrieved(document) for document in documents]
+    key = key_of(match)
+    items = []
+    for document in documents:
+        name = key(document)
+        if not isinstance(name, (str, int)):
+            msg = f"match must give every document an id, a str or an int; for {_shown(document)} it is {name!r}"
+            raise TypeError(msg)
+        # A Matching of the core looks at the items itself.
+        items.append(as_retrieved(document, document.id if isinstance(match, Matching) else name))
+    return items
+
+
+def needs_ids(qrels: Qrels) -> bool:
+    """Whether documents are judged by an id, and not only by what they hold."""
+    return qrels.document_kind is not None or not qrels.has_pieces
+
+
+def _id(document: Document) -> DocumentId:
+    if document.id is None:
+        others = ["'content'", *(repr(f"{METADATA}{key}") for key in document.metadata)]
+        msg = (
+            f"{_shown(document)} has no id, by which it is to be judged: give the documents ids when they are indexed, "
+            f"Document(..., id=...), or choose another match: {', '.join(others)}, or a function"
+        )
+        raise ValueError(msg)
+    return document.id
+
+
+def _content(document: Document) -> DocumentId:
+    return document.page_content
+
+
+def _metadata(key: str) -> Key:
+    def value(document: Document) -> DocumentId:
+        if document.metadata.get(key) is None:
+            has = ", ".join(map(repr, document.metadata)) or "none"
+            msg = f"{_shown(document)} has no metadata {key!r}, by which it is to be judged; it has {has}"
+            raise ValueError(msg)
+        found: DocumentId = document.metadata[key]
+        return found
+
+    return value
+
+
+def _by_matching(matching: Matching) -> Key:
+    def value(document: Document) -> DocumentId:
+        found = matching.key(as_retrieved(document))
+        if found is None:
+            msg = f"{_shown(document)} has nothing that match={str(matching)!r} could judge it by"
+            raise ValueError(msg)
+        return found
+
+    return value
+
+
+def _shown(document: Document) -> str:
+    text = document.page_content
+    return f"document {document.id!r}, {text[:40]!r}{'...' if len(text) > 40 else ''},"  # noqa: PLR2004  (what fits a line)

@@ -1,0 +1,195 @@
+"""What the retriever and the reranker have in common: the settings of MMR, and how documents are selected by it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
+
+from langchain_retrieval_metrics.relevance import by_score
+from langchain_retrieval_metrics.vectors import VectorCache, Wanted
+from retrieval_metrics import mmr
+from retrieval_metrics.reranking.scaling import by_rank
+
+if TYPE_CHECKING:
+    from langchain_retrieval_metrics.vectors import Vector
+    from retrieval_metrics.types import FloatArray
+
+
+class MMRSettings(BaseModel):
+    """Settings of MMR for documents; see `MMRReranker` and `MMRRetriever`.
+
+    Raises:
+        ValueError: (as pydantic's ValidationError) If a setting is unknown or out of range, or there is nowhere to take
+            vectors from.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", validate_assignment=True)
+
+    embeddings: Embeddings | None = None
+    """Embeds the query, and every document whose vector is not known otherwise."""
+    k: int | None = Field(default=4, ge=1)
+    """How many documents to return."""
+    lambda_mult: float = Field(default=0.5, ge=0, le=1)
+    """The weight of relevance, from 0 (only diversity) to 1 (only relevance), as in LangChain."""
+    relevance: Literal["query", "score", "rank"] = "query"
+    """What relevance is: the cosine with the query; the score in the metadata, scaled to [0, 1] among the candidates;
+    or the rank, from 1 for the first to 0 for the last candidate. The last two need no vector of the query."""
+    score_key: str | None = None
+    """Where the metadata has the score; by default `relevance_score`, or else `score`."""
+    embedding_key: str | None = None
+    """Where the metadata has the vector, if it does."""
+    vector_fn: Callable[[Sequence[Document]], Sequence[Any]] | None = None
+    """Gives the vector of each document, or None for one it does not know; for example `in_memory_vectors(store)`."""
+    mmr_score_key: str | None = "mmr_score"
+    """Where the metadata of what is returned gets the MMR score; None leaves it out."""
+    mmr_rank_key: str | None = "mmr_rank"
+    """Where it gets the rank, from 1; None leaves it out."""
+    cache_size: int = Field(default=10_000, ge=0)
+    """How many vectors of embedded texts are kept in memory, as float32; 0 keeps none."""
+
+    _documents: VectorCache = PrivateAttr()
+    _queries: VectorCache = PrivateAttr()
+    _embedded_by: Embeddings | None = PrivateAttr(default=None)
+
+    @model_validator(mode="after")
+    def _has_vectors(self) -> Self:
+        if self.embeddings is None and self.relevance == "query":
+            msg = "relevance='query' needs embeddings for the query; give embeddings, or relevance='score' or 'rank'"
+            raise ValueError(msg)
+        if self.embeddings is None and self.embedding_key is None and self.vector_fn is None:
+            msg = "MMR compares documents by their vectors: give embeddings, an embedding_key or a vector_fn"
+            raise ValueError(msg)
+        return self
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Start with nothing cached."""
+        super().model_post_init(context)
+        self._forget()
+
+    def _forget(self) -> None:
+        self._documents, self._queries = VectorCache(self.cache_size), VectorCache(self.cache_size)
+        self._embedded_by = self.embeddings
+
+    def _select(
+        self, documents: Sequence[Document], query: str, k: int | None, lambda_mult: float | None
+    ) -> list[Document]:
+        """Return the documents that MMR selects, best first, as copies with score and rank."""
+        if not documents:
+            return []
+        wanted = self._wanted(documents)
+        embedded = self._embed_documents(wanted)
+        of_query = self._embed_query(query) if self.relevance == "query" else None
+        return self._selected(documents, wanted.stacked(embedded), of_query, k, lambda_mult)
+
+    async def _aselect(
+        self, documents: Sequence[Document], query: str, k: int | None, lambda_mult: float | None
+    ) -> list[Document]:
+        """Return the documents that MMR selects; query and documents are embedded concurrently."""
+        if not documents:
+            return []
+        wanted = await asyncio.to_thread(self._wanted, documents)  # a vector_fn may ask a store
+        if self.relevance == "query":
+            embedded, of_query = await asyncio.gather(self._aembed_documents(wanted), self._aembed_query(query))
+        else:
+            embedded, of_query = await self._aembed_documents(wanted), None
+        return self._selected(documents, wanted.stacked(embedded), of_query, k, lambda_mult)
+
+    def _selected(
+        self,
+        documents: Sequence[Document],
+        vectors: Vector,
+        of_query: Vector | None,
+        k: int | None,
+        lambda_mult: float | None,
+    ) -> list[Document]:
+        selection = mmr(
+            of_query,
+            vectors,
+            k=k,
+            lambda_mult=self.lambda_mult if lambda_mult is None else lambda_mult,
+            relevance=self._relevance(documents),
+        )
+        scored = zip(selection, selection.scores.tolist(), strict=True)
+        return [self._marked(documents[at], score, rank) for rank, (at, score) in enumerate(scored, start=1)]
+
+    def _relevance(self, documents: Sequence[Document]) -> FloatArray | None:
+        if self.relevance == "score":
+            return by_score(documents, self.score_key)
+        return by_rank(len(documents)) if self.relevance == "rank" else None
+
+    def _marked(self, document: Document, score: float, rank: int) -> Document:
+        marks = {self.mmr_score_key: score, self.mmr_rank_key: rank}
+        added = {key: value for key, value in marks.items() if key is not None}
+        return document.model_copy(update={"metadata": {**document.metadata, **added}})
+
+    def _wanted(self, documents: Sequence[Document]) -> Wanted:
+        if self._embedded_by is not self.embeddings or self._documents.size != self.cache_size:
+            self._forget()  # a setting was assigned anew
+        known: list[Any] = [None] * len(documents)
+        if self.embedding_key is not None:
+            known = [document.metadata.get(self.embedding_key) for document in documents]
+        if self.vector_fn is not None:
+            looked_up = self._looked_up(documents)
+            known = [found if one is None else one for one, found in zip(known, looked_up, strict=True)]
+        cache = self._documents
+        kept = [
+            cache.get(one.page_content) if vector is None else vector
+            for one, vector in zip(documents, known, strict=True)
+        ]
+        return Wanted(documents, kept)
+
+    def _looked_up(self, documents: Sequence[Document]) -> Sequence[Any]:
+        found = self.vector_fn(documents) if self.vector_fn is not None else ()
+        if len(found) != len(documents):
+            msg = f"vector_fn gave {len(found)} vectors for {len(documents)} documents; give None for one not known"
+            raise ValueError(msg)
+        return found
+
+    def _embed_documents(self, wanted: Wanted) -> list[Vector]:
+        if not wanted.texts:
+            return []
+        return self._kept(wanted, self._model(wanted).embed_documents(wanted.texts))
+
+    async def _aembed_documents(self, wanted: Wanted) -> list[Vector]:
+        if not wanted.texts:
+            return []
+        return self._kept(wanted, await self._model(wanted).aembed_documents(wanted.texts))
+
+    def _model(self, wanted: Wanted) -> Embeddings:
+        if self.embeddings is None:
+            msg = (
+                f"{len(wanted.texts)} documents have no vector, for example {wanted.texts[0][:40]!r}; give embeddings "
+                "that can embed them"
+            )
+            raise ValueError(msg)
+        return self.embeddings
+
+    def _kept(self, wanted: Wanted, embedded: Sequence[Any]) -> list[Vector]:
+        if len(embedded) != len(wanted.texts):
+            msg = f"embeddings gave {len(embedded)} vectors for {len(wanted.texts)} texts"
+            raise ValueError(msg)
+        vectors = [np.asarray(vector, dtype=np.float32) for vector in embedded]
+        for text, vector in zip(wanted.texts, vectors, strict=True):
+            self._documents.put(text, vector)
+        return vectors
+
+    def _embed_query(self, query: str) -> Vector | None:
+        if (known := self._queries.get(query)) is not None or self.embeddings is None:
+            return known
+        return self._kept_query(query, self.embeddings.embed_query(query))
+
+    async def _aembed_query(self, query: str) -> Vector | None:
+        if (known := self._queries.get(query)) is not None or self.embeddings is None:
+            return known
+        return self._kept_query(query, await self.embeddings.aembed_query(query))
+
+    def _kept_query(self, query: str, embedded: Any) -> Vector:
+        vector = np.asarray(embedded, dtype=np.float32)
+        self._queries.put(query, vector)
+        return vector

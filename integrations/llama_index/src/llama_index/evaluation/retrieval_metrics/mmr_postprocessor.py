@@ -1,0 +1,159 @@
+"""Maximal marginal relevance for the nodes of any retriever."""
+
+from __future__ import annotations
+
+import asyncio
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Literal
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.bridge.pydantic import ConfigDict, Field, SerializeAsAny
+from llama_index.core.callbacks import CBEventType, EventPayload
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
+from llama_index.core.settings import Settings
+
+from retrieval_metrics import mmr
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Vector = Sequence[float]
+
+
+class MMRPostprocessor(BaseNodePostprocessor):
+    """Orders nodes so that each is relevant and says what those before it did not.
+
+    The next node is the one with the largest `lambda_mult * relevance - (1 - lambda_mult) * largest similarity to those
+    already chosen` (Carbonell and Goldstein 1998; see `retrieval_metrics.mmr`). Order and number of the nodes change;
+    the nodes, their scores and their embeddings stay as they are. It can only choose among what was retrieved, so
+    retrieve more than `top_n`.
+
+    Args:
+        top_n: How many nodes are kept; None keeps all.
+        lambda_mult: The weight of relevance from 0 (diversity alone, after the most relevant node) to 1.
+        relevance: `"query"` takes the cosine of query and node; `"score"` takes the scores the nodes come with,
+            stretched to 0 to 1, as after another reranker.
+        embed_model: Embeds what has no vector yet: the nodes in one batch, and the query where nobody has put its
+            vector into the query bundle. None: the one in `Settings`, which is asked only then.
+
+    Raises:
+        ValueError: (as pydantic's ValidationError) If an argument is unknown or out of its range.
+
+    Example:
+        >>> from llama_index.core.schema import TextNode
+        >>> vectors = {"a": [1.0, 0.0], "again a": [1.0, 0.0], "b": [0.6, 0.8]}
+        >>> nodes = [NodeWithScore(node=TextNode(text=text, embedding=vector)) for text, vector in vectors.items()]
+        >>> query = QueryBundle("q", embedding=[0.9, 0.1])
+        >>> [node.text for node in MMRPostprocessor(top_n=2).postprocess_nodes(nodes, query)]
+        ['a', 'b']
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
+
+    top_n: int | None = Field(default=None, ge=1, description="How many nodes are kept; None keeps all")
+    lambda_mult: float = Field(default=0.5, ge=0, le=1, description="The weight of relevance")
+    relevance: Literal["query", "score"] = Field(default="query", description="What relevance is taken from")
+    embed_model: SerializeAsAny[BaseEmbedding] | None = Field(
+        default=None, description="Embeds what has no vector; None: the one in Settings"
+    )
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Return the name under which LlamaIndex serialises it."""
+        return "MMRPostprocessor"
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        if len(nodes) <= 1:
+            return list(nodes)
+        texts, queries = _without_vector(nodes), self._queries_without_vector(query_bundle)
+        made = self._model.get_text_embedding_batch(texts) if texts else []
+        query = self._model.get_agg_embedding_from_queries(queries) if queries else None
+        return self._chosen(nodes, made, query_bundle, query)
+
+    async def _apostprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        if len(nodes) <= 1:
+            return list(nodes)
+        texts, queries = _without_vector(nodes), self._queries_without_vector(query_bundle)
+        made, query = await asyncio.gather(
+            self._model.aget_text_embedding_batch(texts) if texts else _nothing([]),
+            self._model.aget_agg_embedding_from_queries(queries) if queries else _nothing(None),
+        )
+        return self._chosen(nodes, made, query_bundle, query)
+
+    @property
+    def _model(self) -> BaseEmbedding:
+        return Settings.embed_model if self.embed_model is None else self.embed_model
+
+    def _queries_without_vector(self, query_bundle: QueryBundle | None) -> list[str]:
+        if self.relevance == "score":
+            return []
+        if query_bundle is None:
+            msg = "MMR compares the nodes with the query: pass query_bundle or query_str, or use relevance='score'"
+            raise ValueError(msg)
+        return query_bundle.embedding_strs if query_bundle.embedding is None else []
+
+    def _chosen(
+        self,
+        nodes: list[NodeWithScore],
+        made: Sequence[Vector],
+        query_bundle: QueryBundle | None,
+        query: Vector | None,
+    ) -> list[NodeWithScore]:
+        vectors = _vectors(nodes, made)
+        payload: dict[str, Any] = {
+            EventPayload.NODES: nodes,
+            EventPayload.MODEL_NAME: self.class_name(),
+            EventPayload.QUERY_STR: query_bundle.query_str if query_bundle else None,
+            EventPayload.TOP_K: self.top_n,
+        }
+        with self.callback_manager.event(CBEventType.RERANKING, payload=payload) as event:
+            if self.relevance == "score":
+                chosen = mmr(None, vectors, k=self.top_n, lambda_mult=self.lambda_mult, relevance=_scores(nodes))
+            else:
+                known = query_bundle.embedding if query is None and query_bundle else query
+                chosen = mmr(known, vectors, k=self.top_n, lambda_mult=self.lambda_mult)
+            reranked = [nodes[at] for at in chosen]
+            event.on_end(payload={EventPayload.NODES: reranked})
+        return reranked
+
+
+async def _nothing(value: Any) -> Any:
+    return value
+
+
+def _without_vector(nodes: Sequence[NodeWithScore]) -> list[str]:
+    return [
+        scored.node.get_content(metadata_mode=MetadataMode.EMBED) for scored in nodes if scored.node.embedding is None
+    ]
+
+
+def _vectors(nodes: Sequence[NodeWithScore], made: Sequence[Vector]) -> list[Vector]:
+    """Return the vector of every node: its own, or the next of those that were made."""
+    waiting = iter(made)
+    vectors = [next(waiting) if scored.node.embedding is None else scored.node.embedding for scored in nodes]
+    for scored, vector in zip(nodes, vectors, strict=True):
+        if len(vector) != len(vectors[0]):
+            msg = (
+                f"node {scored.node.node_id!r} has a vector of {len(vector)} numbers and node "
+                f"{nodes[0].node.node_id!r} one of {len(vectors[0])}: they come from different embedding models; give "
+                "embed_model the one the index was built with"
+            )
+            raise ValueError(msg)
+    return vectors
+
+
+def _scores(nodes: Sequence[NodeWithScore]) -> list[float]:
+    """Return the scores of the nodes, stretched so that the lowest is 0 and the highest 1."""
+    scores = []
+    for scored in nodes:
+        if scored.score is None or not isfinite(scored.score):
+            msg = f"relevance='score' needs a finite score, but node {scored.node.node_id!r} has {scored.score!r}"
+            raise ValueError(msg)
+        scores.append(scored.score)
+    low, high = min(scores), max(scores)
+    return [1.0 if high == low else (score - low) / (high - low) for score in scores]

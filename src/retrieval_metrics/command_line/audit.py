@@ -1,0 +1,71 @@
+"""`retrieval-metrics audit QRELS RUN`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.command_line.arguments import metric
+from retrieval_metrics.evaluation.auditing import audit
+from retrieval_metrics.inputs.files.reading import read_qrels, read_run
+from retrieval_metrics.judging.rules import RULE_SETS
+from retrieval_metrics.metrics.metric import DEFAULT_METRICS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from retrieval_metrics.evaluation.auditing import Audit
+
+EXAMPLES = """\
+examples:
+  retrieval-metrics audit qrels.trec run.trec
+  retrieval-metrics audit qrels.trec run.trec -m ndcg@10 -m map --semantics standard --semantics llama_index
+"""
+
+FORMATS: Mapping[str, Callable[[Audit], str]] = {
+    "text": str,
+    "markdown": lambda result: result.to_markdown(),
+    "html": lambda result: result._repr_html_(),
+}
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "audit",
+        help="score a run by the rules of several libraries, and say which rule makes the difference",
+        description="Score a run by the rules of several libraries, and say which rule makes each difference.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run_command=run)
+    parser.add_argument("qrels", metavar="QRELS", help="judgments, in any format that evaluate reads")
+    parser.add_argument("run", metavar="RUN", help="what was retrieved, likewise")
+    parser.add_argument(
+        "-m",
+        "--metric",
+        action="append",
+        type=metric,
+        metavar="METRIC",
+        help=f"a metric such as ndcg@10, again for more (default: {' '.join(DEFAULT_METRICS)})",
+    )
+    parser.add_argument(
+        "--semantics",
+        action="append",
+        choices=list(RULE_SETS),
+        help="a rule set, again for more; the first is what the others are compared with (default: all)",
+    )
+    parser.add_argument("--format", choices=list(FORMATS), default="text", help="default: %(default)s")
+
+
+def run(given: argparse.Namespace) -> bool:
+    """Run the command; there is nothing that an audit could fail."""
+    result = audit(
+        read_qrels(given.qrels),
+        read_run(given.run),
+        given.metric or DEFAULT_METRICS,
+        semantics=given.semantics or tuple(RULE_SETS),
+    )
+    sys.stdout.write(f"{FORMATS[given.format](result)}\n")
+    return True

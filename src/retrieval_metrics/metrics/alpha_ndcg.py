@@ -1,0 +1,130 @@
+"""Alpha-NDCG: does every further document say something new?"""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heapreplace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from retrieval_metrics.judging.judged_run import is_relevant, ordinals
+from retrieval_metrics.metrics.dcg import discounted
+from retrieval_metrics.metrics.definition import REL, Definition, Parameter
+from retrieval_metrics.metrics.per_group import hits_per_group
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.metrics.definition import ParameterValue
+    from retrieval_metrics.types import Cut, FloatArray
+
+DEFAULT_ALPHA = 0.5
+
+
+def score(judged: JudgedRun, *, k: Cut, alpha: float = DEFAULT_ALPHA, rel: float | None = None) -> FloatArray:
+    """Return alpha-NDCG of every query, shape (queries,); NaN where nothing is relevant.
+
+        alpha-NDCG@k = alpha-DCG@k / that of the ideal ranking
+        alpha-DCG@k = sum over i <= k of G_i / log2(i + 1),   G_i = sum over t of (1 - alpha)^n_t
+
+    where t runs over the groups that the document at rank i is a member of, and n_t is how many documents above it are
+    members of t: the more often a group has been satisfied, the less another of its members is worth. Grades only say
+    who is a member. The ideal ranking takes at every rank the document that gains most there, among equals the one with
+    the highest id, as ndeval does, up to rank k; a budget such as `@2000chars` does not cut it. To find the best
+    ranking of all is infeasible, so a ranking may surpass this one: range [0, infinity), though hardly ever above 1.
+    With flat judgments every document is a group of its own, and the value is NDCG with binary gain. A repeated
+    document earns nothing. Source: Clarke et al., Novelty and Diversity in Information Retrieval Evaluation (2008).
+
+    Args:
+        judged: Judgments and rankings, joined.
+        k: Cut-off in documents, of the ranking and of the ideal; None takes all.
+        alpha: How much of a group a member is expected to have said, from 0 (repetition costs nothing) to 1 (only the
+            first member of a group gains).
+        rel: A document is a member of a group if its grade is at least this; without it, if it is above 0.
+
+    Example:
+        >>> import retrieval_metrics as rm
+        >>> qrels = {"q": [["a", "b"], ["c"]]}  # two aspects; a and b say the same
+        >>> result = rm.evaluate(qrels, {"q": ["a", "b", "c"]}, "alpha_ndcg@2")
+        >>> round(result.means["alpha_ndcg@2"], 4)  # (1 + 0.5 / log2(3)) / (1 + 1 / log2(3))
+        0.8066
+    """
+    found = hits_per_group(judged, k, rel)
+    # Of several pieces of a group that one item holds, one counts: group and rank, each pair once.
+    new = np.diff(found.group, prepend=-1).astype(bool) | np.diff(found.rank, prepend=0).astype(bool)
+    group, rank = found.group[new], found.rank[new]
+    gain = np.power(1.0 - alpha, ordinals(group) - 1.0)
+    achieved = discounted(judged, judged.qrels.group_query[group], rank, gain)
+    best = _ideal(judged, k if isinstance(k, int) else None, alpha, rel)
+    return achieved / np.where(best > 0, best, np.nan)
+
+
+def _ideal(judged: JudgedRun, k: int | None, alpha: float, rel: float | None) -> FloatArray:
+    """Return the alpha-DCG of the greedy ideal ranking of every query."""
+    discount = 1.0 / np.log2(np.arange(2.0, len(judged.qrels.documents) + 3.0))
+    best = np.zeros(judged.n_queries)
+    for query, groups in enumerate(_memberships(judged.qrels, rel)):
+        gains = _greedy_gains(groups, k, alpha)
+        best[query] = np.dot(gains, discount[: len(gains)])
+    return best
+
+
+def _memberships(qrels: Qrels, rel: float | None) -> Iterator[list[list[int]]]:
+    """Yield for each query the groups of each relevant document, the documents by descending id."""
+    relevant = is_relevant(qrels.member_grade, rel)
+    members = zip(qrels.member_document[relevant].tolist(), qrels.member_group[relevant].tolist(), strict=True)
+    groups: dict[int, list[int]] = {}
+    for document, group in members:
+        groups.setdefault(document, []).append(group)
+    names: Any = qrels.documents
+    for start, end in pairwise(qrels.bounds):
+        documents = [at for at in range(start, end) if at in groups]
+        if not qrels.has_pieces:  # pieces have no order but the one they were given in
+            documents.sort(key=lambda at: names[at], reverse=True)
+        yield [groups[at] for at in documents]
+
+
+def _greedy_gains(groups: list[list[int]], k: int | None, alpha: float) -> list[float]:
+    """Return the gain of the document that gains most, then of the one that gains most after it, and so on."""
+    satisfied: dict[int, int] = {}
+    gains: list[float] = []
+    # What a document gains only ever falls, so the best is found once the top of the heap is up to date.
+    heap = [(-float(len(member_of)), at) for at, member_of in enumerate(groups)]
+    heapify(heap)
+    while heap and (k is None or len(gains) < k):
+        gain, at = heap[0]
+        now = -sum((1.0 - alpha) ** satisfied.get(group, 0) for group in groups[at])
+        if now > gain:
+            heapreplace(heap, (now, at))
+            continue
+        heappop(heap)
+        gains.append(-now)
+        for group in groups[at]:
+            satisfied[group] = satisfied.get(group, 0) + 1
+    return gains
+
+
+def _read_alpha(value: Any) -> ParameterValue:
+    try:
+        alpha = float(value)
+    except (TypeError, ValueError):
+        alpha = -1.0
+    if not 0 <= alpha <= 1:
+        raise ValueError("must be a number from 0 to 1")
+    return int(alpha) if alpha.is_integer() else alpha
+
+
+DEFINITION = Definition(
+    name="alpha_ndcg",
+    score=score,
+    summary="NDCG in which a group gains less each time it is satisfied again / that of a greedy ideal",
+    aliases=("andcg", "alphandcg", "alpha_n_dcg"),
+    parameters={
+        "alpha": Parameter(_read_alpha, DEFAULT_ALPHA, "how much less each further member of a group gains, 0 to 1"),
+        "rel": REL,
+    },
+    bounded=False,
+)

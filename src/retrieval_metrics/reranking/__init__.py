@@ -1,0 +1,1 @@
+"""Reranking: maximal marginal relevance, and the diversity it is meant to buy."""

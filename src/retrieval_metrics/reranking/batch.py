@@ -1,0 +1,115 @@
+"""Maximal marginal relevance for many queries at once."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import repeat
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from retrieval_metrics.reranking.greedy import gram
+from retrieval_metrics.reranking.methods import fastest, solve
+from retrieval_metrics.reranking.problem import read_problem
+from retrieval_metrics.reranking.stacked import select_stacked
+from retrieval_metrics.reranking.vectors import cutoff, matrix, trade_off
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from retrieval_metrics.reranking.problem import Problem
+    from retrieval_metrics.reranking.selection import Selection
+
+_SHARED = 2  # dimensions of candidates that all queries share
+_NUMBERS_AT_ONCE = 500_000  # of the vectors in a stack: about what stays in a cache
+
+
+def mmr_batch(
+    queries: npt.ArrayLike | None,
+    candidates: npt.ArrayLike | Sequence[npt.ArrayLike],
+    *,
+    k: int | None = None,
+    lambda_mult: float = 0.5,
+    relevance: npt.ArrayLike | Sequence[npt.ArrayLike] | None = None,
+) -> list[Selection]:
+    """Select by maximal marginal relevance for many queries, for each as `mmr` does for one.
+
+    It is faster than a loop over `mmr` if each query has few candidates, as those of several queries are then computed
+    together, or if all queries share their candidates.
+
+    Args:
+        queries: The vectors of the queries, shape (q, d). May be None if there is `relevance`, and then is not used.
+        candidates: For each query its candidates, shape (n, d), not necessarily equally many: an array of shape
+            (q, n, d) or a list of q. Or a single list of vectors, shape (n, d), that all queries share.
+        k: How many to select for each query; None, or more than it has candidates, selects all.
+        lambda_mult: The weight of relevance, from 0 (only diversity) to 1 (only relevance).
+        relevance: For each query how relevant its candidates are, shape (n,). None takes cosines with the query.
+
+    Raises:
+        TypeError: If a vector holds something other than real numbers, or `k` is no integer.
+        ValueError: If a number is NaN or infinite (the message names query and row), shapes do not fit together, `k` is
+            not positive, `lambda_mult` is outside [0, 1], or queries and relevance are both None.
+
+    Example:
+        >>> candidates = [[1, 0], [1, 0], [0, 1]]
+        >>> [list(selection) for selection in mmr_batch([[3, 1], [1, 3]], candidates, k=2)]  # shared
+        [[0, 2], [2, 0]]
+        >>> [list(selection) for selection in mmr_batch([[3, 1], [1, 3]], [candidates, candidates[1:]], k=2)]
+        [[0, 2], [1, 0]]
+    """
+    weight = trade_off(lambda_mult)
+    cutoff(k, 0)
+    if queries is None and relevance is None:
+        raise ValueError("queries and relevance are both None: give one of them")
+    shared = _depth(candidates) == _SHARED
+    problems = _read(queries, candidates, relevance, shared=shared)
+    if shared and problems:
+        return solve(problems, k, weight)
+    together = _solve_together(problems, k, weight)
+    return [together[i] if i in together else solve([problem], k, weight)[0] for i, problem in enumerate(problems)]
+
+
+def _read(queries: Any, candidates: Any, relevance: Any, *, shared: bool) -> list[Problem]:
+    count = len(queries if relevance is None else relevance)
+    if shared:
+        candidates = repeat(matrix(candidates, "candidates"), count)
+    elif len(candidates) != count:
+        what = "queries" if relevance is None else "lists of relevance"
+        raise ValueError(f"{count} {what} but {len(candidates)} lists of candidates; there must be one for each query")
+    asked = queries if relevance is None else repeat(None, count)
+    given = repeat(None, count) if relevance is None else relevance
+    problems = []
+    for i, problem in enumerate(zip(asked, candidates, given, strict=True)):
+        names = f"queries[{i}]", "candidates" if shared else f"candidates[{i}]", f"relevance[{i}]"
+        problems.append(read_problem(*problem, names))
+    return problems
+
+
+def _depth(values: Any) -> int:
+    """Return how many dimensions lists and arrays in each other have, judging by the first that is not empty."""
+    if not isinstance(values, Sequence) or isinstance(values, str | bytes):
+        return np.ndim(values)
+    return 1 + next((_depth(value) for value in values if not isinstance(value, Sequence) or len(value)), 0)
+
+
+def _solve_together(problems: list[Problem], k: int | None, lambda_mult: float) -> dict[int, Selection]:
+    """Return the selections that stacks of equally large problems tell, by the places of their problems."""
+    places: dict[tuple[int, ...], list[int]] = defaultdict(list)
+    for i, problem in enumerate(problems):
+        places[problem.vectors.shape].append(i)
+    together: dict[int, Selection] = {}
+    for (n, d), alike in places.items():
+        picks = cutoff(k, n)
+        if picks and len(alike) > 1 and fastest(problems[alike[0]].vectors, picks) is gram:
+            size = max(1, _NUMBERS_AT_ONCE // (n * d))
+            for stack in (alike[start : start + size] for start in range(0, len(alike), size)):
+                selections = _solve_stack([problems[i] for i in stack], picks, lambda_mult)
+                together |= {i: chosen for i, chosen in zip(stack, selections, strict=True) if chosen is not None}
+    return together
+
+
+def _solve_stack(problems: list[Problem], picks: int, lambda_mult: float) -> list[Selection | None]:
+    vectors = np.stack([np.concatenate([problem.vectors, problem.query], dtype=np.float64) for problem in problems])
+    given = [problem.relevance for problem in problems if problem.relevance is not None]
+    return select_stacked(vectors, np.stack(given) if given else None, picks, lambda_mult)

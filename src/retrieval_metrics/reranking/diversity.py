@@ -1,0 +1,54 @@
+"""Intra-list diversity: how unlike each other are the selected items?"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.reranking.directions import Directions
+from retrieval_metrics.reranking.vectors import cutoff, matrix
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+
+def intra_list_diversity(vectors: npt.ArrayLike, *, k: int | None = None) -> float:
+    """Return the mean cosine distance between two of the first `k` items.
+
+        ILD@k = 2 / (m (m - 1)) * sum over i < j <= m of (1 - cos(x_i, x_j)),    m = min(k, n)
+
+    Range [0, m / (m - 1)]: 0 if all items point in the same direction, 1 if they are orthogonal, and a little more if
+    they are opposed. A zero vector is at distance 1 from every vector. The order of the items does not matter, and a
+    repeat is an item like any other, at distance 0 from the first. Fewer than two items make no pair, so that their
+    diversity is undefined: NaN.
+
+    Source: Smyth and McClave, Similarity vs. Diversity (2001), who average over pairs; Ziegler et al., Improving
+    Recommendation Lists Through Topic Diversification (2005), whose intra-list similarity is its counterpart.
+
+    Args:
+        vectors: The vectors of the items in rank order, shape (n, d).
+        k: Cut-off in items; None takes all.
+
+    Raises:
+        TypeError: If a vector holds something other than real numbers, or `k` is no integer.
+        ValueError: If a number is NaN or infinite (the message names its row), `vectors` is no list of vectors, or `k`
+            is not positive.
+
+    Example:
+        >>> intra_list_diversity([[1, 0], [0, 1], [0, -1]])  # (1 + 1 + 2) / 3
+        1.3333333333333333
+        >>> intra_list_diversity([[1, 0], [0, 1], [0, -1]], k=2)
+        1.0
+    """
+    items = matrix(vectors, "vectors")
+    count = cutoff(k, len(items))
+    if count <= 1:
+        return math.nan
+    directions = Directions(items[:count].astype(np.float64), "vectors")
+    units = directions.vectors * directions.inverse_lengths[:, np.newaxis]
+    total = units.sum(axis=0)
+    # The square of the sum holds each pair twice, and each vector's product with itself.
+    twice = float(total @ total - np.einsum("ij,ij->", units, units))
+    return max(0.0, 1 - twice / (count * (count - 1)))  # rounding can leave -1e-16 for equal vectors

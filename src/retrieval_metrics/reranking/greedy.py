@@ -1,0 +1,54 @@
+"""Greedy selection: at every step the candidate with the largest marginal relevance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from retrieval_metrics.reranking.marginal_relevance import MarginalRelevance
+    from retrieval_metrics.reranking.vectors import Vectors
+
+    Picks = tuple[list[int], list[float]]  # in the order of selection, with the score each had by then
+
+
+def greedy(
+    first: tuple[int, float],
+    k: int,
+    beside: Callable[[int], Vectors],
+    take: Callable[[Vectors, list[int]], tuple[int, float]],
+) -> Picks:
+    """Return `k` >= 1 picks, each the best at its step.
+
+    Args:
+        first: The first pick and its score.
+        k: How many to pick, at most n.
+        beside: Gives every candidate's score, shape (n,), beside a single pick. The score beside several is the least
+            of these, because only the largest similarity counts.
+        take: Takes the best candidate out of the scores, knowing the picks so far, and gives it with its score.
+    """
+    picks, reached = [first[0]], [first[1]]
+    scores: Vectors | float = np.inf
+    while len(picks) < k:
+        scores = np.minimum(scores, beside(picks[-1]))
+        scores[picks[-1]] = -np.inf
+        pick, score = take(scores, picks)
+        picks.append(pick)
+        reached.append(score)
+    return picks, reached
+
+
+def gram(mmr: MarginalRelevance, k: int) -> Picks:
+    """Compute the products of all candidates beforehand: best for a few of which many are to be picked."""
+    candidates = mmr.candidates
+    table = mmr.beside(candidates.products() * candidates.inverse_lengths[:, np.newaxis])  # row j: beside pick j
+    return greedy(mmr.first(), k, table.__getitem__, mmr.take)
+
+
+def running_maximum(mmr: MarginalRelevance, k: int) -> Picks:
+    """Compute the products of all candidates with a pick when it is picked, in one pass over the vectors each."""
+    candidates = mmr.candidates
+    return greedy(mmr.first(), k, lambda pick: mmr.beside(candidates.vectors.dot(candidates.unit(pick))), mmr.take)

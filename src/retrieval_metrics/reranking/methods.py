@@ -1,0 +1,64 @@
+"""Which of the exact methods is the fastest for a problem of a given size."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.reranking.directions import SINGLE, Directions, GramDirections
+from retrieval_metrics.reranking.greedy import gram, running_maximum
+from retrieval_metrics.reranking.lazy_greedy import lazy_greedy
+from retrieval_metrics.reranking.marginal_relevance import MarginalRelevance, resolution
+from retrieval_metrics.reranking.provisional import Provisional
+from retrieval_metrics.reranking.selection import Selection
+from retrieval_metrics.reranking.vectors import cutoff
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from retrieval_metrics.reranking.greedy import Picks
+    from retrieval_metrics.reranking.problem import Problem
+    from retrieval_metrics.reranking.relevance import Relevance
+    from retrieval_metrics.reranking.vectors import Vectors
+
+    Method = Callable[[MarginalRelevance, int], Picks]
+
+# Measured with tests/benchmarks/mmr.py.
+_GRAM_CANDIDATES = 120
+_GRAM_CANDIDATES_PER_PICK = 3
+_LAZY_BYTES = 8_000_000
+_USEFUL_RESOLUTION = 0.1  # of scores of about 1: what cannot tell them apart is not worth a try
+
+
+def fastest(vectors: Vectors, k: int) -> Method:
+    """Return the method that selects `k` of the candidates, shape (n, d), in the least time."""
+    if len(vectors) <= min(_GRAM_CANDIDATES, _GRAM_CANDIDATES_PER_PICK * k):
+        return gram
+    return lazy_greedy if vectors.nbytes > _LAZY_BYTES else running_maximum
+
+
+def solve(problems: Sequence[Problem], k: int | None, lambda_mult: float) -> list[Selection]:
+    """Select `k` candidates by MMR for each of some problems, at least one, that share their candidates.
+
+    Raises:
+        TypeError: If `k` is no integer.
+        ValueError: If `k` is not positive, or a vector has a number that is not finite.
+    """
+    vectors = problems[0].vectors
+    picks = cutoff(k, len(vectors))
+    if not picks:
+        return [Selection.of([], []) for _ in problems]
+    method = fastest(vectors, picks)
+    candidates = GramDirections(vectors, problems[0].name) if method is gram else Directions(vectors, problems[0].name)
+    return [select(candidates, method, picks, problem.measure(), lambda_mult) for problem in problems]
+
+
+def select(candidates: Directions, method: Method, k: int, relevance: Relevance, lambda_mult: float) -> Selection:
+    """Select `k` >= 1 candidates by MMR: in float32 where that suffices and can be proved to, else in float64."""
+    dtype, d = candidates.inverse_lengths.dtype, candidates.vectors.shape[1]
+    if dtype == SINGLE and resolution(dtype, d, relevance.largest) < _USEFUL_RESOLUTION:
+        provisional = Provisional(candidates, relevance, lambda_mult)
+        picks, _ = method(provisional, k)
+        scores = provisional.prove(picks)
+        if scores is not None:
+            return Selection.of(picks, scores)
+    return Selection.of(*method(MarginalRelevance(candidates.double, relevance, lambda_mult), k))

@@ -1,0 +1,262 @@
+"""What lambda buys: relevance against diversity, for a grid of lambdas."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from math import nan
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from retrieval_metrics.checks import RetrievalWarning, positive_integer
+from retrieval_metrics.evaluation.engine import evaluate
+from retrieval_metrics.inputs.progress import progress
+from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.judging.judge import judge
+from retrieval_metrics.metrics.metric import as_metrics
+from retrieval_metrics.presentation import tables
+from retrieval_metrics.reranking.batch import mmr_batch
+from retrieval_metrics.reranking.diversity import intra_list_diversity
+from retrieval_metrics.reranking.scaling import by_rank, scaled
+from retrieval_metrics.reranking.vectors import matrix, trade_off
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from retrieval_metrics.evaluation.evaluation import Evaluation
+    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.metrics.metric import Metric
+    from retrieval_metrics.reranking.vectors import FloatArray
+    from retrieval_metrics.types import QrelsMapping, QueryId, RunMapping
+
+LAMBDAS = tuple(step / 10 for step in range(11))
+_RETRIEVED = "as retrieved"
+
+
+def mmr_sweep(
+    qrels: QrelsMapping | Qrels,
+    run: RunMapping,
+    vectors: Mapping[Any, Any],
+    *,
+    queries: Mapping[Any, Any] | None = None,
+    k: int = 10,
+    lambdas: Iterable[float] = LAMBDAS,
+    metrics: str | Metric | Iterable[str | Metric] | None = None,
+    show_progress: bool = False,
+) -> MMRSweep:
+    """Rerank an evaluation set by MMR with each of several lambdas, and measure relevance and diversity of the results.
+
+    For every lambda each judged query's candidates are reranked by `mmr`, the first `k` are evaluated, and their
+    diversity is the mean of `intra_list_diversity` over the queries with two documents or more. The ranking as it was
+    retrieved, cut at `k`, is measured beside them.
+
+    Args:
+        qrels: What is relevant per query, as `evaluate` takes it.
+        run: The candidates per query, as `evaluate` takes them: ids best first, ids with scores, or `Retrieved`. MMR
+            needs more than `k` of them to have a choice.
+        vectors: The vector of each document, by id.
+        queries: The vector of each query, by id: relevance is the cosine with it. None takes what the run says: its
+            scores, scaled to [0, 1] among the candidates of a query, or the ranks, from 1 to 0 in equal steps.
+        k: How many documents are selected.
+        lambdas: Weights of relevance, each from 0 (only diversity) to 1 (only relevance).
+        metrics: Names such as `"ndcg@10"`; None takes ndcg, recall and alpha_ndcg at `k`.
+        show_progress: Show a progress bar on stderr; needs rich.
+
+    Returns:
+        The measurements: printed as a table, and drawn by `plot()`.
+
+    Raises:
+        TypeError: As `evaluate` and `mmr`.
+        ValueError: As `evaluate` and `mmr`; or if a candidate or a query has no vector, or there are no lambdas.
+        ImportError: If a progress bar is wanted and rich is not installed.
+
+    Warns:
+        RetrievalWarning: As `evaluate`, once.
+
+    Example:
+        >>> vectors = {"a": [1, 0.1], "b": [1, 0.2], "c": [0.5, 1]}
+        >>> qrels = {"q": [["a", "b"], ["c"]]}  # a and b say the same
+        >>> print(mmr_sweep(qrels, {"q": ["a", "b", "c"]}, vectors, k=2, lambdas=[0.3, 1], metrics="recall@2"))
+        lambda        recall@2  diversity
+        0.3             1.0000     0.4660
+        1               0.5000     0.0048
+        as retrieved    0.5000     0.0048
+        MMR of the first 2 of the candidates of 1 query
+    """
+    positive_integer(k, "k")
+    weights = [trade_off(weight) for weight in lambdas]
+    if not weights:
+        raise ValueError("there are no lambdas to try; pass at least one, such as lambdas=[0.3, 0.5, 0.7]")
+    chosen = as_metrics([f"ndcg@{k}", f"recall@{k}", f"alpha_ndcg@{k}"] if metrics is None else metrics)
+    truth = as_qrels(qrels)
+    judge(truth, run, "id")  # what is no ranking, or no finite score, is refused by name
+    candidates = [_Candidates(query, run, vectors, queries) for query in truth.queries if query in run]
+    first: dict[Any, list[Any]] = {each.query: each.items[:k] for each in candidates}
+    retrieved = evaluate(truth, first or run, chosen)
+    points = []
+    with progress("reranking", len(weights), enabled=show_progress) as advance:
+        for done, weight in enumerate(weights, start=1):
+            selected = _reranked(candidates, k, weight)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RetrievalWarning)  # the same as of the ranking as it was retrieved
+                rankings: dict[Any, list[Any]] = {query: items for query, (items, _) in selected.items()}
+                evaluation = evaluate(truth, rankings, chosen)
+            points.append((weight, evaluation, _mean(diversity for _, diversity in selected.values())))
+            advance(done)
+    diversity = _mean(intra_list_diversity(each.vectors, k=k) for each in candidates)
+    return MMRSweep(points, (retrieved, diversity), k)
+
+
+class MMRSweep:
+    """Relevance and diversity for several lambdas.
+
+    Attributes:
+        lambdas: The lambdas, in the order given.
+        evaluations: The evaluation of each lambda; those of two lambdas can be compared query by query.
+        diversity: The mean intra-list diversity of each lambda; NaN where no query has two documents.
+        retrieved: The evaluation of the rankings as they were retrieved, cut at `k`.
+        retrieved_diversity: Their mean intra-list diversity.
+        k: How many documents were selected.
+    """
+
+    def __init__(
+        self, points: Sequence[tuple[float, Evaluation, float]], retrieved: tuple[Evaluation, float], k: int
+    ) -> None:
+        self.lambdas = tuple(weight for weight, _, _ in points)
+        self.evaluations = {weight: evaluation for weight, evaluation, _ in points}
+        self.diversity = {weight: diversity for weight, _, diversity in points}
+        self.retrieved, self.retrieved_diversity = retrieved
+        self.k = k
+
+    def __str__(self) -> str:
+        return tables.text(*self._table(), self._notes())
+
+    def _repr_html_(self) -> str:
+        return tables.html(*self._table(), self._notes())
+
+    def to_markdown(self) -> str:
+        """Return the table as Markdown, with the note below it."""
+        return tables.markdown(*self._table(), self._notes())
+
+    def __repr__(self) -> str:
+        return f"<MMRSweep of {len(self.lambdas)} lambdas: {', '.join(map(str, self.retrieved.metrics))}>"
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a DataFrame with a row per lambda, and one with NaN for its lambda: the ranking as it was retrieved.
+
+        Raises:
+            ImportError: If pandas is not installed; the message holds the command.
+        """
+        try:
+            import pandas as pd  # noqa: PLC0415  (an extra: imported where it is used)
+        except ImportError as error:
+            msg = "to_pandas needs pandas: pip install 'retrieval-metrics[pandas]'"
+            raise ImportError(msg) from error
+        rows = [{**evaluation.means, "diversity": diversity} for _, evaluation, diversity in self._rows()]
+        return pd.DataFrame(rows, index=pd.Index([*self.lambdas, nan], name="lambda"))
+
+    def plot(self, metric: str | Metric | None = None, *, ax: Axes | None = None) -> Axes:
+        """Draw relevance against diversity: a point per lambda, and a cross for the ranking as it was retrieved.
+
+        Args:
+            metric: The metric on the vertical axis; None takes the first.
+            ax: Axes of matplotlib to draw on; None makes new ones.
+
+        Raises:
+            ImportError: If matplotlib is not installed; the message holds the command.
+            KeyError: If the metric was not computed.
+        """
+        try:
+            from matplotlib import pyplot as plt  # noqa: PLC0415  (an extra: imported where it is used)
+        except ImportError as error:
+            msg = "plot needs matplotlib: pip install 'retrieval-metrics[plot]'"
+            raise ImportError(msg) from error
+        name = str(self.retrieved.metrics[0] if metric is None else metric)
+        ax = plt.subplots(figsize=(6, 4), layout="constrained")[1] if ax is None else ax
+        means = [self.evaluations[weight].means[name] for weight in self.lambdas]
+        ax.plot([self.diversity[weight] for weight in self.lambdas], means, marker="o", label="MMR, by lambda")
+        for weight, mean in zip(self.lambdas, means, strict=True):
+            at = (self.diversity[weight], mean)
+            ax.annotate(f"{weight:g}", at, textcoords="offset points", xytext=(5, 5), fontsize="small")
+        ax.plot(
+            [self.retrieved_diversity], [self.retrieved.means[name]], marker="x", ls="", ms=9, mew=2, label=_RETRIEVED
+        )
+        ax.set_xlabel(f"mean intra-list diversity of the first {self.k}")
+        ax.set_ylabel(f"mean {name}")
+        ax.legend()
+        return ax
+
+    def _rows(self) -> list[tuple[str, Evaluation, float]]:
+        rows = [(f"{weight:g}", self.evaluations[weight], self.diversity[weight]) for weight in self.lambdas]
+        return [*rows, (_RETRIEVED, self.retrieved, self.retrieved_diversity)]
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        names = [str(metric) for metric in self.retrieved.metrics]
+        rows = [
+            [label, *(f"{evaluation.means[name]:.4f}" for name in names), f"{diversity:.4f}"]
+            for label, evaluation, diversity in self._rows()
+        ]
+        return ["lambda", *names, "diversity"], rows
+
+    def _notes(self) -> list[str]:
+        n = len(self.retrieved.queries)
+        return [f"MMR of the first {self.k} of the candidates of {n} {'query' if n == 1 else 'queries'}"]
+
+
+class _Candidates:
+    """The candidates of one query with what MMR needs to know of them."""
+
+    def __init__(
+        self, query: QueryId, run: Mapping[Any, Any], vectors: Mapping[Any, Any], queries: Mapping[Any, Any] | None
+    ) -> None:
+        ranking = run[query]
+        self.query = query
+        scores = ranking if isinstance(ranking, Mapping) else None
+        # Best first; those with equal scores as `evaluate` orders them, by their id, descending.
+        self.items: list[Any] = (
+            list(ranking)
+            if scores is None
+            else sorted(scores, key=lambda each: (scores[each], str(each)), reverse=True)
+        )
+        names = [item.id if isinstance(item, Retrieved) else item for item in self.items]
+        rows = [_vector(vectors, name, f"candidate {name!r} of query {query!r}") for name in names]
+        self.vectors = matrix(rows, f"the vectors of the candidates of query {query!r}")
+        self.of_query = None if queries is None else _vector(queries, query, f"query {query!r}")
+        self.relevance: FloatArray | None = None
+        if queries is None:
+            listed = None if scores is None else np.array([scores[name] for name in names], dtype=np.float64)
+            self.relevance = by_rank(len(names)) if listed is None else scaled(listed)
+
+
+def _vector(vectors: Mapping[Any, Any], name: Any, what: str) -> FloatArray:
+    try:
+        return np.asarray(vectors[name])
+    except KeyError:
+        raise ValueError(f"{what} has no vector; every candidate and every query needs one") from None
+
+
+def _reranked(candidates: Sequence[_Candidates], k: int, weight: float) -> dict[QueryId, tuple[list[Any], float]]:
+    """Return for each query what MMR selects and its diversity."""
+    asked = [each for each in candidates if each.items]
+    vectors = [each.vectors for each in asked]
+    stated = [each.relevance for each in asked if each.relevance is not None]
+    if stated:
+        selections = mmr_batch(None, vectors, k=k, lambda_mult=weight, relevance=stated)
+    else:
+        of_queries = [each.of_query for each in asked if each.of_query is not None]
+        selections = mmr_batch(matrix(of_queries, "queries"), vectors, k=k, lambda_mult=weight) if asked else []
+    selected: dict[QueryId, tuple[list[Any], float]] = {each.query: ([], nan) for each in candidates}
+    for each, selection in zip(asked, selections, strict=True):
+        diversity = intra_list_diversity(each.vectors[selection.indices])
+        selected[each.query] = ([each.items[at] for at in selection], diversity)
+    return selected
+
+
+def _mean(values: Iterable[float]) -> float:
+    defined = [value for value in values if value == value]  # noqa: PLR0124  (NaN is not itself)
+    return sum(defined) / len(defined) if defined else nan

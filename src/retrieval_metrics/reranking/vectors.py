@@ -1,0 +1,148 @@
+"""What every reranker asks of the numbers it is given, each asked once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Integral
+from reprlib import repr as shortened
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+Vectors: TypeAlias = npt.NDArray[np.floating[Any]]  # float32 or float64
+Indices: TypeAlias = npt.NDArray[np.intp]
+
+
+def cutoff(k: int | None, n: int) -> int:
+    """Return how many of `n` candidates `k` asks for: all of them if it is None or larger than `n`.
+
+    Raises:
+        TypeError: If `k` is no integer.
+        ValueError: If it is zero or negative.
+    """
+    if k is None:
+        return n
+    if isinstance(k, bool) or not isinstance(k, Integral):
+        raise TypeError(f"k must be a positive integer or None, got {k!r} ({type(k).__name__})")
+    if k <= 0:
+        raise ValueError(f"k must be a positive integer or None, got {k!r}")
+    return min(int(k), n)
+
+
+def trade_off(lambda_mult: float) -> float:
+    """Return `lambda_mult` as a float from 0 to 1.
+
+    Raises:
+        TypeError: If it is no number.
+        ValueError: If it is not between 0 and 1.
+    """
+    try:
+        value = float(lambda_mult)
+    except (TypeError, ValueError):
+        raise TypeError(f"lambda_mult must be a number from 0 to 1, got {lambda_mult!r}") from None
+    if not 0 <= value <= 1:
+        raise ValueError(f"lambda_mult must be from 0 (only diversity) to 1 (only relevance), got {lambda_mult!r}")
+    return value
+
+
+def matrix(values: npt.ArrayLike, what: str) -> Vectors:
+    """Return vectors as the rows of an array, shape (n, d): float32 as float32, all else as float64.
+
+    Raises:
+        TypeError: If something in it is no real number.
+        ValueError: If its rows differ in length, or it has not two dimensions.
+    """
+    array = _array(values, what)
+    if array.shape == (0,):
+        return array.reshape(0, 1)
+    if array.ndim != 2 or array.shape[1] == 0:  # noqa: PLR2004  # the two of (n, d)
+        raise ValueError(f"{what} must be a list of vectors, shape (n, d), got shape {array.shape}")
+    return array
+
+
+def vector(values: npt.ArrayLike, what: str, d: int | None = None) -> FloatArray:
+    """Return one vector, of `d` numbers if that is given, as a float64 array of one row.
+
+    Raises:
+        TypeError: If something in it is no real number.
+        ValueError: If it is not one vector, or not of `d` numbers, or a number is NaN or infinite.
+    """
+    array = _array(values, what)
+    if array.ndim != 1 or not array.size:
+        raise ValueError(f"{what} must be one vector, shape (d,), got shape {array.shape}")
+    if d is not None and len(array) != d:
+        raise ValueError(f"{what} has {len(array)} dimensions but its candidates have {d}; embed both with one model")
+    require_finite(array, what)
+    return array[np.newaxis].astype(np.float64)
+
+
+def numbers(values: npt.ArrayLike, what: str, shape: tuple[int, ...] | None = None) -> Vectors:
+    """Return finite numbers, float32 as float32, all else as float64: as many as there must be, or any list of them.
+
+    Raises:
+        TypeError: If something in it is no real number.
+        ValueError: If the shape is another, or a number is NaN or infinite.
+    """
+    array = _array(values, what)
+    if shape is None and array.ndim != 1:
+        raise ValueError(f"{what} must be a list of numbers, shape (n,), got shape {array.shape}")
+    if shape is not None and array.shape != shape:
+        raise ValueError(f"{what} must have shape {shape} for {shape[0]} candidates, got shape {array.shape}")
+    require_finite(array, what)
+    return array
+
+
+def require_finite(array: Vectors, what: str, rows: Indices | None = None) -> None:
+    """Raise if a number is NaN or infinite; where `array` is an extract, `rows` are the numbers of its rows.
+
+    Raises:
+        ValueError: If a number is NaN or infinite.
+    """
+    finite = np.isfinite(array)
+    if finite.all():
+        return
+    place = np.argwhere(~finite)[0].tolist()
+    received = array[tuple(place)]
+    if rows is not None:
+        place[0] = int(rows[place[0]])
+    raise ValueError(f"{what}[{', '.join(map(str, place))}] is {received}, but every number must be finite")
+
+
+def _array(values: npt.ArrayLike, what: str) -> Vectors:
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows of different lengths; numpy's message does not say which
+        array = _row_by_row(values, what)
+    if array.dtype.kind not in "fiub":
+        array = _row_by_row(values, what)
+    single = array.dtype.kind == "f" and array.dtype.itemsize <= np.dtype(np.float32).itemsize
+    return np.asarray(array, dtype=np.float32 if single else np.float64, order="C")
+
+
+def _row_by_row(values: Any, what: str) -> FloatArray:
+    """Convert what numpy does not take for numbers as a whole, or name the first row that is at fault."""
+    if not isinstance(values, Iterable) or isinstance(values, str | bytes):
+        raise TypeError(f"{what} must be numbers, got {shortened(values)}")
+    rows: list[FloatArray] = []
+    for index, row in enumerate(values):
+        rows.append(_row(row, f"{what}[{index}]"))
+        if rows[-1].shape != rows[0].shape:
+            raise ValueError(
+                f"{what}[{index}] has shape {rows[-1].shape} but {what}[0] has shape {rows[0].shape}; "
+                "all must be of the same length"
+            )
+    return np.array(rows, dtype=np.float64)
+
+
+def _row(row: Any, what: str) -> FloatArray:
+    if row is None:
+        raise TypeError(f"{what} must be numbers, got None (a missing embedding?)")
+    try:
+        array = np.asarray(row)
+        if array.dtype.kind in "fiubO":  # text, which float64 would parse, is not among them
+            return array.astype(np.float64)
+    except (TypeError, ValueError):
+        pass
+    raise TypeError(f"{what} must be numbers, got {shortened(row)}")

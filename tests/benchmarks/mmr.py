@@ -1,0 +1,111 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["retrieval-metrics[files]", "langchain-core>=1.0", "llama-index-core>=0.13,<0.15", "pyversity>=0.2"]
+#
+# [tool.uv.sources]
+# retrieval-metrics = { path = "../..", editable = true }
+# ///
+"""Maximal marginal relevance against the peers, from the same float32 arrays: `uv run tests/benchmarks/mmr.py`.
+
+Every peer's selection is compared with ours before it is timed. LlamaIndex selects something else by construction (it
+looks at the last pick only), and from lists, which is all it takes; its line is there to be seen, not to be beaten.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from time import process_time
+from typing import Any
+
+from measure import machine, use_one_thread
+
+use_one_thread()
+
+import numpy as np  # noqa: E402  (after the threads are set)
+from langchain_core.vectorstores.utils import maximal_marginal_relevance  # noqa: E402
+from llama_index.core.indices.query.embedding_utils import get_top_k_mmr_embeddings  # noqa: E402
+from pyversity import Strategy, diversify  # noqa: E402
+
+import retrieval_metrics as rm  # noqa: E402
+from retrieval_metrics.presentation import tables  # noqa: E402
+
+SIZES = ((20, 384, 10), (100, 1536, 10), (100, 1536, 50), (1000, 384, 100), (1000, 1536, 100), (10_000, 1536, 100))
+SLOWEST = 1000
+"""Up to so many candidates the peers that take seconds are timed too."""
+
+AT_LEAST = {("langchain-core", 100, 1536, 10): 10.0, ("langchain-core", 1000, 1536, 100): 40.0} | {
+    ("pyversity", *size): 1.0 for size in ((20, 384, 10), (100, 1536, 50), (1000, 384, 100), (10_000, 1536, 100))
+}
+
+Pick = Callable[[], Sequence[int]]
+
+
+def clustered(n: int, d: int) -> tuple[Any, Any]:
+    """Return a query and candidates in clusters, as passages on a few subjects are; no cosine is negative."""
+    rng = np.random.default_rng(n + d)
+    centres = np.abs(rng.normal(size=(max(n // 10, 2), d)))
+    vectors = (centres[rng.integers(len(centres), size=n)] + 0.4 * np.abs(rng.normal(size=(n, d)))).astype(np.float32)
+    return (centres[0] + 0.4 * np.abs(rng.normal(size=d))).astype(np.float32), vectors
+
+
+def peers(query: Any, vectors: Any, k: int) -> dict[str, Pick]:
+    """Return the calls to time, ours first."""
+    n = len(vectors)
+    listed, asked = vectors.tolist(), query.tolist()
+
+    def cosines() -> Any:
+        return vectors @ query / (np.linalg.norm(vectors, axis=1) * np.linalg.norm(query))
+
+    calls: dict[str, Pick] = {
+        "retrieval-metrics": lambda: rm.mmr(query, vectors, k=k).indices.tolist(),  # noqa: PLW0108  (all of it is timed)
+        # pyversity takes no query: the relevance that it wants is computed for it.
+        "pyversity": lambda: diversify(  # noqa: PLW0108  (likewise)
+            embeddings=vectors, scores=cosines(), k=k, strategy=Strategy.MMR, diversity=0.5
+        ).indices.tolist(),
+    }
+    if n <= SLOWEST:
+        calls["langchain-core"] = partial(maximal_marginal_relevance, query, vectors, lambda_mult=0.5, k=k)
+    if n * k <= SLOWEST:
+        ids = list(range(n))
+        options = {"similarity_top_k": k, "embedding_ids": ids, "mmr_threshold": 0.5}
+        calls["LlamaIndex"] = lambda: get_top_k_mmr_embeddings(asked, listed, **options)[1]
+    return calls
+
+
+def milliseconds(calls: dict[str, Pick], rounds: int) -> dict[str, float]:
+    """Return the median CPU time of each call, all of them interleaved; a short call is repeated within a round."""
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(rounds):
+        for name, call in calls.items():
+            repeats, start = 0, process_time()
+            while (seconds := process_time() - start) < 0.02 or not repeats:
+                call()
+                repeats += 1
+            times[name].append(1000 * seconds / repeats)
+    return {name: float(np.median(values)) for name, values in times.items()}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=9, help="measurements of each call (default: %(default)s)")
+    rounds = parser.parse_args().rounds
+    print(f"{machine()}; CPU ms of one thread, medians of {rounds} interleaved measurements, lambda 0.5\n")
+    rows, kept = [], True
+    for n, d, k in SIZES:
+        calls = peers(*clustered(n, d), k)
+        ours = calls["retrieval-metrics"]()
+        same = {name: list(call()) == list(ours) for name, call in calls.items()}
+        measured = milliseconds(calls, rounds if n <= SLOWEST else max(rounds // 3, 3))
+        for name, value in measured.items():
+            ratio = value / measured["retrieval-metrics"]
+            bar = AT_LEAST.get((name, n, d, k))
+            kept = kept and (bar is None or ratio >= bar)
+            promise = "" if bar is None else f"{bar:g}x: {'kept' if ratio >= bar else 'NOT KEPT'}"
+            rows.append([f"{n} x {d}, k={k}", name, f"{value:.3g}", f"{ratio:.1f}", str(same[name]), promise])
+    print(tables.markdown(["candidates", "by", "ms", "/ ours", "same selection", "promised"], rows))
+    return 0 if kept else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,48 @@
+"""The examples of LangChain: they run, and print the numbers that the core gives for the same rankings."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import questions
+import retrieval_metrics as rm
+from corpus import passages
+
+pytest.importorskip("langchain_core")
+
+import langchain_evaluation
+import langchain_mmr
+from retrievers import BM25, Dense
+
+
+def test_the_sweep_and_the_retriever_select_the_same(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib").use("Agg")
+    langchain_mmr.main(tmp_path / "sweep.svg")
+    printed = capsys.readouterr().out
+    row = re.search(r"^0\.8 +([\d.]+)", printed, flags=re.MULTILINE)
+    retriever = re.search(r"^vectors, MMR +ndcg@10 ([\d.]+)", printed, flags=re.MULTILINE)
+    assert row is not None
+    assert retriever is not None
+    assert float(row[1]) == pytest.approx(float(retriever[1]), abs=2e-4)
+    assert "<svg" in (tmp_path / "sweep.svg").read_text()
+
+
+def test_it_prints_the_numbers_of_the_core(capsys: pytest.CaptureFixture[str]) -> None:
+    langchain_evaluation.main()
+    printed = capsys.readouterr().out
+    pieces = passages()
+    qrels, texts = questions.qrels(pieces), questions.queries()
+    index = BM25(pieces)
+    run = {query: list(index.search(text, langchain_mmr.FETCH_K)) for query, text in texts.items()}
+    assert str(rm.evaluate(qrels, run, langchain_evaluation.METRICS)) in printed
+    assert "4 for which the retriever failed" in printed
+    assert "ConnectionError('the service is down')" in printed
+
+
+def test_the_store_holds_the_vectors_of_the_dense_retriever() -> None:
+    pieces = passages()[:30]
+    dense = Dense(pieces, dimensions=8)
+    documents = {piece.id: langchain_mmr.as_document(piece) for piece in pieces}
+    found = langchain_mmr.store_of(dense, documents).similarity_search("what does yield do?", k=5)
+    assert [document.id for document in found] == list(dense.search("what does yield do?", 5))

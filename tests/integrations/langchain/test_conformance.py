@@ -1,0 +1,64 @@
+"""Every way through LangChain gives the numbers of the core, to the last bit."""
+
+import asyncio
+from collections.abc import Sequence
+from math import nan
+
+from langchain_core.documents import Document
+from langchain_core.runnables import RunnableLambda
+
+import retrieval_metrics as rm
+from conformance import Conformance, EvaluationConformance, Rankings, Scores, Truth
+from langchain_hosts import Prepared, PreparedAsync
+from langchain_retrieval_metrics import aevaluate_retriever, evaluate_retriever, langsmith_evaluators
+
+
+class TestARetriever(EvaluationConformance):
+    def evaluation(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> rm.Evaluation:
+        return evaluate_retriever(Prepared(answers=run), dict(qrels), metrics)  # what is missing is a KeyError
+
+
+class TestARetrieverAsynchronously(EvaluationConformance):
+    def evaluation(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> rm.Evaluation:
+        return asyncio.run(
+            aevaluate_retriever(PreparedAsync(answers=run), dict(qrels), metrics, max_concurrency=3, match="id")
+        )
+
+
+class TestAnotherRunnableByMetadata(EvaluationConformance):
+    def evaluation(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> rm.Evaluation:
+        def retrieve(query: str) -> list[Document]:
+            return [Document("a text", metadata={"parent": name}) for name in run.get(query, [])]
+
+        return evaluate_retriever(RunnableLambda(retrieve), dict(qrels), metrics, match="metadata:parent")
+
+
+class TestAFunctionByContent(EvaluationConformance):
+    def evaluation(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> rm.Evaluation:
+        return evaluate_retriever(
+            lambda query: [Document(name) for name in run.get(query, [])], dict(qrels), metrics, match="content"
+        )
+
+
+class TestAnAsynchronousFunctionByFunction(EvaluationConformance):
+    def evaluation(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> rm.Evaluation:
+        async def retrieve(query: str) -> list[Document]:
+            return [Document(f"<{name}>") for name in run.get(query, [])]
+
+        return evaluate_retriever(
+            retrieve, dict(qrels), metrics, match=lambda document: document.page_content.strip("<>")
+        )
+
+
+class TestEvaluatorsOfLangSmith(Conformance):
+    def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
+        (evaluator,) = langsmith_evaluators(metrics)
+        results = {
+            query: evaluator({"documents": list(run.get(query, []))}, {"relevant": truth})["results"]
+            for query, truth in qrels.items()
+        }
+        values = {query: {one["key"]: one["score"] for one in found} for query, found in results.items()}
+        return {
+            metric: {query: nan if found[metric] is None else found[metric] for query, found in values.items()}
+            for metric in metrics
+        }

@@ -1,0 +1,159 @@
+"""Evaluating retrievers: datasets, failures, what identifies a document, and what is said when nothing does."""
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.documents import Document
+from langchain_core.embeddings import DeterministicFakeEmbedding
+from langchain_core.runnables import RunnableLambda
+from langchain_core.vectorstores import InMemoryVectorStore
+
+import retrieval_metrics as rm
+from langchain_hosts import Prepared
+from langchain_retrieval_metrics import aevaluate_retriever, evaluate_retriever
+
+ANSWERS: dict[str, Any] = {"why?": ["d1", "d2"], "how?": ["d3", "d1"], "when?": ["d4"]}
+ROWS: list[dict[str, Any]] = [
+    {"query": "why?", "relevant": ["d1"]},
+    {"query": "how?", "relevant": {"d1": 2, "d9": 1}},
+    {"query": "when?", "relevant": [["d4", "d5"], ["d6"]]},
+]
+
+
+def test_ids_grades_and_groups_are_judged_side_by_side() -> None:
+    result = evaluate_retriever(Prepared(answers=ANSWERS), ROWS, ["mrr", "recall"])
+    assert result.per_query["mrr"] == {"why?": 1.0, "how?": 0.5, "when?": 1.0}
+    assert result.per_query["recall"] == {"why?": 1.0, "how?": 0.5, "when?": 0.5}
+    assert result.errors == {}
+
+
+def test_a_failing_query_is_reported_and_not_fatal() -> None:
+    answers = ANSWERS | {"how?": ConnectionError("no index")}
+    with pytest.warns(rm.RetrievalWarning, match="failed for 1 of them, for example 'how\\?': ConnectionError: no"):
+        result = evaluate_retriever(Prepared(answers=answers), ROWS, "mrr")
+    assert result.per_query["mrr"] == {"why?": 1.0, "how?": 0.0, "when?": 1.0}
+    assert (result.counts["failed"], list(result.errors)) == (1, ["how?"])
+    assert isinstance(result.errors["how?"], ConnectionError)
+
+
+def test_the_first_failure_is_raised_where_that_is_wanted() -> None:
+    answers = ANSWERS | {"how?": ConnectionError("no index")}
+    with pytest.raises(ConnectionError, match="no index"):
+        evaluate_retriever(Prepared(answers=answers), ROWS, "mrr", raise_on_error=True)
+    with pytest.raises(ConnectionError, match="no index"):
+        asyncio.run(aevaluate_retriever(Prepared(answers=answers), ROWS, "mrr", raise_on_error=True))
+
+
+def test_a_document_without_an_id_is_an_error_that_says_what_else_could_identify_it() -> None:
+    answers = {"why?": [Document("because", metadata={"source": "a.txt"})]}
+    with pytest.raises(
+        ValueError, match=r"document None, 'because', has no id.*Document\(\.\.\., id=.*'content', 'metadata:source'"
+    ) as raised:
+        evaluate_retriever(Prepared(answers=answers), ROWS[:1], "mrr")
+    assert raised.value.__notes__ == ["among what was retrieved for query 'why?'"]
+
+
+def test_quotes_spans_and_texts_need_no_ids() -> None:
+    chunk = Document("yield gives a value", metadata={"source": "yield.txt", "start_index": 10})
+    again = Document("another chunk", metadata={"source": "yield.txt", "start_index": -1})  # not found by its splitter
+    truth = [
+        ("quote", [rm.Quote("gives a value")]),
+        ("span", [rm.Span("yield.txt", 12, 25)]),
+        ("metadata", [rm.Metadata(source="yield.txt")]),
+    ]
+    result = evaluate_retriever(Prepared(answers={query: [again, chunk] for query, _ in truth}), truth, "mrr")
+    assert result.per_query["mrr"] == {"quote": 0.5, "span": 0.5, "metadata": 1.0}
+
+
+def test_chunks_of_one_parent_count_once_and_can_be_collapsed() -> None:
+    chunks = [Document(text, metadata={"parent": parent}) for text, parent in [("a", "p"), ("b", "p"), ("c", "q")]]
+    retriever, rows = Prepared(answers={"why?": chunks}), [("why?", ["p", "q"])]
+    by_key = evaluate_retriever(retriever, rows, ["map"], match="metadata:parent").means["map"]
+    collapsed = rm.Matching(by="metadata:parent", collapse=True)
+    assert by_key == (1 + 2 / 3) / 2
+    assert evaluate_retriever(retriever, rows, ["map"], match=collapsed).means["map"] == 1
+
+
+@pytest.mark.parametrize(
+    ("match", "error", "message"),
+    [
+        ("metadata:page", ValueError, "has no metadata 'page', by which it is to be judged; it has 'source'"),
+        ("ids", ValueError, "match must be 'id', 'metadata:<key>', 'content', a function of a Document or a Matching"),
+        ("metadata:", ValueError, "match must be 'id'"),
+        (lambda _: None, TypeError, "match must give every document an id, a str or an int; for document 'x'.*None"),
+        (rm.Matching(by="metadata:page"), ValueError, "has nothing that match='metadata:page' could judge it by"),
+    ],
+)
+def test_what_cannot_identify_a_document_is_refused(match: Any, error: type[Exception], message: str) -> None:
+    answers = {"why?": [Document("because", id="x", metadata={"source": "a.txt"})]}
+    with pytest.raises(error, match=message):
+        evaluate_retriever(Prepared(answers=answers), ROWS[:1], "mrr", match=match)
+
+
+@pytest.mark.parametrize("answer", ["a text", {"documents": []}, [("d1", 0.5)], None])
+def test_what_is_no_list_of_documents_is_refused(answer: Any) -> None:
+    with pytest.raises(TypeError, match="a retriever must return a list of Documents"):
+        evaluate_retriever(RunnableLambda(lambda _: answer), ROWS[:1], "mrr")
+
+
+def test_what_is_no_retriever_is_refused_and_a_store_is_told_what_to_write() -> None:
+    store: Any = InMemoryVectorStore(DeterministicFakeEmbedding(size=4))
+    with pytest.raises(TypeError, match=r"must be a Runnable.*write store\.as_retriever\(\)"):
+        evaluate_retriever(store, ROWS)
+    with pytest.raises(TypeError, match="must be a Runnable"):
+        asyncio.run(aevaluate_retriever(store, ROWS))
+
+
+def test_ids_of_documents_against_ids_of_chunks_are_warned_of() -> None:
+    with pytest.warns(rm.RetrievalWarning, match="none of the retrieved documents is judged"):
+        evaluate_retriever(Prepared(answers=ANSWERS), [(query, ["other"]) for query in ANSWERS], "mrr")
+
+
+def test_as_many_queries_are_under_way_as_are_allowed() -> None:
+    together = threading.Barrier(4, timeout=10)  # breaks, and fails the query, if fewer than 4 come together
+
+    def meet(query: str) -> list[Document]:
+        together.wait()
+        return [Document("a text", id=query)]
+
+    rows = [(f"query {number}", [f"query {number}"]) for number in range(8)]
+    assert evaluate_retriever(RunnableLambda(meet), rows, "mrr", max_concurrency=4).means["mrr"] == 1
+
+
+def test_inside_a_running_loop_both_work() -> None:
+    retriever = Prepared(answers=ANSWERS)
+
+    async def notebook() -> list[rm.Evaluation]:
+        return [evaluate_retriever(retriever, ROWS, "map"), await aevaluate_retriever(retriever, ROWS, "map")]
+
+    one, other = asyncio.run(notebook())
+    assert one.per_query["map"] == other.per_query["map"]
+
+
+def test_callbacks_tags_and_metadata_reach_the_retriever() -> None:
+    class Seen(BaseCallbackHandler):
+        def __init__(self) -> None:
+            self.tags: list[Any] = []
+
+        def on_retriever_start(self, *_: Any, tags: Any = None, metadata: Any = None, **__: Any) -> None:
+            self.tags.append((tags, metadata["run"]))
+
+    seen = Seen()
+    config: Any = {"callbacks": [seen], "tags": ["evaluation"], "metadata": {"run": 7}}
+    evaluate_retriever(Prepared(answers=ANSWERS), ROWS, "mrr", config=config)
+    assert seen.tags == [(["evaluation"], 7)] * 3
+
+
+def test_documents_are_left_as_they_were() -> None:
+    document = Document("because", id="d1", metadata={"source": "a.txt", "tags": ["x"]})
+    before = document.model_copy(deep=True)
+    evaluate_retriever(Prepared(answers={"why?": [document]}), ROWS[:1])
+    assert document == before
+
+
+def test_progress_is_shown_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    evaluate_retriever(Prepared(answers=ANSWERS), ROWS, "mrr", show_progress=True)
+    assert "3/3" in capsys.readouterr().err

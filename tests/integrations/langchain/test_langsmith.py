@@ -1,0 +1,166 @@
+"""Evaluators and targets of LangSmith, driven by LangSmith itself, against a server that keeps what it is sent."""
+
+import asyncio
+import datetime as dt
+import threading
+import uuid
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+from langchain_core.documents import Document
+from langsmith import Client, aevaluate, evaluate
+from langsmith.schemas import Example
+
+from langchain_hosts import Prepared
+from langchain_retrieval_metrics import langsmith_evaluators, langsmith_target
+
+ANSWERS = {"why?": ["d3", "d7"], "how?": ["d1"]}
+METRICS = ["mrr", "recall@1"]
+
+
+class Server:
+    """Answers everything with nothing, and keeps what it was sent."""
+
+    def __init__(self) -> None:
+        self.posted: list[bytes] = []
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self._answer()
+
+            def do_POST(self) -> None:
+                server.posted.append(self.rfile.read(int(self.headers["Content-Length"] or 0)))
+                self._answer()
+
+            def _answer(self) -> None:
+                self.send_response(200)
+                self.end_headers()
+                self.wfile.write(b"{}")
+
+            def log_message(self, *_: Any) -> None:
+                """Keep the error stream of the tests clean."""
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.thread = threading.Thread(target=self.http.serve_forever)
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    server = Server()
+    server.thread.start()
+    yield server
+    server.http.shutdown()
+    server.thread.join()
+    server.http.server_close()
+
+
+def client_of(server: Server) -> Client:
+    return Client(api_url=f"http://127.0.0.1:{server.http.server_port}", api_key="none")
+
+
+def examples() -> list[Example]:
+    relevant: dict[str, Any] = {"why?": ["d7"], "how?": {"d1": 2}}
+    return [
+        Example(
+            id=uuid.uuid4(),
+            dataset_id=uuid.uuid4(),
+            created_at=dt.datetime.now(dt.UTC),
+            inputs={"query": query},
+            outputs={"relevant": judged},
+        )
+        for query, judged in relevant.items()
+    ]
+
+
+def scores(row: Any) -> tuple[str, dict[str, Any]]:
+    return row["example"].inputs["query"], {one.key: one.score for one in row["evaluation_results"]["results"]}
+
+
+@pytest.mark.filterwarnings("ignore")  # LangSmith says that evaluating without uploading is in beta
+def test_langsmith_evaluates_and_is_sent_neither_query_nor_document(server: Server) -> None:
+    client = client_of(server)
+    rows = evaluate(
+        langsmith_target(Prepared(answers=ANSWERS)),
+        data=examples(),
+        evaluators=langsmith_evaluators(METRICS),
+        upload_results=False,
+        client=client,
+    )
+    found = dict(map(scores, rows))
+    client.flush()
+    assert found == {"why?": {"mrr": 0.5, "recall@1": 0.0}, "how?": {"mrr": 1.0, "recall@1": 1.0}}
+    assert not [sent for sent in server.posted if b"why?" in sent or b"text of" in sent]
+
+
+@pytest.mark.filterwarnings("ignore")  # as above
+def test_langsmith_evaluates_asynchronously(server: Server) -> None:
+    async def target(inputs: dict[str, Any]) -> dict[str, Any]:
+        return {"documents": ANSWERS[inputs["query"]]}
+
+    client = client_of(server)
+
+    async def evaluated() -> dict[str, Any]:
+        rows = await aevaluate(
+            target,
+            data=examples(),
+            evaluators=langsmith_evaluators(METRICS),
+            upload_results=False,
+            client=client,
+        )
+        return dict([scores(row) async for row in rows])
+
+    assert asyncio.run(evaluated())["why?"] == {"mrr": 0.5, "recall@1": 0.0}
+    client.flush()
+
+
+def test_the_server_would_have_seen_what_is_sent(server: Server) -> None:
+    client = client_of(server)
+    client.create_run("a control", {"query": "why?"}, "chain")
+    client.flush()
+    assert [sent for sent in server.posted if b"why?" in sent]
+
+
+def test_documents_come_as_themselves_as_json_or_as_ids() -> None:
+    (evaluator,) = langsmith_evaluators("mrr")
+    documents = [Document("a", id="d3"), Document("b", id="d7")]
+    for outputs in (documents, [one.model_dump() for one in documents], ["d3", "d7"]):
+        assert evaluator({"documents": outputs}, {"relevant": ["d7"]}) == {"results": [{"key": "mrr", "score": 0.5}]}
+
+
+def test_undefined_has_a_comment_and_no_score() -> None:
+    (evaluator,) = langsmith_evaluators(["ndcg@10"])
+    (result,) = evaluator({"documents": ["d1"]}, {"relevant": []})["results"]
+    assert result == {"key": "ndcg@10", "score": None, "comment": "undefined: nothing is relevant"}
+
+
+def test_documents_are_judged_by_what_match_says() -> None:
+    (evaluator,) = langsmith_evaluators("mrr", match="metadata:page", documents_key="found", relevant_key="pages")
+    found = [Document("a", metadata={"page": 1}), Document("b", metadata={"page": 7})]
+    assert evaluator({"found": found}, {"pages": [7]})["results"][0]["score"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("outputs", "reference", "message"),
+    [
+        ({"docs": []}, {"relevant": []}, "the output of the target has no 'documents'; it has 'docs'"),
+        ({"documents": []}, {"answer": "x"}, "the reference output of the example has no 'relevant'; it has 'answer'"),
+        ({"documents": [Document("x")]}, {"relevant": ["d1"]}, "has no id"),
+        ({"documents": ["d1"]}, None, "it has nothing"),
+    ],
+)
+def test_what_is_missing_is_named(outputs: Any, reference: Any, message: str) -> None:
+    (evaluator,) = langsmith_evaluators("mrr")
+    with pytest.raises(ValueError, match=message):
+        evaluator(outputs, reference)
+    with pytest.raises(ValueError, match="the input of the example has no 'query'; it has 'question'"):
+        langsmith_target(Prepared(answers={}))({"question": "why?"})
+
+
+def test_names_that_mean_nothing_are_refused_at_once() -> None:
+    with pytest.raises(ValueError, match="did you mean ndcg"):
+        langsmith_evaluators("ndgc@3")
+    with pytest.raises(ValueError, match="match must be 'id'"):
+        langsmith_evaluators("mrr", match="text")

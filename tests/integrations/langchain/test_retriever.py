@@ -1,0 +1,304 @@
+"""MMRRetriever: the host's own selections, vectors used again, callbacks, and every setting that means nothing."""
+
+import asyncio
+import copy
+import pickle
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.documents import Document
+from langchain_core.embeddings import DeterministicFakeEmbedding
+from langchain_core.runnables import RunnableLambda
+from langchain_core.vectorstores import InMemoryVectorStore
+from langchain_core.vectorstores.utils import maximal_marginal_relevance
+from pydantic import ValidationError
+
+import retrieval_metrics as rm
+from langchain_hosts import Prepared, TableOfVectors
+from langchain_retrieval_metrics import MMRRetriever, in_memory_vectors
+
+VECTORS = {"query": [1.0, 0.2], "a": [1.0, 0.1], "same": [1.0, 0.1], "other": [0.3, 1.0], "far": [-1.0, 0.0]}
+FOUND = [Document(text, id=f"id of {text}", metadata={"page": 1}) for text in VECTORS if text != "query"]
+
+
+def retriever(**settings: Any) -> MMRRetriever:
+    given: dict[str, Any] = {
+        "base_retriever": Prepared(answers={"query": FOUND}),
+        "embeddings": TableOfVectors(VECTORS),
+        "k": 2,
+    }
+    return MMRRetriever(**(given | settings))
+
+
+def texts(documents: list[Document]) -> list[str]:
+    return [document.page_content for document in documents]
+
+
+def store_of(n: int, d: int, distinct: int) -> InMemoryVectorStore:
+    store = InMemoryVectorStore(DeterministicFakeEmbedding(size=d))
+    store.add_documents([Document(f"text {number % distinct}", id=f"d{number}") for number in range(n)])
+    return store
+
+
+@pytest.mark.parametrize("lambda_mult", [0.0, 0.25, 0.5, 0.75, 1.0])
+@pytest.mark.parametrize("distinct", [60, 15])  # with repeats there are ties
+def test_the_same_ids_in_the_same_order_as_the_store_itself(lambda_mult: float, distinct: int) -> None:
+    store = store_of(60, 8, distinct)
+    ours = MMRRetriever(
+        base_retriever=store.as_retriever(),
+        embeddings=store.embeddings,
+        vector_fn=in_memory_vectors(store),
+        k=10,
+        fetch_k=40,
+        fetch_k_arg="k",
+        lambda_mult=lambda_mult,
+    )
+    for query in ("one", "another", "a third"):
+        expected = store.max_marginal_relevance_search(query, k=10, fetch_k=40, lambda_mult=lambda_mult)
+        assert [document.id for document in ours.invoke(query)] == [document.id for document in expected]
+
+
+@given(seed=st.integers(0, 10**6), lambda_mult=st.sampled_from([0.0, 0.3, 0.5, 0.9, 1.0]))
+def test_the_selection_is_that_of_langchains_own_function(seed: int, lambda_mult: float) -> None:
+    rng = random.Random(seed)
+    n, d, k = rng.randint(1, 20), rng.randint(2, 8), rng.randint(1, 25)
+    vectors = [[rng.gauss(0, 1) for _ in range(d)] for _ in range(n)]
+    query = np.array([rng.gauss(0, 1) for _ in range(d)])
+    expected = maximal_marginal_relevance(query, vectors, lambda_mult=lambda_mult, k=k)
+    assert list(rm.mmr(query, vectors, k=k, lambda_mult=lambda_mult)) == expected
+
+
+def test_what_comes_back_is_the_documents_with_id_score_and_rank() -> None:
+    first, second = retriever(lambda_mult=0.5).invoke("query")
+    assert (first.id, first.page_content) == ("id of a", "a")
+    cosine = 1.02 / (1.04 * 1.01) ** 0.5
+    assert first.metadata == {"page": 1, "mmr_score": pytest.approx(cosine / 2), "mmr_rank": 1}
+    assert (second.id, second.metadata["mmr_rank"]) == ("id of other", 2)
+    assert retriever(mmr_score_key=None, mmr_rank_key="rank").invoke("query")[0].metadata == {"page": 1, "rank": 1}
+
+
+def test_documents_of_the_base_retriever_are_left_as_they_were() -> None:
+    before = copy.deepcopy(FOUND)
+    retriever(k=4).invoke("query")
+    assert before == FOUND
+
+
+def test_sync_async_and_batches_agree() -> None:
+    ours = retriever(k=4)
+
+    async def asynchronously() -> list[Any]:
+        return [await ours.ainvoke("query"), *await ours.abatch(["query"] * 2)]
+
+    assert [ours.invoke("query"), *ours.batch(["query"] * 2)] == asyncio.run(asynchronously())
+
+
+def test_settings_can_be_given_to_one_call() -> None:
+    ours = retriever(lambda_mult=1.0)
+    assert texts(ours.invoke("query")) == ["a", "same"]
+    assert texts(ours.invoke("query", lambda_mult=0.5)) == ["a", "other"]
+    assert texts(ours.invoke("query", k=1)) == ["a"]
+    assert texts(ours.invoke("query", k=2, fetch_k=2)) == ["a", "same"]
+    with pytest.raises(ValueError, match="fetch_k=1 candidates cannot give k=2 documents"):
+        ours.invoke("query", fetch_k=1)
+    with pytest.raises(ValueError, match=r"lambda_mult must be from 0.*got 5"):
+        asyncio.run(ours.ainvoke("query", lambda_mult=5))
+    with pytest.raises(TypeError, match="unexpected keyword argument 'lambda'"):
+        ours.invoke("query", None, **{"lambda": 0.5})
+
+
+def test_each_distinct_text_is_embedded_once_and_only_once() -> None:
+    embeddings = TableOfVectors(VECTORS)
+    twice = Prepared(answers={"query": [*FOUND, *FOUND]})
+    ours = retriever(base_retriever=twice, embeddings=embeddings)
+    for _ in range(3):
+        ours.invoke("query")
+    asyncio.run(ours.ainvoke("query"))
+    assert (embeddings.documents, embeddings.queries) == ([["a", "same", "other", "far"]], ["query"])
+
+
+def test_without_a_cache_texts_are_embedded_for_every_query() -> None:
+    embeddings = TableOfVectors(VECTORS)
+    ours = retriever(embeddings=embeddings, cache_size=0)
+    ours.invoke("query")
+    ours.invoke("query")
+    assert (len(embeddings.documents), len(embeddings.queries)) == (2, 2)
+
+
+def test_another_embedding_model_does_not_get_the_vectors_of_the_first() -> None:
+    ours = retriever(lambda_mult=1.0, k=1)
+    assert texts(ours.invoke("query")) == ["a"]
+    ours.embeddings = TableOfVectors({**VECTORS, "query": [-1.0, 0.0]})
+    assert texts(ours.invoke("query")) == ["far"]
+
+
+def test_vectors_in_the_metadata_or_a_store_are_not_embedded_again() -> None:
+    embeddings = TableOfVectors(VECTORS)
+    with_vectors = [Document(one.page_content, metadata={"v": VECTORS[one.page_content]}) for one in FOUND]
+    ours = retriever(base_retriever=Prepared(answers={"query": with_vectors}), embeddings=embeddings, embedding_key="v")
+    expected = texts(retriever().invoke("query"))
+    assert texts(ours.invoke("query")) == expected
+    known = retriever(embeddings=embeddings, vector_fn=lambda found: [VECTORS[one.page_content] for one in found])
+    assert texts(known.invoke("query")) == expected
+    assert embeddings.documents == []
+    half = retriever(
+        embeddings=embeddings,
+        vector_fn=lambda found: [VECTORS["a"] if one.page_content == "a" else None for one in found],
+    )
+    assert texts(half.invoke("query")) == expected
+    assert embeddings.documents == [["same", "other", "far"]]
+
+
+def test_relevance_by_rank_and_by_score_needs_no_query() -> None:
+    scored = [
+        Document(text, metadata={"vector": VECTORS[text], key: score})
+        for text, key, score in [("far", "score", -3.0), ("a", "relevance_score", 40), ("other", "score", 12.5)]
+    ]
+    settings = {
+        "base_retriever": Prepared(answers={"?": scored}),
+        "embeddings": None,
+        "embedding_key": "vector",
+        "k": 3,
+    }
+    by_score = retriever(relevance="score", lambda_mult=1.0, **settings).invoke("?")
+    assert [(one.page_content, one.metadata["mmr_score"]) for one in by_score] == [
+        ("a", 1.0),
+        ("other", 15.5 / 43),
+        ("far", 0.0),
+    ]
+    by_rank = retriever(relevance="rank", lambda_mult=1.0, **settings).invoke("?")
+    assert [(one.page_content, one.metadata["mmr_score"]) for one in by_rank] == [
+        ("far", 1.0),
+        ("a", 0.5),
+        ("other", 0.0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "message"),
+    [
+        ({"page": 3}, r"document 'd1' has no metadata 'relevance_score' or 'score'.*it has 'page'.*relevance='rank'"),
+        ({"score": float("nan")}, "score of document 'd1' must be a finite number, got nan"),
+        ({"score": "high"}, "must be a finite number, got 'high'"),
+    ],
+)
+def test_a_missing_or_impossible_score_is_named(metadata: dict[str, Any], message: str) -> None:
+    base = Prepared(answers={"query": [Document("a", id="d1", metadata=metadata)]})
+    with pytest.raises(ValueError, match=message):
+        retriever(base_retriever=base, relevance="score").invoke("query")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"k": 0}, r"k\n.*greater than or equal to 1.*input_value=0"),
+        ({"k": None}, "k\n.*valid integer.*input_value=None"),
+        ({"lambda_mult": 1.5}, r"lambda_mult\n.*less than or equal to 1.*input_value=1\.5"),
+        ({"lambda_mult": float("nan")}, r"lambda_mult\n.*input_value=nan"),
+        ({"fetch_k": 1}, "fetch_k=1 candidates cannot give k=2 documents"),
+        ({"fetch_k_arg": "k"}, "fetch_k_arg='k' hands fetch_k to the base retriever, but fetch_k is not given"),
+        ({"relevance": "cosine"}, "'query', 'score' or 'rank'.*input_value='cosine'"),
+        ({"embeddings": None}, "relevance='query' needs embeddings"),
+        ({"embeddings": None, "relevance": "rank"}, "give embeddings, an embedding_key or a vector_fn"),
+        ({"embedding": None}, r"embedding\n.*Extra inputs are not permitted"),
+        ({"cache_size": -1}, r"cache_size\n.*input_value=-1"),
+        ({"base_retriever": "bm25"}, r"base_retriever\n.*input_value='bm25'"),
+    ],
+)
+def test_a_setting_that_means_nothing_is_refused_with_what_was_given(settings: Any, message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        retriever(**settings)
+
+
+def test_a_setting_is_checked_when_it_is_assigned_too() -> None:
+    ours = retriever()
+    with pytest.raises(ValidationError, match="input_value=7"):
+        ours.lambda_mult = 7
+    with pytest.raises(ValidationError, match="cannot give k=2"):
+        ours.fetch_k = 1
+
+
+@pytest.mark.parametrize(
+    ("vectors", "message"),
+    [
+        ([[1.0, 0.0], [1.0]], r"document 'y' has a vector of shape \(1,\), and document 'x' one of shape \(2,\)"),
+        ([[1.0, float("nan")], [1.0, 0.0]], r"candidates\[0, 1\] is nan"),
+        ([[1.0, 0.0]], "vector_fn gave 1 vectors for 2 documents"),
+    ],
+)
+def test_vectors_that_do_not_fit_are_named(vectors: Any, message: str) -> None:
+    base = Prepared(answers={"query": [Document("a", id="x"), Document("same", id="y")]})
+    with pytest.raises(ValueError, match=message):
+        retriever(base_retriever=base, vector_fn=lambda _: vectors).invoke("query")
+
+
+def test_a_document_without_a_vector_is_named_where_nothing_can_embed_it() -> None:
+    with pytest.raises(ValueError, match="4 documents have no vector, for example 'a'; give embeddings"):
+        retriever(embeddings=None, relevance="rank", embedding_key="v").invoke("query")
+
+
+def test_a_base_retriever_that_returns_no_documents_is_refused() -> None:
+    with pytest.raises(TypeError, match="base_retriever must return a list of Documents, got 'a text'"):
+        retriever(base_retriever=RunnableLambda(lambda _: "a text")).invoke("query")
+
+
+def test_nothing_found_is_nothing_selected_and_nothing_embedded() -> None:
+    embeddings = TableOfVectors(VECTORS)
+    ours = retriever(base_retriever=Prepared(answers={"query": []}), embeddings=embeddings)
+    assert (ours.invoke("query"), asyncio.run(ours.ainvoke("query"))) == ([], [])
+    assert (embeddings.documents, embeddings.queries) == ([], [])
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_the_base_retriever_is_a_child_run_and_tags_pass_through(asynchronous: bool) -> None:  # noqa: FBT001  (a parameter of the test)
+    class Runs(BaseCallbackHandler):
+        def __init__(self) -> None:
+            self.started: list[Any] = []
+            self.ended = 0
+
+        def on_retriever_start(
+            self, *_: Any, run_id: Any, parent_run_id: Any = None, tags: Any = None, **__: Any
+        ) -> None:
+            self.started.append((run_id, parent_run_id, tags))
+
+        def on_retriever_end(self, *_: Any, **__: Any) -> None:
+            self.ended += 1
+
+    runs, ours = Runs(), retriever(tags=["mmr"])
+    config: Any = {"callbacks": [runs], "tags": ["a run"]}
+    if asynchronous:
+        asyncio.run(ours.ainvoke("query", config))
+    else:
+        ours.invoke("query", config)
+    (outer, parent, tags), (_, inner_parent, inner_tags) = runs.started
+    assert (parent, inner_parent, runs.ended) == (None, outer, 2)
+    assert set(tags) == {"a run", "mmr"}
+    assert inner_tags == ["a run"]
+
+
+def test_a_store_whose_documents_are_gone_has_no_vectors_for_them() -> None:
+    store = store_of(3, 4, 3)
+    known = in_memory_vectors(store)([Document("text 0", id="d0"), Document("new", id="x"), Document("bare")])
+    assert [vector is None for vector in known] == [False, True, True]
+
+
+def test_a_vector_that_was_replaced_in_the_store_is_not_remembered() -> None:
+    store = store_of(2, 4, 2)
+    vectors = in_memory_vectors(store)
+    (before,) = vectors([Document("text 0", id="d0")])
+    store.store["d0"]["vector"] = [1.0, 2.0, 3.0, 4.0]
+    (after,) = vectors([Document("text 0", id="d0")])
+    assert before.tolist() != after.tolist() == [1.0, 2.0, 3.0, 4.0]
+    store.delete(["d0"])
+    assert vectors([Document("text 0", id="d0")]) == [None]
+
+
+def test_copies_work_and_begin_with_an_empty_cache() -> None:
+    ours = retriever(base_retriever=Prepared(answers={"query": FOUND}))
+    expected = ours.invoke("query")
+    for other in (copy.copy(ours), copy.deepcopy(ours), ours.model_copy(), pickle.loads(pickle.dumps(ours))):  # noqa: S301  (our own pickle)
+        assert other.invoke("query") == expected

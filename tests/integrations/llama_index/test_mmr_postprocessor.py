@@ -1,0 +1,260 @@
+"""The MMR postprocessor: the textbook's order, vectors reused, nothing changed but the order."""
+
+import asyncio
+import copy
+import json
+import pickle
+import random
+from typing import Any
+
+import pytest
+from llama_index.core import Settings, VectorStoreIndex
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.base.response.schema import Response
+from llama_index.core.bridge.pydantic import PrivateAttr
+from llama_index.core.evaluation import RetrieverEvaluator as StockRetrieverEvaluator
+from llama_index.core.llms import MockLLM
+from llama_index.core.node_parser import SimpleFileNodeParser
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.response_synthesizers.no_text import NoText
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+
+from llama_index.evaluation.retrieval_metrics import MMRPostprocessor, RetrieverEvaluator, ranking_metrics
+from llama_index_hosts import Prepared
+
+
+class Counting(BaseEmbedding):
+    """The vector of a text is written in it; what is asked for is remembered."""
+
+    _texts: list[list[str]] = PrivateAttr(default_factory=list)
+    _queries: list[str] = PrivateAttr(default_factory=list)
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        return [float(number) for number in json.loads(text)]
+
+    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        self._texts.append(texts)
+        return [self._get_text_embedding(text) for text in texts]
+
+    async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        return self._get_text_embeddings(texts)
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        self._queries.append(query)
+        return self._get_text_embedding(query)
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return self._get_query_embedding(query)
+
+
+class Refusing(Counting):
+    """Must not be asked."""
+
+    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        raise AssertionError(f"asked for {texts}")
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        raise AssertionError(f"asked for {query}")
+
+
+def nodes_of(vectors: list[list[float]], *, embedded: bool = True) -> list[NodeWithScore]:
+    return [
+        NodeWithScore(
+            node=TextNode(id_=str(at), text=json.dumps(vector), embedding=vector if embedded else None),
+            score=1.0 - at / 10,
+        )
+        for at, vector in enumerate(vectors)
+    ]
+
+
+def cosine(left: list[float], right: list[float]) -> float:
+    lengths = (sum(x * x for x in left) * sum(x * x for x in right)) ** 0.5
+    return sum(x * y for x, y in zip(left, right, strict=True)) / lengths if lengths else 0.0
+
+
+def textbook(relevance: list[float], vectors: list[list[float]], lambda_mult: float, k: int) -> list[int]:
+    """The definition, as a loop."""
+    left, chosen = list(range(len(vectors))), [max(range(len(vectors)), key=lambda at: (relevance[at], -at))]
+    left.remove(chosen[0])
+    while left and len(chosen) < k:
+
+        def value(at: int) -> float:
+            nearest = max(cosine(vectors[at], vectors[other]) for other in chosen)
+            return lambda_mult * relevance[at] - (1 - lambda_mult) * nearest
+
+        best = max(left, key=lambda at: (value(at), -at))
+        left.remove(best)
+        chosen.append(best)
+    return chosen[:k]
+
+
+def ids(nodes: list[NodeWithScore]) -> list[int]:
+    return [int(node.node_id) for node in nodes]
+
+
+def reranked(
+    rerank: MMRPostprocessor, nodes: list[NodeWithScore], bundle: QueryBundle, *, asynchronous: bool
+) -> list[NodeWithScore]:
+    if asynchronous:
+        return asyncio.run(rerank.apostprocess_nodes(nodes, bundle))
+    return rerank.postprocess_nodes(nodes, bundle)
+
+
+@pytest.mark.parametrize("embedded", [True, False])
+@pytest.mark.parametrize("lambda_mult", [0, 0.3, 0.5, 1])
+@pytest.mark.parametrize("relevance", ["query", "score"])
+def test_the_order_is_the_textbooks_sync_and_async(*, embedded: bool, lambda_mult: float, relevance: Any) -> None:
+    rng = random.Random(7)
+    for _ in range(15):
+        n, k = rng.randint(2, 9), rng.randint(1, 9)
+        vectors = [[rng.gauss(0, 1) for _ in range(4)] for _ in range(n)]
+        query = [rng.gauss(0, 1) for _ in range(4)]
+        nodes = nodes_of(vectors, embedded=embedded)
+        scores = [1 - at / (n - 1) for at in range(n)]
+        relevances = scores if relevance == "score" else [cosine(query, vector) for vector in vectors]
+        expected = textbook(relevances, vectors, lambda_mult, k)
+        rerank = MMRPostprocessor(top_n=k, lambda_mult=lambda_mult, relevance=relevance, embed_model=Counting())
+        assert ids(rerank.postprocess_nodes(nodes, query_str=json.dumps(query))) == expected
+        assert ids(asyncio.run(rerank.apostprocess_nodes(nodes, QueryBundle(json.dumps(query))))) == expected
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_vectors_that_are_there_are_reused_and_the_others_made_in_one_batch(*, asynchronous: bool) -> None:
+    nodes = nodes_of([[1, 0], [0.9, 0.1], [0, 1], [0.5, 0.5]])
+    for at in (1, 3):
+        nodes[at].node.embedding = None
+    model = Counting()
+    rerank = MMRPostprocessor(embed_model=model)
+
+    reranked(rerank, nodes, QueryBundle("[1, 0]"), asynchronous=asynchronous)
+    assert model._texts == [["[0.9, 0.1]", "[0.5, 0.5]"]]  # noqa: SLF001  (what the model was asked for)
+    assert model._queries == ["[1, 0]"]  # noqa: SLF001  (as above)
+    reranked(rerank, nodes, QueryBundle("[1, 0]", embedding=[1.0, 0.0]), asynchronous=asynchronous)
+    assert model._queries == ["[1, 0]"]  # noqa: SLF001  (as above)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_nobody_is_asked_where_every_vector_is_there(*, asynchronous: bool) -> None:
+    nodes, bundle = nodes_of([[1, 0], [1, 0], [0, 1]]), QueryBundle("q", embedding=[1.0, 0.2])
+    rerank = MMRPostprocessor(embed_model=Refusing())
+    reranked = (
+        asyncio.run(rerank.apostprocess_nodes(nodes, bundle))
+        if asynchronous
+        else rerank.postprocess_nodes(nodes, bundle)
+    )
+    assert ids(reranked) == [0, 2, 1]
+
+
+def test_only_the_order_changes() -> None:
+    nodes = nodes_of([[1, 0], [1, 0], [0, 1]], embedded=False)
+    before, bundle = copy.deepcopy(nodes), QueryBundle("[1, 0.5]")
+    reranked = MMRPostprocessor(embed_model=Counting()).postprocess_nodes(nodes, bundle)
+    assert nodes == before
+    assert bundle == QueryBundle("[1, 0.5]")
+    assert [node.score for node in reranked] == [nodes[at].score for at in ids(reranked)]
+    assert all(node is nodes[int(node.node_id)] for node in reranked)
+
+
+def test_the_model_of_the_settings_is_taken_only_where_one_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = Counting()
+    monkeypatch.setattr(Settings, "_embed_model", model)
+    nodes = nodes_of([[1, 0], [0, 1]], embedded=False)
+    MMRPostprocessor().postprocess_nodes(nodes, query_str="[1, 0]")
+    assert model._queries == ["[1, 0]"]  # noqa: SLF001  (what the model was asked for)
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_nothing_and_a_single_node_need_no_vector(n: int) -> None:
+    nodes = nodes_of([[1, 0]], embedded=False)[:n]
+    rerank = MMRPostprocessor(embed_model=Refusing())
+    for reranked in (rerank.postprocess_nodes(nodes), asyncio.run(rerank.apostprocess_nodes(nodes))):
+        assert reranked == nodes
+        assert reranked is not nodes
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"top_n": 0}, "top_n\n.*greater than or equal to 1"),
+        ({"lambda_mult": 1.5}, "lambda_mult\n.*less than or equal to 1.*input_value=1.5"),
+        ({"lambda_mult": float("nan")}, "lambda_mult\n"),
+        ({"relevance": "rank"}, "relevance\n.*'query' or 'score'.*input_value='rank'"),
+        ({"mmr_threshold": 0.5}, "mmr_threshold\n.*Extra inputs are not permitted"),
+    ],
+)
+def test_a_wrong_argument_is_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        MMRPostprocessor(**arguments)
+
+
+def test_what_is_missing_is_named() -> None:
+    nodes = nodes_of([[1, 0], [0, 1]])
+    with pytest.raises(ValueError, match=r"pass query_bundle or query_str, or use relevance='score'"):
+        MMRPostprocessor().postprocess_nodes(nodes)
+    nodes[1].score = None
+    with pytest.raises(ValueError, match="needs a finite score, but node '1' has None"):
+        MMRPostprocessor(relevance="score").postprocess_nodes(nodes)
+    nodes[1].node.embedding = [1.0, 0.0, 0.0]
+    with pytest.raises(ValueError, match="node '1' has a vector of 3 numbers and node '0' one of 2: they come"):
+        MMRPostprocessor().postprocess_nodes(nodes, QueryBundle("q", embedding=[1.0, 0.0]))
+
+
+def test_equal_scores_leave_the_choice_to_diversity() -> None:
+    nodes = nodes_of([[1, 0], [1, 0], [0, 1]])
+    for scored in nodes:
+        scored.score = 0.25
+    assert ids(MMRPostprocessor(relevance="score").postprocess_nodes(nodes)) == [0, 2, 1]
+
+
+def index(model: BaseEmbedding) -> VectorStoreIndex:
+    nodes = [scored.node for scored in nodes_of([[1, 0], [0.99, 0.01], [0.5, 0.8]])]
+    return VectorStoreIndex(nodes, embed_model=model, transformations=[SimpleFileNodeParser()])
+
+
+@pytest.mark.parametrize("kind", [RetrieverEvaluator, StockRetrieverEvaluator])
+def test_it_works_in_both_evaluators(kind: type[StockRetrieverEvaluator]) -> None:
+    model = Counting()
+    evaluator = kind(
+        metrics=ranking_metrics(["mrr"]),
+        retriever=index(model).as_retriever(similarity_top_k=3),
+        node_postprocessors=[MMRPostprocessor(top_n=2, embed_model=model)],
+    )
+    assert evaluator.evaluate("[1, 0.1]", ["2"]).retrieved_ids == ["1", "2"]
+
+
+def test_the_vector_that_the_retriever_made_of_the_query_is_reused() -> None:
+    model = Counting()
+    retriever = index(model).as_retriever(similarity_top_k=3)
+    bundle = QueryBundle("[1, 0.1]")
+    found = MMRPostprocessor(embed_model=model).postprocess_nodes(retriever.retrieve(bundle), bundle)
+    assert ids(found) == [1, 2, 0]
+    assert model._queries == ["[1, 0.1]"]  # noqa: SLF001  (what the model was asked for)
+
+
+def test_it_works_in_a_query_engine_sync_and_async() -> None:
+    model = Counting()
+    engine = RetrieverQueryEngine(
+        index(model).as_retriever(similarity_top_k=3),
+        node_postprocessors=[MMRPostprocessor(top_n=2, embed_model=model)],
+        response_synthesizer=NoText(llm=MockLLM()),
+    )
+
+    def found(response: Any) -> list[int]:
+        assert isinstance(response, Response)
+        return ids(response.source_nodes)
+
+    assert found(engine.query("[1, 0.1]")) == found(asyncio.run(engine.aquery("[1, 0.1]"))) == [1, 2]
+
+
+def test_it_is_serialised_and_pickled() -> None:
+    rerank = MMRPostprocessor(top_n=3, lambda_mult=0.7, relevance="score")
+    assert rerank.to_dict()["class_name"] == "MMRPostprocessor"
+    assert MMRPostprocessor.from_json(rerank.to_json()).to_dict() == rerank.to_dict()
+    assert pickle.loads(pickle.dumps(rerank)).to_dict() == rerank.to_dict()  # noqa: S301  (our own pickle)
+
+
+def test_a_reranked_retriever_that_is_only_synchronous_is_evaluated() -> None:
+    retriever = Prepared({"q": nodes_of([[1, 0], [1, 0], [0, 1]])})
+    rerank = MMRPostprocessor(relevance="score", lambda_mult=0.4)
+    evaluator = RetrieverEvaluator.from_metric_names(["mrr"], retriever=retriever, node_postprocessors=[rerank])
+    assert evaluator.evaluate_dataset([("q", ["2"])])[0].metric_vals_dict == {"mrr": 0.5}
