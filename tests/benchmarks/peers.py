@@ -103,7 +103,8 @@ def retrieval_metrics_files() -> FromFiles:
 
     import retrieval_metrics as rm
 
-    return lambda qrels, run: rm.evaluate(rm.read_qrels(qrels), rm.read_run(run), METRICS).means
+    read_qrels, read_run = rm.read_qrels, rm.read_run  # imported on first use, so used here
+    return lambda qrels, run: rm.evaluate(read_qrels(qrels), read_run(run), METRICS).means
 
 
 def pytrec_eval_files() -> FromFiles:
