@@ -17,8 +17,8 @@ _EINSUM_BLOCK = 4096  # einsum breaks a longer sum wherever numpy's buffer of 81
 def exact_cosines(left: Vectors, rows: Indices, right: Vectors, others: Indices) -> FloatArray:
     """Return the float64 cosines a.b / (|a| |b|) of pairs of vectors, or 0 beside a zero vector, shape (pairs,).
 
-    Each depends on nothing but its two vectors, so that pairs of equal vectors have equal cosines. BLAS does not promise
-    that: the order in which it adds depends on where in the matrix a vector stands.
+    Each depends on nothing but its two vectors, so that pairs of equal vectors have equal cosines. BLAS does not
+    promise that: the order in which it adds depends on where in the matrix a vector stands.
 
     Args:
         left: Vectors, shape (n, d).
