@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever as LangChainRetriever
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
@@ -34,6 +37,17 @@ class Search(BaseRetriever):
 
 def test_a_retriever_of_llama_index_is_asked_and_read(check: RetrievalCheck) -> None:
     assert check(QRELS, Search(), {"mrr": 0.75}).evaluation.means["mrr"] == 0.75
+
+
+class SearchDocuments(LangChainRetriever):
+    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
+        del run_manager
+        found = ["yield#1", "with#2"] if "yield" in query else ["with#2", "naming#2"]
+        return [Document(f"about {name}", id=name) for name in found]
+
+
+def test_a_retriever_of_langchain_is_asked_and_read(check: RetrievalCheck) -> None:
+    assert check(QRELS, SearchDocuments(), {"mrr": 0.75}).evaluation.means["mrr"] == 0.75
 
 
 def test_its_texts_can_be_judged(check: RetrievalCheck) -> None:
