@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from retrieval_metrics.reranking.vectors import require_finite
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from retrieval_metrics.reranking.vectors import Vectors
+    from retrieval_metrics.reranking.vectors import FloatArray, Vectors
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 # Squared lengths in between neither overflow nor lose digits on their way into a cosine.
@@ -59,15 +59,25 @@ class GramDirections(Directions):
 
     def __init__(self, vectors: Vectors, what: str) -> None:
         """Take the vectors and their name for the error that a NaN or an infinite number raises."""
-        super().__init__(vectors, what)
         n, d = vectors.shape
-        width = max(1, _COPY_BLOCK // max(1, n))
+        width = max(1, _COPY_BLOCK // n)
         self._blocks = [slice(start, start + width) for start in range(0, d, width)]
-        self._products = np.zeros((n, n))
-        for block in self._blocks:
-            part = self.vectors[:, block].astype(DOUBLE)
-            self._products += part @ part.T
-        self.inverse_lengths = _inverse_lengths(self._products.diagonal().copy())
+        self.vectors = vectors
+        self._products = self._multiply()
+        squares = self._products.diagonal().copy()
+        if not ordinary(squares, vectors.dtype).all():
+            self.vectors, _ = _in_range(vectors, what)
+            self._products = self._multiply()
+            squares = self._products.diagonal().copy()
+        self.inverse_lengths = _inverse_lengths(squares)
+
+    def _multiply(self) -> FloatArray:
+        products = np.zeros((len(self.vectors), len(self.vectors)))
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not ordinary is found in the squares
+            for block in self._blocks:
+                part = self.vectors[:, block].astype(DOUBLE)
+                products += part @ part.T
+        return products
 
     @cached_property
     def double(self) -> Directions:
@@ -86,9 +96,9 @@ class GramDirections(Directions):
         return self._products
 
 
-def ordinary(squares: Vectors) -> npt.NDArray[np.bool_]:
-    """Return which squared lengths are neither zero, nor so small or large that digits are lost, nor NaN."""
-    low, high = _RANGE[squares.dtype]
+def ordinary(squares: Vectors, dtype: np.dtype[Any]) -> npt.NDArray[np.bool_]:
+    """Return which squared lengths are neither zero, nor too small or large for cosines in `dtype`, nor NaN."""
+    low, high = _RANGE[dtype]
     inside: npt.NDArray[np.bool_] = (squares >= low) & (squares <= high)
     return inside
 
@@ -99,7 +109,7 @@ def _in_range(vectors: Vectors, what: str) -> tuple[Vectors, Vectors]:
     That is done in a copy, by multiplying with a power of two, which changes no cosine, not even its last digit.
     """
     squares = np.einsum("ij,ij->i", vectors, vectors)
-    rows = np.flatnonzero(~ordinary(squares))
+    rows = np.flatnonzero(~ordinary(squares, vectors.dtype))
     if rows.size:
         require_finite(vectors[rows], what, rows)
         largest = np.abs(vectors[rows]).max(axis=1)

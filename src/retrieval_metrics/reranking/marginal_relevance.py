@@ -37,8 +37,9 @@ class MarginalRelevance:
         self._compared = np.zeros(n, dtype=np.intp)
 
     def beside(self, products: Vectors) -> Vectors:
-        """Return every candidate's score, shape (n,), beside a single pick, from all products with its unit vector."""
-        return self.gain - self.weight * products
+        """Turn products with a pick's unit vector, in place, into the candidates' scores if it were the only pick."""
+        products *= self.weight
+        return np.subtract(self.gain, products, out=products)
 
     def first(self) -> tuple[int, float]:
         """Return the most relevant candidate and its score: with nothing picked yet, it is the best at every lambda."""

@@ -61,7 +61,7 @@ class Provisional(MarginalRelevance):
         scores = np.empty((len(rows), k))  # of every row at every step
         scores[:, 0] = self.lambda_mult * relevance
         scores[:, 1:] = scores[:, :1] - (1 - self.lambda_mult) * redundancy[:, :-1]
-        picked = scores.diagonal()
+        picked = scores.diagonal().copy()
         lead = picked[self._steps] - scores[[place[rival] for rival in self._rivals], self._steps]
         certain = resolution(DOUBLE, vectors.shape[1], self.relevance.largest)
         return picked if (lead > certain).all() else None

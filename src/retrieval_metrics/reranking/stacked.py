@@ -31,7 +31,7 @@ def select_stacked(
         squares = np.einsum("qii->qi", products)
         lengths = np.sqrt(squares)
         cosines = products / (lengths[:, :, np.newaxis] * lengths[:, np.newaxis, :])
-    sure = np.asarray(ordinary(squares).all(axis=1))
+    sure = np.asarray(ordinary(squares, DOUBLE).all(axis=1))
     largest = 1.0
     if relevance is None:
         cosines, relevance = cosines[:, :-1, :-1], cosines[:, -1, :-1]

@@ -14,6 +14,7 @@ from retrieval_metrics.metrics.table import DEFINITIONS
 
 LEGAL_IN_MLFLOW = re.compile(r"[/\w.\- :]+")
 VALUES: dict[str, st.SearchStrategy[Any]] = {
+    "alpha": st.sampled_from([0, 0.25, 1]),
     "rel": st.integers(1, 9),
     "max_grade": st.integers(1, 9),
     "p": st.sampled_from([0.5, 0.95, 0.123]),

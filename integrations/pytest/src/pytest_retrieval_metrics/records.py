@@ -1,0 +1,55 @@
+"""A check as plain data: xdist carries it from the worker to the process that prints."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_retrieval_metrics.gates import Verdict
+    from pytest_retrieval_metrics.settings import Settings
+    from retrieval_metrics import Evaluation
+
+GRAVITY = ("below the floor", "worse", "not compared", "cannot tell", "passed")
+
+
+def record(
+    test: str,
+    name: str,
+    evaluation: Evaluation,
+    *,
+    floors: Mapping[str, float | None],
+    verdicts: Sequence[Verdict],
+    settings: Settings,
+) -> dict[str, Any]:
+    """Return what was checked, with nothing in it but dicts, lists, texts and numbers; None where there is none."""
+    rows = []
+    for metric in map(str, evaluation.metrics):
+        of_metric = [verdict for verdict in verdicts if verdict.metric == metric]
+        outcomes = [verdict.outcome for verdict in of_metric] or ["passed"]
+        difference = next((verdict.difference for verdict in of_metric if verdict.difference is not None), None)
+        drop = next((verdict.drop for verdict in of_metric if verdict.difference is not None), None)
+        low, high = evaluation.intervals(settings.level)[metric]
+        rows.append(
+            {
+                "metric": metric,
+                "outcome": min(outcomes, key=GRAVITY.index),
+                "mean": _number(evaluation.means[metric]),
+                "low": _number(low),
+                "high": _number(high),
+                "n": evaluation.n[metric],
+                "floor": floors[metric],
+                "difference": None if difference is None else _number(difference.mean),
+                "p": None if difference is None else _number(difference.p_value),
+                "p_corrected": None if difference is None else _number(difference.p_holm),
+                "detects": None if drop is None else _number(drop),
+                "said": "; ".join(verdict.said for verdict in of_metric if verdict.said),
+            }
+        )
+    return {"test": test, "name": name, "level": settings.level, "metrics": rows}
+
+
+def _number(value: float) -> float | None:
+    return float(value) if isfinite(value) else None

@@ -1,0 +1,165 @@
+"""The options of the command line and the keys of the ini file: one table serves both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+PREFIX = "retrieval_"
+
+
+def _one_of(*choices: str) -> Callable[[str], str]:
+    def chosen(text: str) -> str:
+        if text not in choices:
+            raise ValueError(f"one of {', '.join(choices)}")
+        return text
+
+    return chosen
+
+
+def _number(least: float, below: float, said: str) -> Callable[[str], float]:
+    def number(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            raise ValueError(said) from None
+        if not least <= value < below:
+            raise ValueError(said)
+        return value
+
+    return number
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise ValueError("a whole number, 0 or more")
+    return int(text)
+
+
+def _folder(text: str) -> str:
+    if not text.strip():
+        raise ValueError("the name of a folder")
+    return text
+
+
+SMALLEST = 1e-9
+
+KEYS: dict[str, tuple[str, Callable[[str], Any], str]] = {
+    "floor": ("mean", _one_of("mean", "low"), "what must reach the floor: the mean, or the low end of its interval"),
+    "level": (
+        "0.95",
+        _number(SMALLEST, 1, "a number between 0 and 1, such as 0.95"),
+        "confidence level of the interval of a mean",
+    ),
+    "alpha": (
+        "0.05",
+        _number(SMALLEST, 1, "a number between 0 and 1, such as 0.05"),
+        "accepted share of builds with a false alarm, over all tests that use retrieval_check",
+    ),
+    "tolerance": (
+        "0",
+        _number(0, float("inf"), "a number, 0 or more"),
+        "a drop from the baseline up to this size is accepted",
+    ),
+    "undecided": (
+        "pass",
+        _one_of("pass", "warn", "skip", "fail"),
+        "what to do where the values are lower but the queries cannot tell whether the retriever is",
+    ),
+    "uncompared": (
+        "fail",
+        _one_of("pass", "warn", "skip", "fail"),
+        "what to do where there is no baseline, or it was made with other judgments",
+    ),
+    "show": ("5", _count, "how many queries a failure shows"),
+    "baselines": ("retrieval_baselines", _folder, "folder of the baselines, beside the file of the test"),
+}
+"""Name, default, reader, and what it says; each is `--retrieval-<name>` and `retrieval_<name>`."""
+
+REPORTS = (".json", ".xml", ".html")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How checks are made in this run of pytest.
+
+    Attributes:
+        floor: What must reach the floor.
+        level: Confidence level of the interval of a mean.
+        alpha: Accepted share of builds with a false alarm.
+        tolerance: A drop up to this size is accepted.
+        undecided: What to do where the queries cannot tell.
+        uncompared: What to do where there is nothing to compare with.
+        show: How many queries a failure shows.
+        baselines: The name of the folder of the baselines.
+        update: Whether baselines are written rather than compared with.
+    """
+
+    floor: Literal["mean", "low"]
+    level: float
+    alpha: float
+    tolerance: float
+    undecided: Literal["pass", "warn", "skip", "fail"]
+    uncompared: Literal["pass", "warn", "skip", "fail"]
+    show: int
+    baselines: str
+    update: bool
+
+    @classmethod
+    def of(cls, config: pytest.Config) -> Settings:
+        """Read the settings of a run; what the command line says wins.
+
+        Raises:
+            pytest.UsageError: If a value makes no sense.
+        """
+        found = {}
+        for name, (_, read, _) in KEYS.items():
+            given = config.getoption(PREFIX + name)
+            source = f"--retrieval-{name}" if given is not None else PREFIX + name
+            text = str(config.getini(PREFIX + name) if given is None else given)
+            try:
+                found[name] = read(text)
+            except ValueError as error:
+                raise pytest.UsageError(f"{source} must be {error}; got {text!r}") from None
+        return cls(**found, update=bool(config.getoption("retrieval_update")))
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Declare every option and every ini key."""
+    group = parser.getgroup("retrieval", "retrieval quality (retrieval_check)")
+    group.addoption(
+        "--retrieval-update",
+        action="store_true",
+        dest="retrieval_update",
+        help="write the baselines of the checks that run, instead of comparing with them",
+    )
+    group.addoption(
+        "--retrieval-report",
+        metavar="FILE",
+        dest="retrieval_report",
+        help="write all checks to a file: .json, .xml (JUnit, with properties) or .html",
+    )
+    for name, (default, _, said) in KEYS.items():
+        group.addoption(f"--retrieval-{name}", dest=PREFIX + name, metavar="VALUE", help=f"{said} (default: {default})")
+        parser.addini(PREFIX + name, said, default=default)
+
+
+def report_path(config: pytest.Config) -> Path | None:
+    """Return where the report goes, if anywhere.
+
+    Raises:
+        pytest.UsageError: If it is no kind of file that can be written.
+    """
+    given = config.getoption("retrieval_report")
+    if given is None:
+        return None
+    path: Path = config.invocation_params.dir / given
+    if path.suffix not in REPORTS:
+        raise pytest.UsageError(f"--retrieval-report writes {', '.join(REPORTS)} by the name's ending; got {given!r}")
+    return path

@@ -1,0 +1,34 @@
+"""The example of the pytest plug-in passes, and fails as promised where its retriever is made worse on purpose."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+EXAMPLE = ROOT / "examples" / "test_retrieval_quality.py"
+
+
+def build(**environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", "-q", "--retrieval-show=2", "-p", "no:cacheprovider", str(EXAMPLE)]
+    # Not the arguments of the suite that runs this test.
+    environment = {**os.environ, "PYTEST_ADDOPTS": "", "DEGRADED": "", **environment}
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=300)
+
+
+def test_it_passes() -> None:
+    done = build()
+    assert done.returncode == 0, done.stdout
+    assert "ndcg@10" in done.stdout
+
+
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the stored baseline is that of Python 3.11's reference")
+def test_a_retriever_made_worse_on_purpose_fails_as_the_readme_shows() -> None:
+    done = build(DEGRADED="1")
+    assert done.returncode == pytest.ExitCode.TESTS_FAILED
+    readme = (ROOT / "integrations" / "pytest" / "README.md").read_text()
+    shown = done.stdout.partition("\nndcg@10: worse: ")[2].partition("\n\n")[0]
+    assert shown.endswith("more that got worse")
+    assert f"ndcg@10: worse: {shown}\n" in readme

@@ -1,0 +1,157 @@
+"""What a test may hand over, and what is said of what it may not."""
+
+import asyncio
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever as LangChainRetriever
+from llama_index.core.retrievers import BaseRetriever
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+
+import retrieval_metrics as rm
+from pytest_retrieval_metrics import Checked, RetrievalCheck
+from pytest_retrieval_metrics.baseline import fingerprint
+from pytest_retrieval_metrics.sensitivity import detectable_drop
+from pytest_retrieval_metrics.settings import Settings
+from retrieval_metrics.evaluation.comparison import Comparison
+
+QRELS = {"what does yield do?": ["yield#1"], "what is a closure?": ["naming#2"]}
+SETTINGS = Settings("mean", 0.95, 0.05, 0, "pass", "fail", 5, "retrieval_baselines", update=False)
+
+
+@pytest.fixture
+def check(request: pytest.FixtureRequest) -> RetrievalCheck:
+    return RetrievalCheck(request.node, SETTINGS, tests=1, records=[])
+
+
+class Search(BaseRetriever):
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        found = ["yield#1", "with#2"] if "yield" in query_bundle.query_str else ["with#2", "naming#2"]
+        return [NodeWithScore(node=TextNode(id_=name, text=f"about {name}")) for name in found]
+
+
+def test_a_retriever_of_llama_index_is_asked_and_read(check: RetrievalCheck) -> None:
+    assert check(QRELS, Search(), {"mrr": 0.75}).evaluation.means["mrr"] == 0.75
+
+
+class SearchDocuments(LangChainRetriever):
+    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
+        del run_manager
+        found = ["yield#1", "with#2"] if "yield" in query else ["with#2", "naming#2"]
+        return [Document(f"about {name}", id=name) for name in found]
+
+
+def test_a_retriever_of_langchain_is_asked_and_read(check: RetrievalCheck) -> None:
+    assert check(QRELS, SearchDocuments(), {"mrr": 0.75}).evaluation.means["mrr"] == 0.75
+
+
+def test_its_texts_can_be_judged(check: RetrievalCheck) -> None:
+    qrels = {"what does yield do?": [rm.Quote("about yield")]}
+    assert check(qrels, Search(), {"mrr": 1}).evaluation.means["mrr"] == 1
+
+
+@pytest.mark.parametrize(
+    "qrels",
+    [
+        QRELS,
+        rm.Qrels(QRELS),
+        list(QRELS.items()),
+        [{"id": len(text), "query": text, "relevant": ids} for text, ids in QRELS.items()],
+        {"queries": {"a": next(iter(QRELS))}, "relevant_docs": {"a": ["yield#1"]}},
+    ],
+)
+def test_judgments_come_in_every_shape_of_the_core(check: RetrievalCheck, qrels: Any) -> None:
+    asked = []
+
+    def search(text: str) -> list[str]:
+        asked.append(text)
+        return QRELS[text]
+
+    assert check(qrels, search, {"mrr": 1}).evaluation.means["mrr"] == 1
+    assert set(asked) <= set(QRELS)
+
+
+def test_the_texts_of_queries_can_stand_beside_the_judgments(check: RetrievalCheck) -> None:
+    async def search(text: str) -> list[str]:
+        await asyncio.sleep(0)
+        return [text]
+
+    found = check({7: ["seven"]}, search, {"mrr": 1}, queries={7: "seven", 8: "not judged"})
+    assert isinstance(found, Checked)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "said"),
+    [
+        ((QRELS, QRELS, ["mrr"]), TypeError, "at_least maps metrics to floors"),
+        ((QRELS, QRELS, {}), ValueError, "at_least is empty"),
+        ((QRELS, QRELS, {"mrrr": 1}), ValueError, "mrr"),
+        ((QRELS, QRELS, {"mrr": "high"}), TypeError, "the floor of mrr must be a number or None, got 'high'"),
+        ((QRELS, QRELS, {"mrr": math.nan}), ValueError, "the floor of mrr must be finite"),
+        ((QRELS, QRELS, {"map": 0, "ap": 1}), ValueError, "at_least names map twice"),
+        ((QRELS, 3, {"mrr": 1}), TypeError, "run_or_retriever must be a run, or callable .* got int"),
+        (({7: ["a"]}, len, {"mrr": 1}), TypeError, "there is no text to ask for query 7: pass queries="),
+    ],
+)
+def test_what_makes_no_sense_is_said(
+    check: RetrievalCheck, arguments: tuple[Any, Any, Any], error: type[Exception], said: str
+) -> None:
+    with pytest.raises(error, match=said):
+        check(*arguments)
+
+
+def test_texts_must_fit_the_judgments(check: RetrievalCheck) -> None:
+    with pytest.raises(ValueError, match=r"no text for 1 judged queries, for example 'what is a closure\?'"):
+        check(QRELS, len, {"mrr": 1}, queries={"what does yield do?": "yield"}, name="absent")
+    with pytest.raises(TypeError, match="with a run there is nothing to ask"):
+        check(QRELS, QRELS, {"mrr": 1}, queries={}, name="run")
+
+
+def test_two_checks_of_a_test_need_names(check: RetrievalCheck) -> None:
+    check(QRELS, QRELS, {"mrr": 1})
+    with pytest.raises(ValueError, match="this test has a check without a name already"):
+        check(QRELS, QRELS, {"mrr": 1})
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"q": ["a", "b", "c"]},
+        {"q": {"a": 1, "b": 2}},
+        {"p": ["a", "b"]},
+        {"q": [["a", "b"]]},
+        {"q": [rm.Quote("a"), "b"]},
+    ],
+)
+def test_other_judgments_have_another_fingerprint(other: Any) -> None:
+    assert fingerprint(rm.Qrels(other)) != fingerprint(rm.Qrels({"q": ["a", "b"]}))
+
+
+def difference(now: Mapping[str, float], n: int = 40) -> Any:
+    qrels = {f"q{at}": ["d"] for at in range(n)}
+    run = {query: ["x"] * int(now.get(query, 0)) + ["d"] for query in qrels}
+    before = rm.evaluate(qrels, {query: ["d"] for query in qrels}, "mrr")
+    comparison = Comparison.of({"now": rm.evaluate(qrels, run, "mrr"), "before": before}, baseline="before")
+    return comparison.differences[0]
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+def test_the_claim_is_the_root_of_its_equation_and_above_the_textbook() -> None:
+    from scipy.stats import chi2, nct, t  # noqa: PLC0415  (the oracle)
+
+    one = difference({"q1": 1, "q2": 1, "q3": 1})
+    claim, n = detectable_drop(one, 1.0), 40
+    variance = np.var(one.values, ddof=1) * (n - 1) / chi2.ppf(0.2, n - 1)
+    errors = claim * math.sqrt(n) / math.sqrt(variance + claim * (1 - claim))
+    assert nct.sf(t.isf(0.025, n - 1), n - 1, errors) == pytest.approx(0.8, abs=1e-6)
+    assert claim > one.detectable()
+
+
+def test_nothing_is_claimed_where_nothing_differs_or_nothing_can_be_found() -> None:
+    assert detectable_drop(difference({}), 1.0) == math.inf
+    assert detectable_drop(difference({"q1": 1}, n=5), 1.0) == math.inf

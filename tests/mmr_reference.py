@@ -1,0 +1,98 @@
+"""A naive reference for MMR, in plain loops from the formula of its docstring, and candidates that are hard to tell.
+
+Nothing here is fast or shared with the package. Dot products are added by einsum, because numpy's dot adds in an order
+that depends on the length and the place in memory, and then equal vectors need not tie.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+_PRECISIONS = (np.float32, np.float64)
+
+
+def cosine(a: Array, b: Array) -> float:
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    lengths = np.sqrt(np.einsum("i,i->", a, a)) * np.sqrt(np.einsum("i,i->", b, b))
+    return float(np.einsum("i,i->", a, b) / lengths) if lengths > 0 else 0.0
+
+
+def mean_distance(vectors: Array) -> float:
+    n = len(vectors)
+    distances = [1 - cosine(vectors[i], vectors[j]) for i in range(n) for j in range(i)]
+    return sum(distances) / len(distances)
+
+
+def select(
+    relevance: Sequence[float], similarity: Sequence[Sequence[float]], k: int, lambda_mult: float
+) -> tuple[list[int], list[float]]:
+    picks: list[int] = []
+    scores: list[float] = []
+    while len(picks) < min(k, len(relevance)):
+        best, best_score = -1, -np.inf
+        for d in range(len(relevance)):
+            if d in picks:
+                continue
+            score = relevance[d]
+            if picks:
+                score = lambda_mult * relevance[d] - (1 - lambda_mult) * max(similarity[d][s] for s in picks)
+            if score > best_score:
+                best, best_score = d, score
+        scores.append(best_score if picks else lambda_mult * best_score)
+        picks.append(best)
+    return picks, scores
+
+
+@dataclass(frozen=True)
+class Situation:
+    """One call of `mmr`."""
+
+    query: Array
+    candidates: Array
+    relevance: Array | None
+    k: int
+    lambda_mult: float
+
+    def expected(self) -> tuple[list[int], list[float]]:
+        known = self.relevance
+        relevance = [cosine(self.query, c) for c in self.candidates] if known is None else known.tolist()
+        similarity = [[cosine(a, b) for b in self.candidates] for a in self.candidates]
+        return select(relevance, similarity, self.k, self.lambda_mult)
+
+
+def situations(number: int, seed: int) -> Iterator[Situation]:
+    """Ties, near ties, repeats, zero vectors, lengths that differ wildly, queries that are candidates, k > n."""
+    rng = np.random.default_rng(seed)
+    for _ in range(number):
+        n, d = int(rng.integers(1, 30)), int(rng.choice([1, 2, 3, 5, 16, 64, 300]))
+        candidates = _candidates(rng, n, d)
+        if rng.random() < 0.3:
+            candidates[rng.random(n) < 0.3] = 0
+        if rng.random() < 0.3:
+            candidates[rng.random(n) < 0.3] = candidates[0]
+        query = rng.normal(size=d) if rng.random() < 0.5 else rng.integers(-2, 3, d).astype(float)
+        if rng.random() < 0.2:
+            query = candidates[rng.integers(n)].copy()
+        yield Situation(
+            query.astype(_PRECISIONS[rng.integers(2)]),
+            candidates.astype(_PRECISIONS[rng.integers(2)]),
+            np.round(rng.random(n), 1) if rng.random() < 0.3 else None,
+            k=int(rng.integers(1, n + 5)),
+            lambda_mult=float(rng.choice([0, 1, 0.5, 0.3, 0.7, rng.random()])),
+        )
+
+
+def _candidates(rng: np.random.Generator, n: int, d: int) -> Array:
+    kinds: list[Callable[[], Array]] = [
+        lambda: rng.normal(size=(n, d)),
+        lambda: rng.integers(-2, 3, (n, d)).astype(float),
+        lambda: rng.normal(size=(n, d)) + 20,
+        lambda: rng.normal(size=(1 + n // 4, d))[rng.integers(1 + n // 4, size=n)],
+        lambda: rng.normal(size=(n, d)) * 10.0 ** rng.integers(-30, 30, (n, 1)),
+        lambda: 0.1 + rng.choice([0, 1e-7], (n, d)),
+    ]
+    return kinds[rng.integers(len(kinds))]()

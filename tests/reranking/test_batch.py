@@ -1,0 +1,97 @@
+"""A batch is what `mmr` selects for each of its queries."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mmr_reference import situations
+from retrieval_metrics.reranking import batch
+from retrieval_metrics.reranking.batch import mmr_batch
+from retrieval_metrics.reranking.mmr import mmr
+from retrieval_metrics.reranking.selection import Selection
+
+
+def same(selections: list[Selection], others: list[Selection]) -> bool:
+    return len(selections) == len(others) and all(
+        list(one) == list(other) and np.allclose(one.scores, other.scores, rtol=0, atol=1e-14)
+        for one, other in zip(selections, others, strict=True)
+    )
+
+
+@pytest.mark.parametrize(("n", "k"), [(20, 10), (20, 1), (20, None), (20, 50), (200, 10), (1, 1)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_an_array_of_candidates_for_each_query(n: int, k: int | None, dtype: Any) -> None:
+    rng = np.random.default_rng(n)
+    queries, candidates = rng.normal(size=(7, 30)).astype(dtype), rng.normal(size=(7, n, 30)).astype(dtype)
+    relevance = rng.random((7, n))
+    for lambda_mult in (0, 0.4, 1):
+        expected = [mmr(*one, k=k, lambda_mult=lambda_mult) for one in zip(queries, candidates, strict=True)]
+        for given in (candidates, list(candidates), candidates.tolist()):
+            assert same(mmr_batch(queries, given, k=k, lambda_mult=lambda_mult), expected)
+        known = [
+            mmr(None, one, k=k, lambda_mult=lambda_mult, relevance=relevant)
+            for one, relevant in zip(candidates, relevance, strict=True)
+        ]
+        assert same(mmr_batch(None, candidates, k=k, lambda_mult=lambda_mult, relevance=relevance), known)
+        assert same(mmr_batch(queries, candidates, k=k, lambda_mult=lambda_mult, relevance=relevance.tolist()), known)
+
+
+def test_lists_of_different_lengths_and_hard_cases_among_them() -> None:
+    hard = [case for case in situations(400, seed=3) if case.candidates.shape[1] == 3]
+    assert len(hard) > 20
+    queries, candidates = [case.query for case in hard], [case.candidates for case in hard]
+    candidates[4] = np.empty((0, 3))
+    for k in (1, 5, None):
+        expected = [mmr(*one, k=k) for one in zip(queries, candidates, strict=True)]
+        assert same(mmr_batch(queries, candidates, k=k), expected)
+
+
+@pytest.mark.parametrize(("n", "d"), [(15, 8), (400, 100)])
+def test_candidates_that_all_queries_share(n: int, d: int) -> None:
+    rng = np.random.default_rng(d)
+    queries, candidates = rng.normal(size=(5, d)), rng.normal(size=(n, d)).astype(np.float32)
+    relevance = rng.random((5, n))
+    expected = [mmr(query, candidates, k=9) for query in queries]
+    for given in (candidates, candidates.tolist(), list(candidates)):
+        assert same(mmr_batch(queries, given, k=9), expected)
+    known = [mmr(None, candidates, k=9, relevance=relevant) for relevant in relevance]
+    assert same(mmr_batch(None, candidates, k=9, relevance=relevance), known)
+
+
+def test_however_many_are_computed_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+    queries, candidates = rng.normal(size=(11, 6)), rng.normal(size=(11, 9, 6))
+    expected = mmr_batch(queries, candidates)
+    for numbers in (1, 4 * 9 * 6, 10**9):
+        monkeypatch.setattr(batch, "_NUMBERS_AT_ONCE", numbers)
+        assert same(mmr_batch(queries, candidates), expected)
+
+
+def test_no_queries_no_selections() -> None:
+    assert mmr_batch([], []) == []
+    assert mmr_batch(np.empty((0, 3)), np.empty((0, 5, 3))) == []
+    assert mmr_batch(np.empty((0, 3)), np.ones((5, 3))) == []
+    assert [len(selection) for selection in mmr_batch([[1, 0]] * 2, [[], []])] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("queries", "candidates", "options", "error", "message"),
+    [
+        ([[1, 0]], [[[1, 0]], [[0, 1]]], {}, ValueError, "1 queries but 2 lists of candidates"),
+        (None, [[[1, 0]]], {"relevance": [[1], [2]]}, ValueError, "2 lists of relevance but 1 lists of candidates"),
+        (None, [[[1, 0]]], {}, ValueError, "queries and relevance are both None"),
+        ([[1, 0], [1]], [[[1, 0]]] * 2, {}, ValueError, r"queries\[1\] has 1 dimensions but its candidates have 2"),
+        ([[1, 0]] * 2, [[[1, 0]], [[1, np.nan]]], {}, ValueError, r"candidates\[1\]\[0, 1\] is nan"),
+        ([[1, 0], [np.inf, 0]], [[[1, 0]]] * 2, {}, ValueError, r"queries\[1\]\[0\] is inf"),
+        ([[1, 0]] * 2, [[1, 0], [1, np.nan]], {}, ValueError, r"candidates\[1, 1\] is nan"),
+        ([[1, 0]] * 2, [[[1, 0]], None], {}, TypeError, r"candidates\[1\] must be numbers, got None"),
+        (None, [[[1, 0]]], {"relevance": [[1, 2]]}, ValueError, r"relevance\[0\] must have shape \(1,\)"),
+        ([[1, 0]], [[[1, 0]]], {"k": 0}, ValueError, "got 0"),
+        ([], [], {"k": 0}, ValueError, "got 0"),
+        ([[1, 0]], [[[1, 0]]], {"lambda_mult": 2}, ValueError, "got 2"),
+    ],
+)
+def test_errors_name_the_query(queries: Any, candidates: Any, options: Any, error: Any, message: str) -> None:
+    with pytest.raises(error, match=message):
+        mmr_batch(queries, candidates, **options)
