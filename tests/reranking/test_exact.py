@@ -1,13 +1,12 @@
-"""Cosines: the same for equal vectors, and never further off than is said."""
+"""Cosines: the same for equal vectors, however long these are."""
 
 from typing import Any
 
 import numpy as np
 import pytest
 
-from mmr_reference import cosine
-from retrieval_metrics.reranking.directions import Directions, GramDirections
-from retrieval_metrics.reranking.exact import exact_cosines, rounding_error
+from retrieval_metrics.reranking.directions import Directions
+from retrieval_metrics.reranking.exact import exact_cosines
 
 
 @pytest.mark.parametrize("d", [1, 2, 7, 64, 1000, 4095, 4096, 4097, 8193, 20_000])
@@ -32,37 +31,17 @@ def test_it_is_the_cosine_and_0_beside_a_zero_vector() -> None:
     assert exact_cosines(vectors, first, vectors, np.arange(4)).tolist() == [1, 24 / 25, 0, -1]
 
 
-@pytest.mark.parametrize("d", [1, 3, 100, 1536, 10_000])
-def test_fast_cosines_are_no_further_off_than_their_rounding_error(d: int) -> None:
-    rng = np.random.default_rng(d)
-    for vectors in (
-        rng.normal(size=(6, d)),
-        np.full((6, d), 0.1),  # every sum is rounded to the same side
-        rng.choice([1e-8, 1.0], (6, d)),
-        np.abs(rng.normal(size=(6, d))) ** 9,
-    ):
-        single = Directions(vectors.astype(np.float32), "vectors")
-        double = GramDirections(vectors.astype(np.float32), "vectors")
-        true = [cosine(vectors[0].astype(np.float32), row.astype(np.float32)) for row in vectors]
-        assert abs(single.cosines(single.unit(0)) - true).max() <= rounding_error(np.dtype(np.float32), d)
-        assert abs(double.cosines(double.unit(0)) - true).max() <= 2 * rounding_error(np.dtype(np.float64), d)
-
-
-def test_an_error_of_any_size_is_admitted_for_vectors_beyond_counting() -> None:
-    assert rounding_error(np.dtype(np.float32), 10**8) == np.inf
-
-
-@pytest.mark.parametrize("kind", [Directions, GramDirections])
+@pytest.mark.parametrize("precision", [None, np.dtype(np.float64)])
 @pytest.mark.parametrize(
     ("dtype", "powers"), [(np.float32, (-120, -60, 60, 120)), (np.float64, (-900, -500, 500, 1000))]
 )
-def test_the_length_of_a_vector_does_not_matter_however_extreme(kind: Any, dtype: Any, powers: Any) -> None:
+def test_the_length_of_a_vector_does_not_matter_however_extreme(precision: Any, dtype: Any, powers: Any) -> None:
     vectors = np.random.default_rng(5).normal(size=(6, 9)).astype(dtype)
-    plain = kind(vectors, "vectors")
+    plain = Directions(vectors, "vectors", precision=precision)
     for power in powers:
         extreme = vectors.copy()
         extreme[1::2] = np.ldexp(vectors[1::2], power)
-        stretched = kind(extreme, "vectors")
+        stretched = Directions(extreme, "vectors", precision=precision)
         cosines = stretched.cosines(stretched.unit(0).astype(np.float64))
         assert cosines == pytest.approx(plain.cosines(plain.unit(0).astype(np.float64)), abs=1e-6)
         rows = np.arange(6)

@@ -4,9 +4,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mmr_reference import Situation, cosine, situations
-from retrieval_metrics.reranking import methods
+from retrieval_metrics.reranking import lazy_greedy as lazy
+from retrieval_metrics.reranking import methods, provisional
 from retrieval_metrics.reranking.directions import Directions
 from retrieval_metrics.reranking.greedy import gram, running_maximum
 from retrieval_metrics.reranking.lazy_greedy import lazy_greedy
@@ -46,6 +49,25 @@ def in_float64(query: Any, candidates: Any, k: int, lambda_mult: float) -> list[
     return picks
 
 
+def of_whole_numbers(query: Any, candidates: Any, k: int, lambda_mult: float) -> list[int]:
+    """The formula, as it reads, for whole numbers: their products are exact in whatever order they are added."""
+    wide, asked = candidates.astype(np.float64), query.astype(np.float64)
+    lengths = np.sqrt((wide * wide).sum(axis=1))
+
+    def cosines(vector: Any) -> Any:
+        both = lengths * np.sqrt(vector @ vector)
+        return np.divide(wide @ vector, both, out=np.zeros(len(wide)), where=both > 0)
+
+    relevance = cosines(asked)
+    picks, redundancy = [int(relevance.argmax())], np.full(len(wide), -np.inf)
+    while len(picks) < k:
+        redundancy = np.maximum(redundancy, cosines(wide[picks[-1]]))
+        score = lambda_mult * relevance - (1 - lambda_mult) * redundancy
+        score[picks] = -np.inf
+        picks.append(int(score.argmax()))
+    return picks
+
+
 @pytest.mark.parametrize("method", ALL)
 def test_every_method_selects_what_the_formula_says(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(methods, "fastest", lambda *_: method)
@@ -54,6 +76,45 @@ def test_every_method_selects_what_the_formula_says(method: Any, monkeypatch: py
         selection = solve(situation)
         assert list(selection) == picks, situation
         assert selection.scores == pytest.approx(scores, abs=1e-12)
+
+
+@pytest.mark.parametrize(("leaders", "compared"), [((1, 1), 1), ((2, 3), 4), ((3, 8), 5), ((5, 6), 25)])
+def test_a_few_leaders_compete_for_what_the_formula_says(
+    leaders: tuple[int, int], compared: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(methods, "fastest", lambda *_: lazy_greedy)
+    monkeypatch.setattr(lazy, "_LEADERS", leaders)
+    monkeypatch.setattr(lazy, "_COMPARED", compared)
+    for situation in situations(250, seed=4):
+        picks, scores = situation.expected()
+        selection = solve(situation)
+        assert list(selection) == picks, situation
+        assert selection.scores == pytest.approx(scores, abs=1e-12)
+
+
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 3000), k=st.integers(1, 120), method=st.sampled_from(ALL[1:]))
+@settings(max_examples=60, deadline=None)
+def test_among_very_many_ties_repeats_and_zero_vectors_the_lowest_index_is_first(
+    seed: int, n: int, k: int, method: Any
+) -> None:
+    rng = np.random.default_rng(seed)
+    d, largest = rng.integers(1, 7), rng.integers(1, 5)
+    candidates = rng.integers(-largest, largest + 1, (n, d)).astype(np.float32)
+    query = rng.integers(-largest, largest + 1, d)
+    lambda_mult = float(rng.choice([0, 0.25, 0.5, 0.75, 1, rng.random()]))
+    expected = of_whole_numbers(query, candidates, min(k, n), lambda_mult)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(methods, "fastest", lambda *_: method)
+        assert list(mmr(query, candidates, k=k, lambda_mult=lambda_mult)) == expected
+
+
+@pytest.mark.parametrize("lambda_mult", [0.0, 0.3, 0.5, 0.9, 1.0])
+def test_leaders_of_more_candidates_than_are_compared_at_once(lambda_mult: float) -> None:
+    query, candidates = clustered(5000, 120)
+    assert methods.fastest(candidates, 200) is lazy_greedy
+    picks = in_float64(query, candidates, 200, lambda_mult)
+    for vectors in (candidates, candidates.astype(np.float64)):
+        assert list(mmr(query, vectors, k=200, lambda_mult=lambda_mult)) == picks
 
 
 def test_mmr_itself_selects_what_the_formula_says() -> None:
@@ -132,16 +193,30 @@ def test_a_proof_fails_where_a_rival_is_ahead_or_level_and_where_there_are_too_m
     given = GivenRelevance(np.array([0.9, 0.5, 0.6, 0.6]))
     # At lambda 1, after 0, the second is 2: level with 3 and ahead of 1.
     for rival, picks, provable in ((1, [0, 2], True), (2, [0, 1], False), (3, [0, 2], False)):
-        provisional = Provisional(candidates, given, 1.0)
-        provisional._steps, provisional._rivals = [1], [rival]  # noqa: SLF001  # as `_settle` notes them
-        scores = provisional.prove(picks)
+        attempt = Provisional(candidates, given, 1.0)
+        attempt._steps, attempt._rivals = [1], [rival]  # noqa: SLF001  # as `_settle` notes them
+        scores = attempt.prove(picks)
         assert (scores is not None) is provable
         if scores is not None:
             assert scores.tolist() == [0.9, 0.6]
     many = Directions(np.eye(20, dtype=np.float32), "candidates")
-    provisional = Provisional(many, CosineRelevance(Directions(np.ones((1, 20)), "query")), 0.5)
-    provisional._steps, provisional._rivals = [1] * 18, list(range(2, 20))  # noqa: SLF001  # as above
-    assert provisional.prove([0, 1]) is None
+    attempt = Provisional(many, CosineRelevance(Directions(np.ones((1, 20)), "query")), 0.5)
+    attempt._steps, attempt._rivals = [1] * 18, list(range(2, 20))  # noqa: SLF001  # as above
+    assert attempt.prove([0, 1]) is None
+
+
+@pytest.mark.parametrize("limit", ["_PROVED", "_NOTED", "_FEW"])
+@pytest.mark.parametrize("method", [running_maximum, lazy_greedy])
+def test_however_many_rivals_are_settled_noted_and_proved(
+    method: Any, limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(methods, "fastest", lambda *_: method)
+    monkeypatch.setattr(provisional, limit, 0)
+    for situation in situations(150, seed=5):
+        picks, scores = situation.expected()
+        selection = solve(situation)
+        assert list(selection) == picks, situation
+        assert selection.scores == pytest.approx(scores, abs=1e-12)
 
 
 def test_relevance_far_beyond_the_precision_of_float32_still_decides() -> None:

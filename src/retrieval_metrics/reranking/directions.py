@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from retrieval_metrics.reranking.products import ALL, BLOCK, DOUBLE, SINGLE, dot_products, resolution, squared_lengths
 from retrieval_metrics.reranking.vectors import require_finite
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from retrieval_metrics.reranking.vectors import FloatArray, Vectors
+    from retrieval_metrics.reranking.vectors import Indices, Vectors
 
-SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 # Squared lengths in between neither overflow nor lose digits on their way into a cosine.
 _RANGE = {dtype: (float(np.finfo(dtype).tiny) ** 0.6, float(np.finfo(dtype).max) ** 0.9) for dtype in (SINGLE, DOUBLE)}
-_COPY_BLOCK = 12_800  # numbers: 100 kB of float64 stay in the cache, and malloc has them without asking the system
+_CONVERTED = 32_768  # numbers at once: 256 kB of float64 stay in a cache, and in memory that the process has already
 
 
 class Directions:
@@ -25,75 +25,76 @@ class Directions:
 
     Attributes:
         vectors: The vectors, float32 or float64, shape (n, d), none so long or short that its square is out of range.
-        inverse_lengths: 1 / length of each, 0 for a zero vector, shape (n,), in the precision of the cosines.
+        precision: That of the products of vectors.
+        block: How many dimensions of a product are added up in a row.
+        inverse_lengths: 1 / length of each, 0 for a zero vector, shape (n,), in that precision.
     """
 
-    def __init__(self, vectors: Vectors, what: str) -> None:
-        """Take the vectors and their name for the error that a NaN or an infinite number raises."""
+    def __init__(
+        self, vectors: Vectors, what: str, *, precision: np.dtype[Any] | None = None, block: int = BLOCK
+    ) -> None:
+        """Take the vectors and their name for the error that a NaN or an infinite number raises.
+
+        Args:
+            vectors: The vectors.
+            what: Their name.
+            precision: That of the products of vectors; None takes that of the vectors.
+            block: How many dimensions of a float32 product are added up in a row.
+        """
+        n, d = vectors.shape
         self._what = what
-        self.vectors, squares = _in_range(vectors, what)
-        self.inverse_lengths = _inverse_lengths(squares)
+        self.precision = vectors.dtype if precision is None else precision
+        self.block = block if self.precision == SINGLE else d
+        if self.precision != vectors.dtype:
+            self.block = max(1, _CONVERTED // n)
+            if self.block >= d:
+                vectors = vectors.astype(self.precision)
+        self.vectors, squares = _in_range(vectors, self.precision, what)
+        self.inverse_lengths: Vectors = (1 / np.sqrt(squares)).astype(self.precision, copy=False)
 
     @cached_property
     def double(self) -> Directions:
         """The same directions in float64."""
-        return Directions(self.vectors.astype(DOUBLE), self._what) if self.vectors.dtype == SINGLE else self
+        return self if self.precision == DOUBLE else Directions(self.vectors.astype(DOUBLE), self._what)
+
+    def resolution(self, largest: float) -> float:
+        """Return the least distance of two scores that proves which is larger.
+
+        Args:
+            largest: The largest absolute relevance.
+        """
+        return resolution(self.precision, self.vectors.shape[1], largest, self.block)
 
     def unit(self, row: int) -> Vectors:
         """Return the unit vector of one row, shape (d,)."""
         unit: Vectors = self.vectors[row] * self.inverse_lengths[row]
         return unit
 
+    def products(self, units: Vectors, rows: Indices | slice = ALL) -> Vectors:
+        """Return the dot products of some vectors with one unit vector, or with each of several."""
+        if units.ndim == 1 and self.block >= len(units):
+            products: Vectors = self.vectors[rows].dot(units)  # all that `dot_products` would do, without its trouble
+            return products
+        return dot_products(self.vectors[rows], units, self.precision, self.block)
+
     def cosines(self, unit: Vectors) -> Vectors:
         """Return the cosine of every vector with one unit vector, shape (n,)."""
-        products: Vectors = self.vectors.dot(unit.astype(self.vectors.dtype, copy=False))
-        return products * self.inverse_lengths
+        return self.products(unit.astype(self.precision, copy=False)) * self.inverse_lengths
 
-    def products(self) -> Vectors:
-        """Return the dot products of all pairs of vectors, their Gram matrix, shape (n, n)."""
-        return self.vectors @ self.vectors.T
-
-
-class GramDirections(Directions):
-    """Directions whose dot products, all computed beforehand, are float64 even where the vectors are float32."""
-
-    def __init__(self, vectors: Vectors, what: str) -> None:
-        """Take the vectors and their name for the error that a NaN or an infinite number raises."""
-        n, d = vectors.shape
-        width = max(1, _COPY_BLOCK // n)
-        self._blocks = [slice(start, start + width) for start in range(0, d, width)]
-        self.vectors = vectors
-        self._products = self._multiply()
-        squares = self._products.diagonal().copy()
-        if not ordinary(squares, vectors.dtype).all():
-            self.vectors, _ = _in_range(vectors, what)
-            self._products = self._multiply()
-            squares = self._products.diagonal().copy()
-        self.inverse_lengths = _inverse_lengths(squares)
-
-    def _multiply(self) -> FloatArray:
-        products = np.zeros((len(self.vectors), len(self.vectors)))
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not ordinary is found in the squares
-            for block in self._blocks:
-                part = self.vectors[:, block].astype(DOUBLE)
-                products += part @ part.T
-        return products
+    def cosines_between(self, rows: Indices | slice, others: Indices | slice) -> Vectors:
+        """Return the cosine of each of some vectors with each of some others, shape (rows, others)."""
+        left = self.vectors[rows]
+        # The products of a matrix with itself take half the time.
+        right = left if others is rows else self.vectors[others]
+        cosines = dot_products(left, right, self.precision, self.block)
+        cosines *= self.inverse_lengths[others]
+        cosines *= self.inverse_lengths[rows, np.newaxis]
+        return cosines
 
     @cached_property
-    def double(self) -> Directions:
-        """These directions."""
-        return self
-
-    def cosines(self, unit: Vectors) -> Vectors:
-        """Return the cosine of every vector with one unit vector, shape (n,)."""
-        products = np.zeros(len(self.vectors))
-        for block in self._blocks:
-            products += self.vectors[:, block].astype(DOUBLE).dot(unit[block])
-        return products * self.inverse_lengths
-
-    def products(self) -> Vectors:
-        """Return the dot products of all pairs of vectors, their Gram matrix, shape (n, n)."""
-        return self._products
+    def all_cosines(self) -> Vectors:
+        """The cosine of every vector with every vector, shape (n, n)."""
+        return self.cosines_between(ALL, ALL)
 
 
 def ordinary(squares: Vectors, dtype: np.dtype[Any]) -> npt.NDArray[np.bool_]:
@@ -103,24 +104,23 @@ def ordinary(squares: Vectors, dtype: np.dtype[Any]) -> npt.NDArray[np.bool_]:
     return inside
 
 
-def _in_range(vectors: Vectors, what: str) -> tuple[Vectors, Vectors]:
-    """Return finite vectors and their squared lengths, each vector brought into range where it is not.
+def _in_range(vectors: Vectors, precision: np.dtype[Any], what: str) -> tuple[Vectors, Vectors]:
+    """Return finite vectors and their squared lengths, infinity for 0, each vector brought into range where it is not.
 
     That is done in a copy, by multiplying with a power of two, which changes no cosine, not even its last digit.
     """
-    squares = np.einsum("ij,ij->i", vectors, vectors)
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not ordinary is found in the squares
+        squares = squared_lengths(vectors, precision)
+    low, high = _RANGE[vectors.dtype]
+    if squares[squares.argmin()] >= low and squares[squares.argmax()] <= high:  # NaN, if there is one, is both
+        return vectors, squares
     rows = np.flatnonzero(~ordinary(squares, vectors.dtype))
-    if rows.size:
-        require_finite(vectors[rows], what, rows)
-        largest = np.abs(vectors[rows]).max(axis=1)
-        rows, largest = rows[largest > 0], largest[largest > 0]
+    require_finite(vectors[rows], what, rows)
+    largest = np.abs(vectors[rows]).max(axis=1)
+    rows, largest = rows[largest > 0], largest[largest > 0]
     if rows.size:
         vectors = vectors.copy()
         vectors[rows] = np.ldexp(vectors[rows], -np.frexp(largest)[1][:, np.newaxis])
-        squares[rows] = np.einsum("ij,ij->i", vectors[rows], vectors[rows])
-    return vectors, squares
-
-
-def _inverse_lengths(squares: Vectors) -> Vectors:
+        squares[rows] = squared_lengths(vectors[rows], precision)
     squares[squares == 0] = np.inf
-    return 1 / np.sqrt(squares)
+    return vectors, squares

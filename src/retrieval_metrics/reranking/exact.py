@@ -1,9 +1,8 @@
-"""The cosine to the last digit, and how far from it a faster one can be."""
+"""The cosine to the last digit."""
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -43,14 +42,3 @@ def _dot(a: FloatArray, b: FloatArray) -> FloatArray:
         block = slice(start, start + _EINSUM_BLOCK)
         products += np.einsum("ij,ij->i", a[:, block], b[:, block])
     return products
-
-
-def rounding_error(dtype: np.dtype[Any], d: int) -> float:
-    """Return how far a cosine of two vectors of `d` numbers, computed in any order in `dtype`, can be off.
-
-    The dot product adds d rounded products, and each length as many under a square root: with a few operations to spare
-    that is 2 (d + 4) roundings of at most eps / 2. Source: Higham, Accuracy and Stability of Numerical Algorithms
-    (2002), section 3.1.
-    """
-    relative = (d + 4) * float(np.finfo(dtype).eps)
-    return relative / (1 - relative) if relative < 1 else math.inf

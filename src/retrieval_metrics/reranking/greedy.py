@@ -42,13 +42,11 @@ def greedy(
 
 
 def gram(mmr: MarginalRelevance, k: int) -> Picks:
-    """Compute the products of all candidates beforehand: best for a few of which many are to be picked."""
-    candidates = mmr.candidates
-    table = mmr.beside(candidates.products() * candidates.inverse_lengths[:, np.newaxis])  # row j: beside pick j
+    """Compute the cosines of all candidates beforehand: best for a few of which many are to be picked."""
+    table = mmr.beside_each(mmr.candidates.all_cosines)
     return greedy(mmr.first(), k, table.__getitem__, mmr.take)
 
 
 def running_maximum(mmr: MarginalRelevance, k: int) -> Picks:
     """Compute the products of all candidates with a pick when it is picked, in one pass over the vectors each."""
-    candidates = mmr.candidates
-    return greedy(mmr.first(), k, lambda pick: mmr.beside(candidates.vectors.dot(candidates.unit(pick))), mmr.take)
+    return greedy(mmr.first(), k, mmr.beside, mmr.take)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.reranking.directions import SINGLE, Directions, GramDirections
+from retrieval_metrics.reranking.directions import Directions
 from retrieval_metrics.reranking.greedy import gram, running_maximum
 from retrieval_metrics.reranking.lazy_greedy import lazy_greedy
-from retrieval_metrics.reranking.marginal_relevance import MarginalRelevance, resolution
+from retrieval_metrics.reranking.marginal_relevance import MarginalRelevance
+from retrieval_metrics.reranking.products import BLOCK, DOUBLE, SINGLE
 from retrieval_metrics.reranking.provisional import Provisional
 from retrieval_metrics.reranking.selection import Selection
 from retrieval_metrics.reranking.vectors import cutoff
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 # Measured with tests/benchmarks/mmr.py.
 _GRAM_CANDIDATES = 120
 _GRAM_CANDIDATES_PER_PICK = 3
-_LAZY_BYTES = 8_000_000
+_LAZY_CANDIDATES = 250
+_LAZY_BYTES = 50_000_000  # to be read by all the steps together
 _USEFUL_RESOLUTION = 0.1  # of scores of about 1: what cannot tell them apart is not worth a try
 
 
@@ -33,7 +35,9 @@ def fastest(vectors: Vectors, k: int) -> Method:
     """Return the method that selects `k` of the candidates, shape (n, d), in the least time."""
     if len(vectors) <= min(_GRAM_CANDIDATES, _GRAM_CANDIDATES_PER_PICK * k):
         return gram
-    return lazy_greedy if vectors.nbytes > _LAZY_BYTES else running_maximum
+    if len(vectors) > _LAZY_CANDIDATES and vectors.nbytes * k > _LAZY_BYTES:
+        return lazy_greedy
+    return running_maximum
 
 
 def solve(problems: Sequence[Problem], k: int | None, lambda_mult: float) -> list[Selection]:
@@ -48,14 +52,18 @@ def solve(problems: Sequence[Problem], k: int | None, lambda_mult: float) -> lis
     if not picks:
         return [Selection.of([], []) for _ in problems]
     method = fastest(vectors, picks)
-    candidates = GramDirections(vectors, problems[0].name) if method is gram else Directions(vectors, problems[0].name)
+    candidates = Directions(
+        vectors,
+        problems[0].name,
+        precision=DOUBLE if method is gram else None,
+        block=vectors.shape[1] if method is running_maximum else BLOCK,
+    )
     return [select(candidates, method, picks, problem.measure(), lambda_mult) for problem in problems]
 
 
 def select(candidates: Directions, method: Method, k: int, relevance: Relevance, lambda_mult: float) -> Selection:
     """Select `k` >= 1 candidates by MMR: in float32 where that suffices and can be proved to, else in float64."""
-    dtype, d = candidates.inverse_lengths.dtype, candidates.vectors.shape[1]
-    if dtype == SINGLE and resolution(dtype, d, relevance.largest) < _USEFUL_RESOLUTION:
+    if candidates.precision == SINGLE and candidates.resolution(relevance.largest) < _USEFUL_RESOLUTION:
         provisional = Provisional(candidates, relevance, lambda_mult)
         picks, _ = method(provisional, k)
         scores = provisional.prove(picks)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.reranking.directions import DOUBLE, ordinary
-from retrieval_metrics.reranking.marginal_relevance import resolution
+from retrieval_metrics.reranking.directions import ordinary
+from retrieval_metrics.reranking.products import DOUBLE, resolution
 from retrieval_metrics.reranking.selection import Selection
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def select_stacked(
         cosines, relevance = cosines[:, :-1, :-1], cosines[:, -1, :-1]
     else:
         largest = float(np.abs(relevance).max())
-    tolerance = resolution(DOUBLE, vectors.shape[2], largest)
+    tolerance = resolution(DOUBLE, vectors.shape[2], largest, block=vectors.shape[2])
 
     table = lambda_mult * relevance[:, np.newaxis, :] - (1 - lambda_mult) * cosines
     each = np.arange(len(vectors))
