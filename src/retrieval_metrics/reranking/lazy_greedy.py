@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.reranking.marginal_relevance import MarginalRelevance
     from retrieval_metrics.reranking.vectors import Indices
 
-_LEADERS = 32, 100  # how many candidates compete at once: as many as there are to be picks, but no fewer and no more
-_COMPARED = 1000  # how many candidates are compared at once with the newer picks, at least
+_LEADERS = 16, 100  # how many candidates compete at once: as many as there are to be picks, but no fewer and no more
+_COMPARED = 200  # how many candidates are compared at once with the newer picks, at least
 
 
 def lazy_greedy(mmr: MarginalRelevance, k: int) -> Picks:
@@ -59,7 +59,7 @@ class _Bounds:
         self._units[self._known : len(picks)] = candidates.vectors[new] * candidates.inverse_lengths[new, np.newaxis]
         self._known = len(picks)
         self._reach = max(_COMPARED, self._reach // 2)
-        while self._reach < len(scores):
+        while 2 * self._reach < len(scores):  # else all are compared, which needs no copy of their vectors
             self._least = float(np.partition(scores, -self._reach)[-self._reach])
             self._compare(np.flatnonzero((scores >= self._least) & (self._compared < len(picks))))
             if np.count_nonzero(scores > self._least + self._mmr.tolerance) >= self._leaders / 2:
