@@ -219,11 +219,17 @@ def test_however_many_rivals_are_settled_noted_and_proved(
         assert selection.scores == pytest.approx(scores, abs=1e-12)
 
 
-def test_relevance_far_beyond_the_precision_of_float32_still_decides() -> None:
+@pytest.mark.parametrize("method", [running_maximum, lazy_greedy])
+def test_relevance_far_beyond_the_precision_of_float32_still_decides(
+    method: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(methods, "fastest", lambda *_: method)
     _, candidates = clustered(500, 60)
     relevance = 1e12 + np.arange(500.0)
     assert list(mmr(None, candidates, relevance=relevance, k=3, lambda_mult=0.9)) == [499, 498, 497]
     assert list(mmr(None, candidates, relevance=1e290 * relevance, k=1)) == [499]
+    opposed = np.where(np.arange(500) == 7, 1.5e308, -1.5e308)
+    assert list(mmr(None, candidates, relevance=opposed, k=3, lambda_mult=1)) == [7, 0, 1]
 
 
 def test_scores_are_float64_also_of_float32_vectors() -> None:

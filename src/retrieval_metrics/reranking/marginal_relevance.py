@@ -76,11 +76,11 @@ class MarginalRelevance:
         best = int(scores.argmax())
         score = scores[best]
         scores[best] = -np.inf
-        lead = score - scores[scores.argmax()]
-        if lead <= self.tolerance:
+        next_score = scores[scores.argmax()]
+        if next_score >= score - self.tolerance:
             rivals = (scores >= score - self.tolerance).nonzero()[0]
             scores[best] = score
-            best = self._settle(best, rivals, float(lead), picks, rows)
+            best = self._settle(best, rivals, float(score - next_score), picks, rows)
             score, scores[best] = scores[best], -np.inf
         return best, float(score)
 

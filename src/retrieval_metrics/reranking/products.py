@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import cache, reduce
+from functools import lru_cache, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,7 +57,7 @@ def _row_by_row(vectors: Vectors) -> Vectors:
     return products
 
 
-@cache
+@lru_cache
 def rounding_error(dtype: np.dtype[Any], d: int, block: int = BLOCK) -> float:
     """Return how far a cosine of two vectors of `d` numbers, computed of these products in `dtype`, can be off.
 
