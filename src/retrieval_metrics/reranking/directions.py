@@ -67,7 +67,8 @@ class Directions:
 
     def unit(self, row: int) -> Vectors:
         """Return the unit vector of one row, shape (d,)."""
-        unit: Vectors = self.vectors[row] * self.inverse_lengths[row]
+        # Before numpy 2, a float64 number times a float32 array was float32.
+        unit: Vectors = np.multiply(self.vectors[row], self.inverse_lengths[row], dtype=self.precision)
         return unit
 
     def products(self, units: Vectors, rows: Indices | slice = ALL) -> Vectors:
