@@ -95,7 +95,7 @@ class Comparison(Printed):
                 sums = Sums.of(column)
                 limits = evaluation.bounds(metric, sums)
                 found[str(metric)][system] = interval_from_sums(
-                    sums, level=self.level, binary=metric.definition.binary, bounds=limits
+                    sums, level=self.level, binary=evaluation.is_binary(metric), bounds=limits
                 )
         return ByMetric(found)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.checks import RetrievalWarning
-from retrieval_metrics.evaluation.counts import count, failures
+from retrieval_metrics.evaluation.counts import NOTHING_FOUND, OTHER_IDS, count, failures
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.tie_range import over_tie_orders
 from retrieval_metrics.evaluation.under_rules import judge_under, refuse, truth_under
@@ -150,10 +150,10 @@ def _warn(evaluation: Evaluation, run: RunMapping) -> None:
         hint = (
             "do the items carry the texts, sources and offsets that the truth asks for?"
             if judged.qrels.has_pieces
-            else "are the ids of chunks compared with the ids of documents?"
+            else OTHER_IDS
         )
         warnings.warn(
-            f"none of the retrieved documents is judged for its query, so every metric is 0; {hint} "
+            f"{NOTHING_FOUND}; {hint} "
             f"The qrels have, for example, {judged.qrels.documents[:3]!r}",
             RetrievalWarning,
             stacklevel=3,

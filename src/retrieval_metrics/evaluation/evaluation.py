@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.judging.rules import Rules
     from retrieval_metrics.metrics.metric import Metric
     from retrieval_metrics.statistics import Interval
-    from retrieval_metrics.types import FloatArray, QueryId, QueryTexts
+    from retrieval_metrics.types import FloatArray, IntArray, QueryId, QueryTexts
 
 T = TypeVar("T")
 
@@ -164,7 +164,7 @@ class Evaluation(Printed):
             from retrieval_metrics.evaluation.reachable import ideal_values  # noqa: PLC0415  (intervals alone need it)
 
             ideal = None if self.judged is None else ideal_values(metric, self.judged, self.rules)
-            return None if ideal is None else ideal[list(self._judged_at.values())]
+            return None if ideal is None else ideal[self.positions]
         return None if self.tie_range is None else self.tie_range.column(kind, metric)
 
     def totals(self) -> Totals:
@@ -227,7 +227,11 @@ class Evaluation(Printed):
         from retrieval_metrics.statistics import interval_from_sums  # noqa: PLC0415  (only means that are printed)
 
         sums = self._sums_of_values(metric)
-        return interval_from_sums(sums, level=level, binary=metric.definition.binary, bounds=self.bounds(metric, sums))
+        return interval_from_sums(sums, level=level, binary=self.is_binary(metric), bounds=self.bounds(metric, sums))
+
+    def is_binary(self, metric: Metric) -> bool:
+        """Return whether every value of a metric is 0 or 1, which the mean over orders of equal scores need not be."""
+        return metric.definition.binary and self.rules.ties != "expected"
 
     def bounds(self, metric: Metric, sums: Sums) -> tuple[float, float]:
         """Return the least and the largest value that a metric can have on these queries, given some that it has."""
@@ -265,8 +269,12 @@ class Evaluation(Printed):
         return self._judged_at[query]
 
     @cached_property
+    def positions(self) -> IntArray:
+        """The position of each query among the judged ones, shape (queries,)."""
+        return np.fromiter(self._judged_at.values(), np.int64, len(self._judged_at))
+
+    @cached_property
     def _judged_at(self) -> dict[QueryId, int]:
-        """The position of each query in the judged run."""
         judged = () if self.judged is None else self.judged.qrels.queries
         position = {query: at for at, query in enumerate(judged)}
         return {query: position[query] for query in self.queries}
