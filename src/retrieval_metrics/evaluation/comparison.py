@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from retrieval_metrics.evaluation.aligned import aligned
 from retrieval_metrics.evaluation.by_metric import ByMetric
 from retrieval_metrics.evaluation.paired_tests import RESAMPLES, common_metrics, tested
+from retrieval_metrics.evaluation.reachable import is_binary
 from retrieval_metrics.evaluation.verdict import comparison_tables, verdict
 from retrieval_metrics.metrics.metric import Metric
 from retrieval_metrics.presentation.extras import require
@@ -95,7 +96,7 @@ class Comparison(Printed):
                 sums = Sums.of(column)
                 limits = evaluation.bounds(metric, sums)
                 found[str(metric)][system] = interval_from_sums(
-                    sums, level=self.level, binary=evaluation.is_binary(metric), bounds=limits
+                    sums, level=self.level, binary=is_binary(metric, sums), bounds=limits
                 )
         return ByMetric(found)
 

@@ -153,8 +153,7 @@ def _warn(evaluation: Evaluation, run: RunMapping) -> None:
             else OTHER_IDS
         )
         warnings.warn(
-            f"{NOTHING_FOUND}; {hint} "
-            f"The qrels have, for example, {judged.qrels.documents[:3]!r}",
+            f"{NOTHING_FOUND}; {hint} The qrels have, for example, {judged.qrels.documents[:3]!r}",
             RetrievalWarning,
             stacklevel=3,
         )

@@ -224,14 +224,12 @@ class Evaluation(Printed):
         return self._intervals[level]
 
     def _interval(self, metric: Metric, level: float) -> Interval:
+        from retrieval_metrics.evaluation.reachable import is_binary  # noqa: PLC0415  (as above)
         from retrieval_metrics.statistics import interval_from_sums  # noqa: PLC0415  (only means that are printed)
 
         sums = self._sums_of_values(metric)
-        return interval_from_sums(sums, level=level, binary=self.is_binary(metric), bounds=self.bounds(metric, sums))
-
-    def is_binary(self, metric: Metric) -> bool:
-        """Return whether every value of a metric is 0 or 1, which the mean over orders of equal scores need not be."""
-        return metric.definition.binary and self.rules.ties != "expected"
+        binary = is_binary(metric, sums)
+        return interval_from_sums(sums, level=level, binary=binary, bounds=self.bounds(metric, sums))
 
     def bounds(self, metric: Metric, sums: Sums) -> tuple[float, float]:
         """Return the least and the largest value that a metric can have on these queries, given some that it has."""

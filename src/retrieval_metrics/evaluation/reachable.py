@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.rules import Rules
     from retrieval_metrics.metrics.metric import Metric
+    from retrieval_metrics.statistics.sums import Sums
     from retrieval_metrics.types import FloatArray
 
 BELOW_ONE = frozenset({"precision", "f1", "rbp", "err"})
@@ -43,6 +44,11 @@ def bounds(metric: Metric, smallest: float, largest: float, ideal: float | None)
     if ideal is None:
         return 0.0, 1.0
     return 0.0, min(max(ideal, largest), 1.0) or 1.0
+
+
+def is_binary(metric: Metric, sums: Sums) -> bool:
+    """Return whether a metric that is 0 or 1 is so for every query; its mean over orders of equal scores need not be."""
+    return metric.definition.binary and sums.total == sums.total_of_squares
 
 
 def _has_known_ideal(metric: Metric, qrels: Qrels) -> bool:

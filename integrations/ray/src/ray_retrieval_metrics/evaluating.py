@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import retrieval_metrics as rm
 from ray_retrieval_metrics.judgments import read_judgments
-from ray_retrieval_metrics.query_rows import value_columns
 from ray_retrieval_metrics.scoring import score_block
 from ray_retrieval_metrics.shuffled_rows import (
     RETRIEVED,
@@ -76,7 +75,6 @@ def evaluate_dataset(
             with a row is raised where it is scored, naming its query.
     """
     rules, chosen = as_rules(semantics, ties), as_metrics(metrics)
-    value_columns(chosen, rules)  # raises where a metric has no meaning for ids
     judgments, in_run = read_judgments(qrels, qrels_columns), columns_of_run(run, run_columns)
     for role, ours, theirs in zip(("query", "document"), judgments.id_kinds, id_kinds(run, in_run), strict=True):
         same_kind(ours, f"{role} ids in the qrels", theirs, "those in the run")

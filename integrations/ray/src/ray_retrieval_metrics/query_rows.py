@@ -44,11 +44,7 @@ def column_name(kind: Kind, metric: rm.Metric) -> str:
 
 
 def value_columns(metrics: Sequence[rm.Metric], rules: rm.Rules) -> list[str]:
-    """Return the names of the columns that hold values: what is known of flat judgments for these metrics.
-
-    Raises:
-        ValueError: If a metric is not defined for ids.
-    """
+    """Return the names of the columns that hold values: what is known for these metrics where judgments are flat."""
     example = evaluate_part(Qrels({"query": ["document"]}), {"query": ["document"]}, metrics, rules)
     known = [(kind, metric) for kind in KINDS for metric in metrics if example.column(kind, metric) is not None]
     return [column_name(kind, metric) for kind, metric in known]
