@@ -47,7 +47,7 @@ def bounds(metric: Metric, smallest: float, largest: float, ideal: float | None)
 
 
 def is_binary(metric: Metric, sums: Sums) -> bool:
-    """Return whether a metric that is 0 or 1 is so for every query; its mean over orders of equal scores need not be."""
+    """Return whether all values are 0 or 1; of a binary metric the means over orders of equal scores need not be."""
     return metric.definition.binary and sums.total == sums.total_of_squares
 
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from ray.data import Dataset
 
+    from ray_retrieval_metrics.judgments import Judgments
+    from ray_retrieval_metrics.shuffled_rows import Columns
     from retrieval_metrics.types import QrelsMapping
 
 ROWS_IN_A_PARTITION = 1_000_000
@@ -84,14 +86,19 @@ def evaluate_dataset(
             'Dataset stand in no order; pass ties="docid" or ties="expected", or a run with ranks'
         )
         raise ValueError(msg)
-    rows = blockwise(run, to_rows, columns=in_run, says=RETRIEVED)
+    scale = judgments.largest_grade() if any(_divides_by_largest_grade(metric) for metric in chosen) else None
+    rows = by_query(judgments, run, in_run, partitions or _partitions(run))
+    return blockwise(rows, score_block, metrics=chosen, rules=rules, by=in_run.kind, scale=scale)
+
+
+def by_query(judgments: Judgments, run: Dataset, columns: Columns, partitions: int) -> Dataset:
+    """Return the rows of run and judgments in so many blocks, all those of a query in one."""
+    rows = blockwise(run, to_rows, columns=columns, says=RETRIEVED)
     if judgments.judged is not None:
         import ray  # noqa: PLC0415  (whoever has a Dataset has it)
 
         rows = blockwise(rows, without_unjudged, judged=ray.put(judgments.judged))
-    scale = judgments.largest_grade() if any(_divides_by_largest_grade(metric) for metric in chosen) else None
-    by_query = rows.union(judgments.rows).repartition(partitions or _partitions(run), keys=["query"])
-    return blockwise(by_query, score_block, metrics=chosen, rules=rules, by=in_run.kind, scale=scale)
+    return rows.union(judgments.rows).repartition(partitions, keys=["query"])
 
 
 def _divides_by_largest_grade(metric: rm.Metric) -> bool:
