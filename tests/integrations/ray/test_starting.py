@@ -25,12 +25,13 @@ def test_reports_are_off_unless_the_environment_says_otherwise(
     start()
     assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
     assert os.environ["RAY_ENABLE_UV_RUN_RUNTIME_ENV"] == "1"
-    assert asked == [{"address": None, "include_dashboard": False}]
+    assert asked == [{"address": None, "include_dashboard": False, "ignore_reinit_error": True}]
 
 
 def test_a_cluster_is_joined_and_options_are_passed_on(asked: list[dict[str, Any]]) -> None:
-    start("ray://head:10001", namespace="evaluation")
-    assert asked == [{"address": "ray://head:10001", "include_dashboard": False, "namespace": "evaluation"}]
+    start("ray://head:10001", namespace="evaluation", ignore_reinit_error=False)
+    expected = {"address": "ray://head:10001", "include_dashboard": False, "ignore_reinit_error": False}
+    assert asked == [expected | {"namespace": "evaluation"}]
 
 
 def test_nothing_is_reported_by_the_ray_of_these_tests() -> None:

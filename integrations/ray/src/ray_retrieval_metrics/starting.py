@@ -20,7 +20,8 @@ def start(address: str | None = None, **options: Any) -> BaseContext:
     """Start Ray on this machine, or join a cluster, with its usage reports off.
 
     Whoever has started Ray need not call it: the datasets work wherever they are. What the environment says already
-    stays as it is. Call it before Ray is imported, which is when Ray reads its switches.
+    stays as it is, and a Ray that already runs goes on. Call it before Ray is imported, which is when Ray reads its
+    switches.
 
     Args:
         address: The address of a cluster (`"auto"` for the one this machine belongs to). None starts Ray within this
@@ -34,4 +35,4 @@ def start(address: str | None = None, **options: Any) -> BaseContext:
         os.environ.setdefault(name, value)
     import ray  # noqa: PLC0415  (it reads the switches when it is imported, and takes seconds)
 
-    return ray.init(address=address, **{"include_dashboard": False, **options})
+    return ray.init(address=address, **{"include_dashboard": False, "ignore_reinit_error": True, **options})
