@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.comparison import Comparison
     from retrieval_metrics.evaluation.matches import Matches, match
     from retrieval_metrics.evaluation.relabelling import Relabelling, relabel
+    from retrieval_metrics.evaluation.totals import Totals, merge
     from retrieval_metrics.inputs.files.reading import read_qrels, read_run
     from retrieval_metrics.inputs.files.texts import read_corpus, read_queries
     from retrieval_metrics.inputs.files.writing import write_qrels, write_run
@@ -78,6 +79,7 @@ __all__ = [
     "Selection",
     "Span",
     "Text",
+    "Totals",
     "aretrieve",
     "audit",
     "average_precision",
@@ -93,6 +95,7 @@ __all__ = [
     "judged",
     "locate",
     "match",
+    "merge",
     "mmr",
     "mmr_batch",
     "mmr_from_similarity",
@@ -120,10 +123,12 @@ _LAZY = {
     "Matches": "evaluation.matches",
     "Relabelling": "evaluation.relabelling",
     "Selection": "reranking.selection",
+    "Totals": "evaluation.totals",
     "compare": "evaluation.compare",
     "intra_list_diversity": "reranking.diversity",
     "locate": "inputs.sources",
     "match": "evaluation.matches",
+    "merge": "evaluation.totals",
     "mmr": "reranking.mmr",
     "mmr_batch": "reranking.batch",
     "mmr_from_similarity": "reranking.mmr",

@@ -166,7 +166,7 @@ def test_what_cannot_be_explained_is_an_error() -> None:
         evaluation.worst("mrr", 0)
     bare = rm.Evaluation(
         metrics=evaluation.metrics, queries=evaluation.queries, values=evaluation.values, counts=evaluation.counts,
-        residuals={}, rules=evaluation.rules,
+        rules=evaluation.rules,
     )  # fmt: skip
     with pytest.raises(ValueError, match="cannot be explained: it holds values only"):
         bare.explain("q")

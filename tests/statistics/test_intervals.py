@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from retrieval_metrics.statistics import Interval, interval_from_sums, mean_interval
+from retrieval_metrics.statistics import ExactSums, Interval, interval_from_sums, mean_interval
 
 UNIT = st.floats(0, 1, allow_nan=False)
 SAMPLES = st.lists(UNIT, min_size=1, max_size=60)
@@ -178,15 +178,9 @@ def test_an_unbounded_metric_gets_a_finite_interval_once_its_values_differ() -> 
 @given(st.lists(SAMPLES, min_size=1, max_size=5))
 def test_merged_sums_of_parts_give_the_interval_of_the_whole_to_the_last_bit(parts: list[list[float]]) -> None:
     whole = [x for part in parts for x in part]
-    merged = interval_from_sums(
-        count=sum(len(part) for part in parts),
-        total=math.fsum(whole),  # stands for an exact accumulator, rounded once
-        total_of_squares=math.fsum(x * x for x in whole),
-        smallest=min(min(part) for part in parts),
-        largest=max(max(part) for part in parts),
-    )
+    merged = ExactSums.merged(ExactSums.of(np.array(part)) for part in parts)
 
-    assert merged == mean_interval(whole)
+    assert interval_from_sums(merged.rounded()) == mean_interval(whole)
 
 
 @pytest.mark.parametrize(

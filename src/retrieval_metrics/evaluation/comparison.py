@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import fsum, nan
+from math import nan
 from typing import TYPE_CHECKING, Literal
 
 from retrieval_metrics.evaluation.aligned import aligned
 from retrieval_metrics.evaluation.by_metric import ByMetric
 from retrieval_metrics.evaluation.paired_tests import RESAMPLES, common_metrics, tested
-from retrieval_metrics.evaluation.reachable import bounds
+from retrieval_metrics.evaluation.reachable import is_binary
 from retrieval_metrics.evaluation.verdict import comparison_tables, verdict
 from retrieval_metrics.metrics.metric import Metric
 from retrieval_metrics.presentation.extras import require
 from retrieval_metrics.presentation.printed import Printed
-from retrieval_metrics.statistics import Interval, mean_interval
+from retrieval_metrics.statistics import Interval, Sums, interval_from_sums
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -81,10 +81,7 @@ class Comparison(Printed):
         """The mean of each metric for each system, over the queries for which all systems are defined."""
         return ByMetric(
             {
-                name: {
-                    system: fsum(column) / len(column) if len(column) else nan
-                    for system, column in zip(self.systems, columns, strict=True)
-                }
+                name: {system: Sums.of(column).mean for system, column in zip(self.systems, columns, strict=True)}
                 for name, columns in self._columns.items()
             }
         )
@@ -96,9 +93,10 @@ class Comparison(Printed):
         for metric in self.metrics:
             found[str(metric)] = {}
             for (system, evaluation), column in zip(self.evaluations.items(), self._columns[str(metric)], strict=True):
-                limits = bounds(metric, column, evaluation.judged, evaluation.rules)
-                found[str(metric)][system] = mean_interval(
-                    column, level=self.level, binary=metric.definition.binary, bounds=limits
+                sums = Sums.of(column)
+                limits = evaluation.bounds(metric, sums)
+                found[str(metric)][system] = interval_from_sums(
+                    sums, level=self.level, binary=is_binary(metric, sums), bounds=limits
                 )
         return ByMetric(found)
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.judging.rules import Rules
     from retrieval_metrics.types import IntArray, QueryId
 
+NOTHING_FOUND = "none of the retrieved documents is judged for its query, so every metric is 0"
+OTHER_IDS = "are the ids of chunks compared with the ids of documents?"
+
 
 class Counts(TypedDict):
     """What was met on the way, in numbers.

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from math import fsum, isnan, nan
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.extras import require
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -25,13 +25,16 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.counts import Counts
     from retrieval_metrics.evaluation.explanation import Explanation, Worst
     from retrieval_metrics.evaluation.slices import Slices
-    from retrieval_metrics.evaluation.tie_range import TieRange
+    from retrieval_metrics.evaluation.tie_range import TieMeans, TieRange
+    from retrieval_metrics.evaluation.totals import Kind, Totals
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.matching import Key, Matching
     from retrieval_metrics.judging.rules import Rules
     from retrieval_metrics.metrics.metric import Metric
     from retrieval_metrics.statistics import Interval
-    from retrieval_metrics.types import FloatArray, QueryId, QueryTexts
+    from retrieval_metrics.types import FloatArray, IntArray, QueryId, QueryTexts
+
+T = TypeVar("T")
 
 
 class Evaluation(Printed):
@@ -39,10 +42,7 @@ class Evaluation(Printed):
 
     Attributes:
         metrics: The metrics, in the order asked for.
-        queries: The ids of the queries, in the order of the judgments.
-        values: Shape (queries, metrics); NaN where a metric is undefined for a query.
         counts: What was missing, repeated, unjudged, tied or undefined.
-        residuals: For metrics that know it (rbp): by how much unjudged and unseen documents could raise the mean.
         rules: The rule set it was computed under.
         tie_range: The smallest and the largest values over all orders of equal scores; None unless ties="expected".
         judged: The judged run it was computed from, and
@@ -67,27 +67,51 @@ class Evaluation(Printed):
         self,
         *,
         metrics: Sequence[Metric],
-        queries: Sequence[QueryId],
-        values: FloatArray,
+        queries: Sequence[QueryId] | None,
+        values: FloatArray | None,
         counts: Counts,
-        residuals: Mapping[Metric, float],
         rules: Rules,
-        tie_range: TieRange | None = None,
+        residuals: Mapping[Metric, FloatArray] | None = None,
+        tie_range: TieRange | TieMeans | None = None,
         judged: JudgedRun | None = None,
         run: Mapping[Any, Any] | None = None,
         match: str | Key | Matching = "id",
+        totals: Totals | None = None,
     ) -> None:
         self.metrics = tuple(metrics)
-        self.queries = tuple(queries)
-        self.values = values
+        self._queries = None if queries is None else tuple(queries)
+        self._values = values
         self.counts = counts
-        self.residuals = ByMetric({str(metric): value for metric, value in residuals.items()})
         self.rules = rules
+        self._residuals = dict(residuals or {})
         self.tie_range = tie_range
         self.judged = judged
         self.run = run
         self.match = match
+        self._totals = totals
+        self._sums: dict[tuple[Kind, Metric], Sums | None] = {}
         self._intervals: dict[float, ByMetric[Interval]] = {}
+
+    @property
+    def queries(self) -> tuple[QueryId, ...]:
+        """The ids of the queries, in the order of the judgments."""
+        return self._of_each(self._queries)
+
+    @property
+    def values(self) -> FloatArray:
+        """Shape (queries, metrics); NaN where a metric is undefined for a query."""
+        return self._of_each(self._values)
+
+    @property
+    def holds_queries(self) -> bool:
+        """Whether it holds the values of single queries, not sums alone."""
+        return self._values is not None
+
+    def _of_each(self, held: T | None) -> T:
+        if held is None:
+            msg = "this evaluation was merged from totals, which hold no query by itself; merge evaluations instead"
+            raise ValueError(msg)
+        return held
 
     @property
     def errors(self) -> dict[QueryId, Exception]:
@@ -100,12 +124,18 @@ class Evaluation(Printed):
 
         Sums are exact before their one rounding, so the order of the queries never shows.
         """
-        return ByMetric({name: fsum(column) / len(column) if column else nan for name, column in self._defined.items()})
+        return ByMetric({str(metric): self._sums_of_values(metric).mean for metric in self.metrics})
 
     @cached_property
     def n(self) -> ByMetric[int]:
         """For how many queries each metric is defined: what its mean divides by."""
-        return ByMetric({name: len(column) for name, column in self._defined.items()})
+        return ByMetric({str(metric): self._sums_of_values(metric).count for metric in self.metrics})
+
+    @cached_property
+    def residuals(self) -> ByMetric[float]:
+        """For metrics that know it (rbp): by how much unjudged and unseen documents could raise the mean."""
+        sums = {str(metric): self._sums_of("residual", metric) for metric in self.metrics}
+        return ByMetric({name: one.mean for name, one in sums.items() if one is not None and one.count})
 
     @cached_property
     def per_query(self) -> ByMetric[dict[QueryId, float]]:
@@ -117,12 +147,56 @@ class Evaluation(Printed):
             }
         )
 
-    @cached_property
-    def _defined(self) -> dict[str, list[float]]:
-        return {
-            str(metric): [value for value in column if not isnan(value)]
-            for metric, column in zip(self.metrics, self.values.T.tolist(), strict=True)
-        }
+    def column(self, kind: Kind, metric: Metric) -> FloatArray | None:
+        """Return one number per query, shape (queries,), NaN where there is none; None if it is not known at all.
+
+        Args:
+            kind: `value`: the metric. `ideal`: what an ideal ranking reaches, where that may be less than 1.
+                `residual`: by how much unjudged and unseen documents could raise it. `lowest`, `highest` and `depends`:
+                its range over all orders of equal scores, and whether they differ.
+            metric: One of the metrics.
+        """
+        if kind == "value":
+            return self.values[:, self.metrics.index(metric)]
+        if kind == "residual":
+            return self._residuals.get(metric)
+        if kind == "ideal":
+            from retrieval_metrics.evaluation.reachable import ideal_values  # noqa: PLC0415  (intervals alone need it)
+
+            ideal = None if self.judged is None else ideal_values(metric, self.judged, self.rules)
+            return None if ideal is None else ideal[self.positions]
+        return None if self.tie_range is None else self.tie_range.column(kind, metric)
+
+    def totals(self) -> Totals:
+        """Return what the evaluation comes down to: exact sums, which can be kept, sent and merged.
+
+        Example:
+            >>> import retrieval_metrics as rm
+            >>> halves = [
+            ...     rm.evaluate({"q1": ["d7"]}, {"q1": ["d3", "d7"]}, "mrr"),
+            ...     rm.evaluate({"q2": ["d1"]}, {"q2": ["d1"]}, "mrr"),
+            ... ]
+            >>> rm.merge(half.totals() for half in halves).means["mrr"]  # (1/2 + 1) / 2
+            0.75
+        """
+        if self._totals is None:
+            from retrieval_metrics.evaluation.totals import totals_of  # noqa: PLC0415  (who merges nothing needs none)
+
+            self._totals = totals_of(self)
+        return self._totals
+
+    def _sums_of(self, kind: Kind, metric: Metric) -> Sums | None:
+        if (kind, metric) not in self._sums:
+            if self._totals is not None:
+                exact = self._totals.sums.get((kind, metric))
+                self._sums[kind, metric] = None if exact is None else exact.rounded()
+            else:
+                column = self.column(kind, metric)
+                self._sums[kind, metric] = None if column is None else Sums.of(column[~np.isnan(column)])
+        return self._sums[kind, metric]
+
+    def _sums_of_values(self, metric: Metric) -> Sums:
+        return self._sums_of("value", metric) or Sums.of(np.empty(0))
 
     def intervals(self, level: float = 0.95) -> ByMetric[Interval]:
         """Return the confidence interval of each mean, computed when first asked for.
@@ -150,12 +224,19 @@ class Evaluation(Printed):
         return self._intervals[level]
 
     def _interval(self, metric: Metric, level: float) -> Interval:
-        from retrieval_metrics.evaluation.reachable import bounds  # noqa: PLC0415  (only means that are printed need it)
-        from retrieval_metrics.statistics import mean_interval  # noqa: PLC0415  (as above)
+        from retrieval_metrics.evaluation.reachable import is_binary  # noqa: PLC0415  (as above)
+        from retrieval_metrics.statistics import interval_from_sums  # noqa: PLC0415  (only means that are printed)
 
-        values = np.array(self._defined[str(metric)])
-        limits = bounds(metric, values, self.judged, self.rules)
-        return mean_interval(values, level=level, binary=metric.definition.binary, bounds=limits)
+        sums = self._sums_of_values(metric)
+        binary = is_binary(metric, sums)
+        return interval_from_sums(sums, level=level, binary=binary, bounds=self.bounds(metric, sums))
+
+    def bounds(self, metric: Metric, sums: Sums) -> tuple[float, float]:
+        """Return the least and the largest value that a metric can have on these queries, given some that it has."""
+        from retrieval_metrics.evaluation.reachable import bounds  # noqa: PLC0415  (only means that are printed need it)
+
+        ideal = self._sums_of("ideal", metric)
+        return bounds(metric, sums.smallest, sums.largest, ideal.largest if ideal is not None and ideal.count else None)
 
     def source(self, done: str) -> tuple[JudgedRun, Mapping[Any, Any]]:
         """Return the judged run and the run that the values come from.
@@ -167,7 +248,8 @@ class Evaluation(Printed):
             ValueError: If the evaluation was made without them.
         """
         if self.judged is None or self.run is None:
-            msg = f"this evaluation cannot be {done}: it holds values only; make it with evaluate(qrels, run)"
+            held = "values" if self.holds_queries else "sums"
+            msg = f"this evaluation cannot be {done}: it holds {held} only; make it with evaluate(qrels, run)"
             raise ValueError(msg)
         return self.judged, self.run
 
@@ -177,17 +259,23 @@ class Evaluation(Printed):
         Raises:
             KeyError: If the query was not evaluated.
         """
-        if query not in self._positions:
+        self.source("looked into")
+        if query not in self._judged_at:
             some = ", ".join(map(repr, self.queries[:3]))
             msg = f"query {query!r} was not evaluated; the evaluated queries begin with {some}"
             raise KeyError(msg)
-        return self._positions[query]
+        return self._judged_at[query]
 
     @cached_property
-    def _positions(self) -> dict[QueryId, int]:
-        evaluated = set(self.queries)
-        judged = self.source("looked into")[0].qrels.queries
-        return {query: at for at, query in enumerate(judged) if query in evaluated}
+    def positions(self) -> IntArray:
+        """The position of each query among the judged ones, shape (queries,)."""
+        return np.fromiter(self._judged_at.values(), np.int64, len(self._judged_at))
+
+    @cached_property
+    def _judged_at(self) -> dict[QueryId, int]:
+        judged = () if self.judged is None else self.judged.qrels.queries
+        position = {query: at for at, query in enumerate(judged)}
+        return {query: position[query] for query in self.queries}
 
     def explain(self, query: QueryId, metric: str | Metric | None = None) -> Explanation:
         """Return what became of each relevant document of a query, and of each needed one that is missing, why.
@@ -313,7 +401,8 @@ class Evaluation(Printed):
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name} {mean:.4f}" for name, mean in self.means.items())
-        return f"<Evaluation of {len(self.queries)} queries: {means}>"
+        n_queries = self.counts["queries"] if self._queries is None else len(self._queries)
+        return f"<Evaluation of {n_queries} queries: {means}>"
 
     def _tables(self) -> list[Table]:
         level = 0.95

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from retrieval_metrics.evaluation.aligned import aligned
 from retrieval_metrics.evaluation.difference import Difference
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.evaluation.reachable import bounds
-from retrieval_metrics.statistics import holm, paired_difference, tukey_hsd
+from retrieval_metrics.statistics import Sums, holm, paired_difference, tukey_hsd
 from retrieval_metrics.statistics.paired import differences_of
 
 if TYPE_CHECKING:
@@ -86,8 +85,9 @@ def _span(metric: Metric, evaluations: Sequence[Evaluation]) -> float:
     largest = 0.0
     for evaluation in evaluations:
         values = aligned([evaluation], metric)[1]
-        upper = bounds(metric, values, evaluation.judged, evaluation.rules)[1]
-        largest = max(largest, float(values.max(initial=0.0)) if isinf(upper) else upper)
+        sums = Sums.of(values[:, 0])
+        upper = evaluation.bounds(metric, sums)[1]
+        largest = max(largest, sums.largest if isinf(upper) else upper)
     return largest or 1.0
 
 

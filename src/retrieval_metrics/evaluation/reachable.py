@@ -15,29 +15,40 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.rules import Rules
     from retrieval_metrics.metrics.metric import Metric
+    from retrieval_metrics.statistics.sums import Sums
     from retrieval_metrics.types import FloatArray
 
 BELOW_ONE = frozenset({"precision", "f1", "rbp", "err"})
 """Metrics of which even an ideal ranking may score less than 1: precision@5 is 0.2 where one document is relevant."""
 
 
-def bounds(metric: Metric, values: FloatArray, judged: JudgedRun | None, rules: Rules) -> tuple[float, float]:
-    """Return the least and the largest value that a metric can have on these queries.
+def ideal_values(metric: Metric, judged: JudgedRun, rules: Rules) -> FloatArray | None:
+    """Return the metric of each query's ideal ranking, shape (queries,), where it may be less than 1 and is known."""
+    if metric.name not in BELOW_ONE or not _has_known_ideal(metric, judged.qrels):
+        return None
+    return score_metric(_ideal_run(judged.qrels, dict(metric.parameters).get("rel")), metric, rules)
+
+
+def bounds(metric: Metric, smallest: float, largest: float, ideal: float | None) -> tuple[float, float]:
+    """Return the least and the largest value that a metric can have on some queries.
 
     Args:
         metric: The metric.
-        values: Its defined values, which always lie within.
-        judged: The judged run; None if it is not known, and then a bounded metric reaches 1.
-        rules: The rules it was computed under.
+        smallest: The least of its values, which always lie within; NaN if there are none.
+        largest: The greatest of them.
+        ideal: The greatest of the `ideal_values` of these queries; None where they are not known, and then a bounded
+            metric reaches 1.
     """
-    observed = float(values.max(initial=0.0))
-    if not metric.definition.bounded or observed > 1 or values.min(initial=0.0) < 0:
-        return (0.0 if values.min(initial=0.0) >= 0 else -inf), inf
-    if metric.name not in BELOW_ONE or judged is None or not _has_known_ideal(metric, judged.qrels):
+    if not metric.definition.bounded or largest > 1 or smallest < 0:
+        return (-inf if smallest < 0 else 0.0), inf
+    if ideal is None:
         return 0.0, 1.0
-    best = score_metric(_ideal_run(judged.qrels, dict(metric.parameters).get("rel")), metric, rules)
-    reachable = float(np.nanmax(best, initial=observed))
-    return 0.0, min(reachable, 1.0) or 1.0
+    return 0.0, min(max(ideal, largest), 1.0) or 1.0
+
+
+def is_binary(metric: Metric, sums: Sums) -> bool:
+    """Return whether all values are 0 or 1; of a binary metric the means over orders of equal scores need not be."""
+    return metric.definition.binary and sums.total == sums.total_of_squares
 
 
 def _has_known_ideal(metric: Metric, qrels: Qrels) -> bool:

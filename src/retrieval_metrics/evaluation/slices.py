@@ -9,7 +9,7 @@ import numpy as np
 
 from retrieval_metrics.evaluation.counts import count
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.metrics.scoring import mean_residual
+from retrieval_metrics.metrics.scoring import residual_values
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.extras import require
 from retrieval_metrics.presentation.printed import Printed
@@ -97,13 +97,13 @@ def _slice(evaluation: Evaluation, places: list[int]) -> Evaluation:
     judged, run = evaluation.source("cut into slices")
     queries = [evaluation.queries[at] for at in places]
     kept = np.array([evaluation.position(query) for query in queries])
-    residuals = {metric: mean_residual(judged, metric, kept) for metric in evaluation.metrics}
+    residuals = {metric: residual_values(judged, metric) for metric in evaluation.metrics}
     return Evaluation(
         metrics=evaluation.metrics,
         queries=queries,
         values=evaluation.values[places],  # noqa: PD011  (an Evaluation's, not a DataFrame's)
         counts=count(judged, run, kept, evaluation.rules, among=kept),
-        residuals={metric: residual for metric, residual in residuals.items() if residual is not None},
+        residuals={metric: residual[kept] for metric, residual in residuals.items() if residual is not None},
         rules=evaluation.rules,
         judged=judged,
         run=run,

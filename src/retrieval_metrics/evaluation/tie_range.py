@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from math import fsum, nan
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from retrieval_metrics.metrics.scoring import parameters_of
+from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
+    from retrieval_metrics.evaluation.totals import Kind
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.rules import Rules
     from retrieval_metrics.metrics.metric import Metric
@@ -39,22 +40,64 @@ class TieRange(NamedTuple):
     lowest: FloatArray
     highest: FloatArray
 
+    @classmethod
+    def joined(cls, parts: Sequence[TieRange]) -> TieRange:
+        """Return the ranges of the queries of all parts."""
+        lowest, highest = (np.concatenate(columns) for columns in zip(*(part[1:] for part in parts), strict=True))
+        return cls(parts[0].metrics, lowest, highest)
+
     def of(self, queries: IntArray) -> TieRange:
         """Return the range for some of the queries."""
         return TieRange(self.metrics, self.lowest[queries], self.highest[queries])
 
+    def column(self, kind: Kind, metric: Metric) -> FloatArray:
+        """Return the smallest or the largest value of each query, or (1 or 0) whether they differ."""
+        lowest, highest = (values[:, self.metrics.index(metric)] for values in (self.lowest, self.highest))
+        # Two orders that differ in nothing that counts may differ in the last bits of a sum.
+        depends = (highest - lowest > 1e-12).astype(np.float64)  # noqa: PLR2004  (said in the line above)
+        return lowest if kind == "lowest" else highest if kind == "highest" else depends
+
     @property
     def means(self) -> dict[str, tuple[float, float]]:
         """The smallest and the largest mean of each metric."""
-        columns = zip(self.metrics, self.lowest.T, self.highest.T, strict=True)
-        return {str(metric): (_mean(low), _mean(high)) for metric, low, high in columns}
+        return self._summary().means
 
     @property
     def n_queries(self) -> dict[str, int]:
         """For how many queries the value of each metric depends on the order of equal scores."""
-        # Two orders that differ in nothing that counts may differ in the last bits of a sum.
-        wide = self.highest - self.lowest > 1e-12  # noqa: PLR2004  (said in the line above)
-        return {str(metric): int(count) for metric, count in zip(self.metrics, wide.sum(axis=0), strict=True)}
+        return self._summary().n_queries
+
+    def notes(self) -> list[str]:
+        """Return a line for each metric that depends on the order of equal scores."""
+        return self._summary().notes()
+
+    def _summary(self) -> TieMeans:
+        def sums(kind: Kind, metric: Metric) -> Sums:
+            column = self.column(kind, metric)
+            return Sums.of(column[~np.isnan(column)])
+
+        return TieMeans.of(self.metrics, sums)
+
+
+class TieMeans(NamedTuple):
+    """What the order of equal scores decides for the means alone.
+
+    Attributes:
+        means: The smallest and the largest mean of each metric.
+        n_queries: For how many queries the value of each metric depends on the order of equal scores.
+    """
+
+    means: dict[str, tuple[float, float]]
+    n_queries: dict[str, int]
+
+    @classmethod
+    def of(cls, metrics: Iterable[Metric], sums: Callable[[Kind, Metric], Sums]) -> TieMeans:
+        """Return the means that some sums of the columns of a `TieRange` give."""
+        means = {str(metric): (sums("lowest", metric).mean, sums("highest", metric).mean) for metric in metrics}
+        return cls(means, {str(metric): int(sums("depends", metric).total) for metric in metrics})
+
+    def column(self, kind: Kind, metric: Metric) -> None:  # as TieRange has it
+        """Return None: there is nothing per query."""
 
     def notes(self) -> list[str]:
         """Return a line for each metric that depends on the order of equal scores."""
@@ -93,8 +136,3 @@ def over_tie_orders(
             for target, source in zip((expected, lowest, highest), found, strict=True):
                 target[defined, column] = source[defined]
     return expected, TieRange(tuple(metrics), lowest, highest)
-
-
-def _mean(column: FloatArray) -> float:
-    defined = column[~np.isnan(column)]
-    return fsum(defined) / len(defined) if len(defined) else nan

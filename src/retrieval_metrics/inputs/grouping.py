@@ -32,25 +32,41 @@ def batch_of(queries: pl.Series, documents: pl.Series, scores: FloatArray | None
     return Batch(queries.gather(starts).to_list(), np.append(starts, len(queries)), documents, scores)
 
 
+def grouped(queries: pl.Series, documents: pl.Series, scores: FloatArray | None) -> Batch:
+    """Return rows as a batch in which every query has its rows together, in the order they had."""
+    starts = stretches(queries)
+    return _gathered(queries.gather(starts), np.append(starts, len(queries)), documents, scores)
+
+
 def regrouped(batches: Iterable[Batch]) -> Batch:
     """Return one batch in which every query has its rows together, in the order they had."""
     import polars as pl  # noqa: PLC0415  (an extra; whoever holds a batch has it)
 
     parts = list(batches)
-    codes: dict[object, int] = {}
-    code = np.concatenate(
-        [
-            np.repeat([codes.setdefault(query, len(codes)) for query in part.queries], np.diff(part.bounds))
-            for part in parts
-        ]
-    )
-    order = np.argsort(code, kind="stable")
-    documents = pl.concat([part.documents for part in parts]).gather(order)
+    names = pl.Series([query for part in parts for query in part.queries])
+    sizes = np.concatenate([np.diff(part.bounds) for part in parts])
+    documents = pl.concat([part.documents for part in parts])
     scores = None
     if parts[0].scores is not None:
-        scores = np.concatenate([part.scores for part in parts if part.scores is not None])[order]
-    bounds = np.concatenate([[0], np.cumsum(np.bincount(code, minlength=len(codes)))])
-    return Batch(list(codes), bounds, documents, scores)  # type: ignore[arg-type]  # the codes are the query ids
+        scores = np.concatenate([part.scores for part in parts if part.scores is not None])
+    return _gathered(names, np.append(0, np.cumsum(sizes)), documents, scores)
+
+
+def _gathered(names: pl.Series, bounds: IntArray, documents: pl.Series, scores: FloatArray | None) -> Batch:
+    """Return stretches of rows with those of the same query behind each other; stretch `i` is of query `names[i]`."""
+    import polars as pl  # noqa: PLC0415  (as above)
+
+    of_query = pl.DataFrame({"query": names, "at": np.arange(len(names))}).group_by("query", maintain_order=True)
+    stretch = of_query.agg("at")
+    if len(stretch) == len(names):
+        return Batch(names.to_list(), bounds, documents, scores)
+    at = stretch["at"].explode().to_numpy()
+    sizes = np.diff(bounds)[at]
+    ends = np.cumsum(sizes)
+    order = np.repeat(bounds[at] - (ends - sizes), sizes) + np.arange(len(documents))
+    of_each = np.append(0, ends)[np.append(0, stretch["at"].list.len().cum_sum().to_numpy())]
+    gathered = None if scores is None else scores[order]
+    return Batch(stretch["query"].to_list(), of_each, documents.gather(order), gathered)
 
 
 def whole_queries(parts: Iterable[tuple[pl.Series, pl.Series, FloatArray]]) -> Iterator[Batch]:

@@ -67,53 +67,48 @@ class Qrels:
         reader = _Reader()
         for query, judgments in qrels.items():
             reader.read(query, judgments)
-        self.queries: Sequence[QueryId] = list(qrels)
-        self.query_kind = id_kind(set(map(type, self.queries)), "query ids in the qrels")
-        self.documents: Sequence[Relevant] = reader.documents
-        types = set(map(type, self.documents))
-        pieces = {cls for cls in types if issubclass(cls, Piece)}
-        self.document_kind = id_kind(types - pieces, "document ids in the qrels")
-        self.has_pieces = bool(pieces)
-        self.bounds: Sequence[int] = reader.bounds
-        self.document_query = np.repeat(np.arange(len(self.queries)), np.diff(np.array(self.bounds)))
+        self._set_documents(list(qrels), reader.documents, reader.bounds)
         self.document_grade = reader.grade_column(self)
         self._set_groups(reader)
 
+    def _set_documents(self, queries: Sequence[QueryId], documents: Sequence[Relevant], bounds: Sequence[int]) -> None:
+        self.queries, self.documents, self.bounds = queries, documents, bounds
+        self.query_kind = id_kind(set(map(type, queries)), "query ids in the qrels")
+        types = set(map(type, documents))
+        pieces = {cls for cls in types if issubclass(cls, Piece)}
+        self.document_kind = id_kind(types - pieces, "document ids in the qrels")
+        self.has_pieces = bool(pieces)
+        self.document_query = np.repeat(np.arange(len(queries)), np.diff(np.array(bounds)))
+
     @classmethod
-    def from_columns(
+    def from_grouped(
         cls,
         queries: Sequence[QueryId],
+        bounds: IntArray,
         documents: Sequence[DocumentId],
-        grades: FloatArray | None = None,
-        *,
-        source: str = "the columns",
+        grades: FloatArray | None,
     ) -> Qrels:
-        """Read flat judgments, one a row, in any order.
+        """Take flat judgments that stand in columns, every query's together and no document twice for it.
 
         Args:
-            queries: The query of each judgment.
+            queries: The judged queries.
+            bounds: Shape (queries + 1,): query `i` owns the judgments from `bounds[i]` to `bounds[i + 1]`.
             documents: The judged document of each judgment.
             grades: Shape (judgments,); None if every document has grade 1.
-            source: Where the columns come from, for the messages.
 
         Raises:
-            TypeError: If an id is neither str nor int.
-            ValueError: If there is no row, a document is judged twice for a query, or a grade is not finite or beyond
-                2**53.
+            ValueError: If a grade is not finite or beyond 2**53.
 
         Example:
-            >>> Qrels.from_columns(["q1", "q1", "q2"], ["d3", "d7", "d1"], np.array([2.0, 1.0, 1.0])).judgments(0)
+            >>> Qrels.from_grouped(["q1"], np.array([0, 2]), ["d3", "d7"], np.array([2.0, 1.0])).judgments(0)
             {'d3': 2.0, 'd7': 1.0}
         """
-        judgments: dict[Any, dict[DocumentId, float]] = {}
-        column = repeat(1.0, len(documents)) if grades is None else grades.tolist()
-        for row, (query, document, grade) in enumerate(zip(queries, documents, column, strict=True), start=1):
-            judged = judgments.setdefault(query, {})
-            if document in judged:
-                msg = f"row {row} of {source} judges document {document!r} for query {query!r} a second time"
-                raise ValueError(msg)
-            judged[document] = grade
-        return cls(judgments)
+        qrels = cls.__new__(cls)
+        cls._set_documents(qrels, queries, documents, bounds.tolist())
+        column = np.ones(len(documents)) if grades is None else grades
+        qrels.document_grade = _finite(column, documents, qrels.document_query, qrels)
+        cls._set_groups(qrels, _Reader())
+        return qrels
 
     @classmethod
     def from_frame(cls, frame: Any, *, columns: Mapping[str, str] | None = None) -> Qrels:
@@ -335,19 +330,25 @@ def _comparable(grade: Any) -> bool:
 
 
 def _grade_column(grades: Sequence[Any], documents: Sequence[Relevant], queries: IntArray, qrels: Qrels) -> FloatArray:
-    def complaint(at: int, must: str) -> str:
-        query = qrels.queries[int(queries[at])]
-        return f"the grade of document {documents[at]!r} for query {query!r} must be {must}, got {grades[at]!r}"
-
     if not all(issubclass(cls, Real) for cls in set(map(type, grades))):
-        wrong = next(at for at, grade in enumerate(grades) if not isinstance(grade, Real))
+        at, wrong = next((at, grade) for at, grade in enumerate(grades) if not isinstance(grade, Real))
         nested = "; groups are written as a list of lists or a list of {id: grade}"
-        raise TypeError(complaint(wrong, "a number") + (nested if isinstance(grades[wrong], Collection) else ""))
-    column = np.fromiter(grades, np.float64, len(grades))
+        complaint = _complaint(wrong, documents[at], qrels.queries[int(queries[at])], "a number")
+        raise TypeError(complaint + (nested if isinstance(wrong, Collection) else ""))
+    return _finite(np.fromiter(grades, np.float64, len(grades)), documents, queries, qrels)
+
+
+def _finite(column: FloatArray, documents: Sequence[Relevant], queries: IntArray, qrels: Qrels) -> FloatArray:
     bad = np.flatnonzero(~(np.abs(column) <= LARGEST_GRADE))
     if bad.size:
-        raise ValueError(complaint(int(bad[0]), "finite and at most 2**53"))
+        at = int(bad[0])
+        query = qrels.queries[int(queries[at])]
+        raise ValueError(_complaint(float(column[at]), documents[at], query, "finite and at most 2**53"))
     return column
+
+
+def _complaint(grade: Any, document: Relevant, query: QueryId, must: str) -> str:
+    return f"the grade of document {document!r} for query {query!r} must be {must}, got {grade!r}"
 
 
 def as_qrels(qrels: Qrels | QrelsMapping) -> Qrels:

@@ -15,8 +15,6 @@ from retrieval_metrics.checks import same_kind
 from retrieval_metrics.judging.judged_run import Items, JudgedRun
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import polars as pl
 
     from retrieval_metrics.inputs.qrels import Qrels
@@ -108,27 +106,37 @@ def _repeats(batch: Batch) -> IntArray:
 
 def _by_score(found: _Found, batch: Batch, scores: FloatArray) -> tuple[IntArray, IntArray]:
     """Return how many documents stand above each found one, and how many share its score, itself included."""
+    order = _best_first(found, batch, scores)
+    row = found.row
+    if order is not None:
+        scores, row = scores[order], np.argsort(order)[row]
     start, end = batch.bounds[found.query], batch.bounds[found.query + 1]
-    above, tied = found.row - start, np.ones(len(found.row), dtype=np.int64)
-    counted = ~_best_first(batch, scores)[found.query] | _beside_a_tie(found.row, start, end, scores)
-    for query, places in _by_query(found.query, np.flatnonzero(counted)).items():
-        rows = slice(int(batch.bounds[query]), int(batch.bounds[query + 1]))
-        ascending = np.sort(scores[rows])
-        own = scores[found.row[places]]
-        right = np.searchsorted(ascending, own, side="right")
-        above[places] = len(ascending) - right
-        tied[places] = right - np.searchsorted(ascending, own, side="left")
-        _break_ties(found, batch, scores, places[tied[places] > 1], above)
+    above, tied = row - start, np.ones(len(row), dtype=np.int64)
+    beside = np.flatnonzero(_beside_a_tie(row, start, end, scores))
+    if len(beside):
+        ties = _Ties(batch, order, scores, found.query[beside])
+        first, place, tied[beside] = ties.of(row[beside])
+        above[beside] = first - start[beside] + place
     return above, tied
 
 
-def _best_first(batch: Batch, scores: FloatArray) -> BoolArray:
-    """Return for which queries no score is above that of the row before."""
+def _best_first(found: _Found, batch: Batch, scores: FloatArray) -> IntArray | None:
+    """Return an order of the rows in which those of every query with something found are best first; None if they are.
+
+    Rows of equal score may stand in any order.
+    """
     rising = np.flatnonzero(scores[1:] > scores[:-1]) + 1
     query = np.searchsorted(batch.bounds, rising, side="right") - 1
-    best_first = np.ones(len(batch.queries), dtype=np.bool_)
-    best_first[query[batch.bounds[query] < rising]] = False
-    return best_first
+    unsorted = np.zeros(len(batch.queries), dtype=np.bool_)
+    unsorted[query[batch.bounds[query] < rising]] = True
+    looked_at = np.zeros_like(unsorted)
+    looked_at[found.query] = True
+    rows, query = _rows_of(batch, unsorted & looked_at)
+    if not len(rows):
+        return None
+    order = np.arange(len(scores))
+    order[rows] = rows[_sorted(query, scores[rows])]
+    return order
 
 
 def _beside_a_tie(row: IntArray, start: IntArray, end: IntArray, scores: FloatArray) -> BoolArray:
@@ -140,23 +148,48 @@ def _beside_a_tie(row: IntArray, start: IntArray, end: IntArray, scores: FloatAr
     return tie
 
 
-def _by_query(query: IntArray, places: IntArray) -> Mapping[int, IntArray]:
-    """Return some places by the query they belong to."""
-    places = places[np.argsort(query[places], kind="stable")]
-    queries, first = np.unique(query[places], return_index=True)
-    return dict(zip(queries.tolist(), np.split(places, first[1:]), strict=True)) if len(places) else {}
+class _Ties:
+    """The blocks of equal scores in some queries of a batch, in each of which larger ids, as text, come first."""
+
+    def __init__(self, batch: Batch, order: IntArray | None, scores: FloatArray, queries: IntArray) -> None:
+        """Take the scores best first, and the order of the rows that makes them so."""
+        among = np.zeros(len(batch.queries), dtype=np.bool_)
+        among[queries] = True
+        self._rows, query = _rows_of(batch, among)
+        self._documents, self._order = batch.documents, order
+        own = scores[self._rows]
+        new = np.concatenate([[True], (own[1:] != own[:-1]) | (query[1:] != query[:-1])])
+        self._starts = np.flatnonzero(new)
+        self._block = np.cumsum(new) - 1
+        self._sizes = np.diff(self._starts, append=len(self._rows))
+
+    def of(self, row: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+        """Return for some rows where their block begins, how many of it stand above them, and how many it has."""
+        import polars as pl  # noqa: PLC0415  (an extra; whoever holds a Run has it)
+
+        at = np.searchsorted(self._rows, row)
+        block = self._block[at]
+        asked = np.zeros(len(self._starts), dtype=np.bool_)
+        asked[block] = True
+        members = np.flatnonzero(asked[self._block])
+        rows = self._rows[members] if self._order is None else self._order[self._rows[members]]
+        ids = self._documents.gather(rows).cast(pl.String)
+        place = np.empty(len(self._rows), dtype=np.int64)
+        place[members[_sorted(self._block[members], ids)]] = members - self._starts[self._block[members]]
+        return self._rows[self._starts[block]], place[at], self._sizes[block]
 
 
-def _break_ties(found: _Found, batch: Batch, scores: FloatArray, places: IntArray, above: IntArray) -> None:
-    """Add to the tied documents of one query those that tie with them and come first: larger ids, as text."""
-    import polars as pl  # noqa: PLC0415  (as above)
+def _rows_of(batch: Batch, queries: BoolArray) -> tuple[IntArray, IntArray]:
+    """Return the rows of some queries, and the query of each."""
+    sizes = np.where(queries, np.diff(batch.bounds), 0)
+    query = np.repeat(np.arange(len(sizes)), sizes)
+    return np.flatnonzero(np.repeat(queries, np.diff(batch.bounds))), query
 
-    for score in np.unique(scores[found.row[places]]).tolist():
-        query = int(found.query[places[0]])
-        start, end = int(batch.bounds[query]), int(batch.bounds[query + 1])
-        block = np.flatnonzero(scores[start:end] == score) + start
-        order = batch.documents.gather(block).cast(pl.String).arg_sort(descending=True).to_numpy()
-        rank_in_block = np.empty(len(block), dtype=np.int64)
-        rank_in_block[order] = np.arange(len(block))
-        here = places[scores[found.row[places]] == score]
-        above[here] += rank_in_block[np.searchsorted(block, found.row[here])]
+
+def _sorted(part: IntArray, values: FloatArray | pl.Series) -> IntArray:
+    """Return the order of entries by part, ascending, and within a part by value, descending."""
+    import polars as pl  # noqa: PLC0415  (an extra; whoever holds a Run has it)
+
+    entries = pl.DataFrame({"part": part, "value": values})
+    order = entries.select(pl.arg_sort_by("part", "value", descending=[False, True])).to_series()
+    return order.to_numpy().astype(np.int64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from heapq import heapify, heappop, heapreplace
 from itertools import pairwise
+from math import fsum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,18 +58,21 @@ def score(judged: JudgedRun, *, k: Cut, alpha: float = DEFAULT_ALPHA, rel: float
     new = np.diff(found.group, prepend=-1).astype(bool) | np.diff(found.rank, prepend=0).astype(bool)
     group, rank = found.group[new], found.rank[new]
     gain = np.power(1.0 - alpha, ordinals(group) - 1.0)
-    achieved = discounted(judged, judged.qrels.group_query[group], rank, gain)
+    query = judged.qrels.group_query[group]
+    # Down the ranking, so that the order of the judgments shows in no digit.
+    order = np.lexsort((-gain, rank, query))
+    achieved = discounted(judged, query[order], rank[order], gain[order])
     best = _ideal(judged, k if isinstance(k, int) else None, alpha, rel)
     return achieved / np.where(best > 0, best, np.nan)
 
 
 def _ideal(judged: JudgedRun, k: int | None, alpha: float, rel: float | None) -> FloatArray:
     """Return the alpha-DCG of the greedy ideal ranking of every query."""
-    discount = 1.0 / np.log2(np.arange(2.0, len(judged.qrels.documents) + 3.0))
+    discount = (1.0 / np.log2(np.arange(2.0, len(judged.qrels.documents) + 3.0))).tolist()
     best = np.zeros(judged.n_queries)
     for query, groups in enumerate(_memberships(judged.qrels, rel)):
         gains = _greedy_gains(groups, k, alpha)
-        best[query] = np.dot(gains, discount[: len(gains)])
+        best[query] = fsum(gain * discount[at] for at, gain in enumerate(gains))
     return best
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.judging.rules import Rules
     from retrieval_metrics.metrics.definition import Definition
     from retrieval_metrics.metrics.metric import Metric
-    from retrieval_metrics.types import Cut, FloatArray, IntArray
+    from retrieval_metrics.types import Cut, FloatArray
 
 
 def score_metric(judged: JudgedRun, metric: Metric, rules: Rules) -> FloatArray:
@@ -46,10 +46,8 @@ def score_values(
     return values if rules.empty == "zero" else np.where(judged.n_retrieved > 0, values, np.nan)
 
 
-def mean_residual(judged: JudgedRun, metric: Metric, queries: IntArray) -> float | None:
-    """Return by how much unjudged and unseen documents could raise the mean at most; None if the metric cannot say."""
-    if metric.definition.residual is None or not len(queries):
+def residual_values(judged: JudgedRun, metric: Metric) -> FloatArray | None:
+    """Return by how much unjudged and unseen documents could raise each value; None if the metric cannot say."""
+    if metric.definition.residual is None:
         return None
-    return float(
-        np.mean(metric.definition.residual(judged, k=judged.first(metric.k), **dict(metric.parameters))[queries])
-    )
+    return metric.definition.residual(judged, k=judged.first(metric.k), **dict(metric.parameters))

@@ -9,11 +9,14 @@ from retrieval_metrics.statistics.multiple import holm, tukey_hsd
 from retrieval_metrics.statistics.paired import PairedDifference, paired_difference
 from retrieval_metrics.statistics.power import detectable_difference, queries_needed
 from retrieval_metrics.statistics.sign_flip import SignFlip, sign_flip_test
+from retrieval_metrics.statistics.sums import ExactSums, Sums
 
 __all__ = [
+    "ExactSums",
     "Interval",
     "PairedDifference",
     "SignFlip",
+    "Sums",
     "detectable_difference",
     "holm",
     "interval_from_sums",

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from retrieval_metrics.statistics import checks
+from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -86,43 +87,24 @@ def mean_interval(
         A. B. Owen (2025). Better bootstrap t confidence intervals for the mean. arXiv 2508.10083.
         D. B. Rubin (1981). The Bayesian bootstrap.
     """
-    array = checks.vector(values)
-    numbers = array.tolist()
-    return interval_from_sums(
-        count=len(numbers),
-        total=math.fsum(numbers),
-        total_of_squares=math.fsum((array * array).tolist()),
-        smallest=min(numbers, default=math.nan),
-        largest=max(numbers, default=math.nan),
-        level=level,
-        binary=binary,
-        bounds=bounds,
-    )
+    sums = Sums.of(checks.vector(values))
+    return interval_from_sums(sums, level=level, binary=binary, bounds=bounds)
 
 
 def interval_from_sums(
+    sums: Sums,
     *,
-    count: int,
-    total: float,
-    total_of_squares: float,
-    smallest: float,
-    largest: float,
     level: float = 0.95,
     binary: bool = False,
     bounds: tuple[float, float] = (0.0, 1.0),
 ) -> Interval:
     """The interval of `mean_interval`, from five numbers that parts of an evaluation can merge.
 
-    `mean_interval` is this function of n, sum x, sum x^2, min x and max x. Counts and sums add up over parts, and the
-    extremes are the extremes of the parts' extremes. Where the sums are exact until the end and rounded once (each
-    square rounded to a float first, as `x * x` is), merged parts give the interval of the whole to the last bit.
+    `mean_interval` is this function of n, sum x, sum x^2, min x and max x. Where parts are merged as `ExactSums`, they
+    give the interval of the whole to the last bit.
 
     Args:
-        count: Number of values.
-        total: Their sum.
-        total_of_squares: The sum of their squares.
-        smallest: The least of them; not looked at if there are none.
-        largest: The greatest of them; not looked at if there are none.
+        sums: The number of the values, their sum, the sum of their squares, the least and the greatest of them.
         level: Confidence level, strictly between 0 and 1.
         binary: Whether the metric is 0 or 1 by definition.
         bounds: Smallest and largest value the metric can take on these queries; infinite where it has none.
@@ -131,16 +113,17 @@ def interval_from_sums(
         ValueError: As `mean_interval`.
 
     Example:
-        Parts [1, 1/2] and [0] merge to n = 3, sum = 1 + 1/2 + 0, sum of squares = 1 + 1/4 + 0.
+        Of [1, 1/2] and [0] together: n = 3, sum = 1 + 1/2 + 0, sum of squares = 1 + 1/4 + 0.
 
-        >>> merged = interval_from_sums(count=3, total=1.5, total_of_squares=1.25, smallest=0, largest=1)
-        >>> merged == mean_interval([1, 0.5, 0])
+        >>> sums = Sums(count=3, total=1.5, total_of_squares=1.25, smallest=0, largest=1)
+        >>> interval_from_sums(sums) == mean_interval([1, 0.5, 0])
         True
     """
     checks.proportion(level, "level")
     checks.ordered_bounds(bounds)
-    if count == 0:
+    if not sums.count:
         return Interval(math.nan, math.nan)
+    smallest, largest = sums.smallest, sums.largest
     lower, upper = bounds
     if smallest < lower - TOLERANCE_AT_BOUNDS or largest > upper + TOLERANCE_AT_BOUNDS:
         raise ValueError(
@@ -148,30 +131,26 @@ def interval_from_sums(
             "pass the bounds of this metric."
         )
     if binary:
-        if total != total_of_squares or smallest not in (0, 1) or largest not in (0, 1):
+        if sums.total != sums.total_of_squares or smallest not in (0, 1) or largest not in (0, 1):
             raise ValueError(
                 f"binary=True needs values that are 0 or 1; these reach from {smallest} to {largest} "
-                f"with sum {total} and sum of squares {total_of_squares}."
+                f"with sum {sums.total} and sum of squares {sums.total_of_squares}."
             )
-        return _clopper_pearson(round(total), count, level)
-    low_end, high_end = _ends(smallest, largest, bounds)
-    mean = total / count
-    low, high = beta_interval(count, total, total_of_squares, ends=(low_end, high_end), level=level)
+        return _clopper_pearson(round(sums.total), sums.count, level)
+    low, high = beta_interval(sums, ends=_ends(smallest, largest, bounds), level=level)
     # The half observations pull the interval off the edge: where every value is 0, its low end would be above 0.
-    return Interval(float(max(min(low, mean), lower)), float(min(max(high, mean), upper)))
+    return Interval(float(max(min(low, sums.mean), lower)), float(min(max(high, sums.mean), upper)))
 
 
-def beta_interval(
-    count: int, total: float, total_of_squares: float, *, ends: tuple[float, float], level: float
-) -> Interval:
+def beta_interval(sums: Sums, *, ends: tuple[float, float], level: float) -> Interval:
     """The Beta interval of `mean_interval` for values between given ends; the ends themselves where one is infinite."""
     low_end, high_end = ends
     if math.isinf(low_end) or math.isinf(high_end):
         return Interval(low_end, high_end)
 
-    width = high_end - low_end
+    count, total, width = sums.count, sums.total, high_end - low_end
     first = (total - count * low_end) / width
-    second = (total_of_squares - 2 * low_end * total + count * low_end**2) / width**2
+    second = (sums.total_of_squares - 2 * low_end * total + count * low_end**2) / width**2
     # Exact arithmetic has first^2 / n <= second <= first for values between the ends; rounding may not.
     first = min(max(first, 0.0), float(count))
     second = min(max(second, first**2 / count), first)

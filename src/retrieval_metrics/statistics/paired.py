@@ -12,6 +12,7 @@ from retrieval_metrics.statistics import checks
 from retrieval_metrics.statistics.intervals import Interval, beta_interval
 from retrieval_metrics.statistics.power import FEWEST_FOR_A_SPREAD
 from retrieval_metrics.statistics.sign_flip import sign_flip_test
+from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -151,7 +152,5 @@ def _interval(differences: NDArray[np.float64], mean: float, level: float, span:
     if not len(differences):
         return Interval(math.nan, math.nan)
     largest = float(np.abs(differences).max()) or span
-    scaled = differences / largest
-    total, total_of_squares = math.fsum(scaled.tolist()), math.fsum((scaled * scaled).tolist())
-    low, high = beta_interval(len(scaled), total, total_of_squares, ends=(-1.0, 1.0), level=level)
+    low, high = beta_interval(Sums.of(differences / largest), ends=(-1.0, 1.0), level=level)
     return Interval(min(largest * low, mean), max(largest * high, mean))

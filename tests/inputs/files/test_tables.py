@@ -95,8 +95,6 @@ def test_what_is_no_frame_is_refused() -> None:
 def test_a_judgment_given_twice_is_refused() -> None:
     with pytest.raises(ValueError, match="rows 1 and 3 of the table both hold document 'a' for query 'q1'"):
         rm.Qrels.from_frame({"query": ["q1", "q2", "q1"], "document": ["a", "a", "a"], "grade": [1, 1, 0]})
-    with pytest.raises(ValueError, match="row 3 of the columns judges document 'a' for query 'q1' a second time"):
-        rm.Qrels.from_columns(["q1", "q2", "q1"], ["a", "a", "a"])
 
 
 def test_csv_tsv_and_parquet(tmp_path: Path) -> None:

@@ -115,7 +115,6 @@ class Baseline:
             queries=queries,
             values=np.array(rows, dtype=np.float64).reshape(len(queries), len(metrics)),
             counts=now.counts,
-            residuals={},
             rules=now.rules,
             judged=judged,  # the same judgments: what metrics can reach is the same
         )

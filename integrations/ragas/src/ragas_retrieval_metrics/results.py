@@ -129,7 +129,6 @@ def _evaluation(rows: Sequence[ScoredRow], columns: Sequence[str]) -> rm.Evaluat
         queries=_distinct(rows),
         values=values,
         counts=cast("Counts", counts),
-        residuals={},
         rules=STANDARD,
     )
 

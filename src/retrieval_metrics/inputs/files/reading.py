@@ -7,8 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import numpy as np
-
 from retrieval_metrics.inputs.files import formats, json_files, tables
 from retrieval_metrics.inputs.files.extra import need_polars
 from retrieval_metrics.inputs.files.opening import at_line
@@ -155,8 +153,7 @@ def _trec_qrels(path: str | PathLike[str]) -> Qrels:
     batch = regrouped(batches)
     if (row := first_repeat(batch)) is not None:
         _refuse_repeat(path, QRELS, batch, row)
-    queries = np.repeat(np.array(batch.queries, dtype=object), np.diff(batch.bounds)).tolist()
-    return Qrels.from_columns(queries, batch.documents.to_list(), batch.scores, source=str(path))
+    return Qrels.from_grouped(batch.queries, batch.bounds, batch.documents.to_list(), batch.scores)
 
 
 def _trec_run(path: str | PathLike[str], memory: int, *, show_progress: bool) -> Run:

@@ -14,7 +14,7 @@ import numpy as np
 from retrieval_metrics.inputs.files.columns import find_columns
 from retrieval_metrics.inputs.files.extra import need_polars
 from retrieval_metrics.inputs.files.opening import at_line, opened
-from retrieval_metrics.inputs.grouping import batch_of, first_repeat, regrouped
+from retrieval_metrics.inputs.grouping import first_repeat, grouped
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.run import Batch, Run
 
@@ -104,14 +104,12 @@ def run_of_frame(
     table = _Table(frame, source, find_columns(_names(frame), wanted, columns, source), line)
     queries, documents = table.ids("query"), table.ids("document")
     if table.has("score"):
-        batch = batch_of(queries, documents, table.numbers("score"))
+        batch = grouped(queries, documents, table.numbers("score"))
     elif table.has("rank"):
         order = np.argsort(table.numbers("rank"), kind="stable")
-        batch = batch_of(queries.gather(order), documents.gather(order), None)
+        batch = grouped(queries.gather(order), documents.gather(order), None)
     else:
-        batch = batch_of(queries, documents, None)
-    if len(set(batch.queries)) < len(batch.queries):
-        batch = regrouped([batch])
+        batch = grouped(queries, documents, None)
     if batch.scores is not None and (row := first_repeat(batch)) is not None:
         table.refuse_repeat(batch.query_of(row), batch.documents[row])
     return Run([batch])
@@ -150,11 +148,10 @@ def qrels_of_frame(
     wanted = {"query": True, "document": True, "grade": False}
     table = _Table(frame, source, find_columns(_names(frame), wanted, columns, source), line)
     queries, documents = table.ids("query"), table.ids("document")
-    batch = regrouped([batch_of(queries, documents, None)])
+    batch = grouped(queries, documents, table.numbers("grade") if table.has("grade") else None)
     if (row := first_repeat(batch)) is not None:
         table.refuse_repeat(batch.query_of(row), batch.documents[row])
-    grades = table.numbers("grade") if table.has("grade") else np.ones(len(queries))
-    return Qrels.from_columns(queries.to_list(), documents.to_list(), grades, source=source)
+    return Qrels.from_grouped(batch.queries, batch.bounds, batch.documents.to_list(), batch.scores)
 
 
 def _names(frame: Any) -> list[str]:
@@ -263,6 +260,8 @@ def _series(name: str, column: Any, source: str) -> pl.Series:
     try:
         if getattr(getattr(values, "dtype", None), "kind", "O") not in "biuf":
             values = list(values)
+            if set(map(type, values)) == {int, float}:  # one number with a point makes a column of numbers
+                return pl.Series(name, values, dtype=pl.Float64)
         return pl.Series(name, values, strict=True)
     except (TypeError, OverflowError, pl.exceptions.PolarsError) as error:
         msg = f"column {name!r} of {source} holds values of different kinds: {str(error).splitlines()[0]}"

@@ -1,0 +1,110 @@
+"""Judgments as users hold them: few are held by the driver and known to every worker, many stay a dataset."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import numpy as np
+
+import retrieval_metrics as rm
+from ray_retrieval_metrics.shuffled_rows import (
+    JUDGED,
+    JUDGED_NOTHING,
+    Columns,
+    blockwise,
+    columns_of_qrels,
+    id_kinds,
+    to_rows,
+    with_said_of,
+)
+from retrieval_metrics.inputs.files.tables import is_frame
+from retrieval_metrics.inputs.qrels import as_qrels
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import pyarrow as pa
+    from ray.data import Dataset
+
+FEW = 1_000_000
+"""Up to so many judgments are held by the driver, which are some 50 MB."""
+
+
+class Judgments(NamedTuple):
+    """Judgments ready to be shuffled with a run.
+
+    Attributes:
+        rows: One a judgment, as `to_rows` makes them.
+        id_kinds: Whether the ids of queries and of documents are text or whole numbers.
+        judged: The ids of the judged queries, if they are few; None if they are many.
+        largest_grade: Gives the largest grade of all.
+    """
+
+    rows: Dataset
+    id_kinds: list[type[str | int] | None]
+    judged: pa.Array | None
+    largest_grade: Callable[[], float]
+
+
+def read_judgments(qrels: Any, columns: Mapping[str, str] | None) -> Judgments:
+    """Return judgments that are a Dataset, or anything `rm.evaluate` and `rm.read_qrels` take.
+
+    Raises:
+        TypeError: If they hold groups or pieces, or are nothing that holds judgments.
+        ValueError: If they are empty, or what they hold is not understood.
+    """
+    from ray.data import Dataset  # noqa: PLC0415  (brings Ray, which whoever has a Dataset has)
+
+    if not isinstance(qrels, Dataset):
+        return _few(_rows_of(_in_memory(qrels, columns)))
+    found = columns_of_qrels(qrels, columns)
+    if (held := _collected(qrels, FEW + 1)) is not None:
+        return _few(to_rows(held, found, JUDGED))
+
+    def largest_grade() -> float:
+        return 1.0 if found.number is None else float(cast("float", qrels.max(found.number)))
+
+    rows = blockwise(qrels, to_rows, columns=found, says=JUDGED)
+    return Judgments(rows, id_kinds(qrels, found), None, largest_grade)
+
+
+def _few(rows: pa.Table) -> Judgments:
+    import pyarrow.compute as pc  # noqa: PLC0415  (Ray brings it)
+    import ray  # noqa: PLC0415  (as above)
+
+    dataset = ray.data.from_arrow(rows)
+    kinds = id_kinds(dataset, Columns("query", "document", "number", "grade"))
+    return Judgments(dataset, kinds, pc.unique(rows["query"]), lambda: pc.max(rows["number"]).as_py() or 0.0)
+
+
+def _in_memory(qrels: Any, columns: Mapping[str, str] | None) -> rm.Qrels:
+    if is_frame(qrels) and (hasattr(qrels, "columns") or hasattr(qrels, "column_names")):
+        return rm.Qrels.from_frame(qrels, columns=columns)
+    read = rm.read_qrels(qrels, columns=columns) if not is_frame(qrels) else as_qrels(qrels)
+    if not read.is_flat or read.has_pieces:
+        msg = (
+            "these qrels hold groups or pieces such as quotes, and in the rows of a Dataset there are only ids; "
+            "evaluate them in parts with rm.evaluate and add these up with rm.merge"
+        )
+        raise TypeError(msg)
+    return read
+
+
+def _rows_of(qrels: rm.Qrels) -> pa.Table:
+    import pyarrow as pa  # noqa: PLC0415  (Ray brings it)
+
+    query = pa.array(list(qrels.queries))
+    columns = {"query": query.take(pa.array(qrels.document_query)), "grade": pa.array(qrels.document_grade)}
+    # Without a single document there is no type of ids; a type has to be said.
+    columns["document"] = pa.array(list(qrels.documents), type=None if qrels.documents else pa.large_string())
+    rows = to_rows(pa.table(columns), Columns("query", "document", "grade", "grade"), JUDGED)
+    empty = np.flatnonzero(np.diff(np.array(qrels.bounds)) == 0)
+    return with_said_of(rows, query.take(pa.array(empty)).cast(rows.schema.field("query").type), JUDGED_NOTHING)
+
+
+def _collected(dataset: Dataset, most: int) -> pa.Table | None:
+    """Return all rows of a dataset if they are fewer than some number; else None, having read little more than that."""
+    import pyarrow as pa  # noqa: PLC0415  (Ray brings it)
+
+    parts = list(dataset.limit(most).iter_batches(batch_size=None, batch_format="pyarrow"))
+    return pa.concat_tables(parts, promote_options="default") if sum(map(len, parts)) < most else None

@@ -1,0 +1,91 @@
+"""The rows of the result: what is known of each query, from which any means and counts can be made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from retrieval_metrics.evaluation.engine import evaluate_part
+from retrieval_metrics.evaluation.totals import KINDS
+from retrieval_metrics.inputs.qrels import Qrels
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+    import retrieval_metrics as rm
+    from retrieval_metrics.evaluation.totals import Kind
+    from retrieval_metrics.types import FloatArray
+
+FACTS = {
+    "is_judged": np.bool_,
+    "is_scored": np.bool_,
+    "is_tied": np.bool_,
+    "n_retrieved": np.int64,
+    "n_relevant": np.int64,
+    "n_found": np.int64,
+    "n_duplicates": np.int64,
+}
+"""Beside its id and its values: whether a query is judged, enters the means, and has a judged document that ties; how
+many documents were retrieved for it, are relevant, were retrieved and are judged, and were retrieved again."""
+
+
+def column_name(kind: Kind, metric: rm.Metric) -> str:
+    """Return the name of the column that holds one kind of number for one metric.
+
+    Example:
+        >>> import retrieval_metrics as rm
+        >>> column_name("value", rm.Metric.parse("p@5")), column_name("ideal", rm.Metric.parse("p@5"))
+        ('precision@5', 'ideal precision@5')
+    """
+    return str(metric) if kind == "value" else f"{kind} {metric}"
+
+
+def value_columns(metrics: Sequence[rm.Metric], rules: rm.Rules) -> list[str]:
+    """Return the names of the columns that hold values: what is known for these metrics where judgments are flat."""
+    example = evaluate_part(Qrels({"query": ["document"]}), {"query": ["document"]}, metrics, rules)
+    known = [(kind, metric) for kind in KINDS for metric in metrics if example.column(kind, metric) is not None]
+    return [column_name(kind, metric) for kind, metric in known]
+
+
+def rows_of(evaluation: rm.Evaluation, id_type: pa.DataType) -> pa.Table:
+    """Return a row for each judged query, in the order of the judgments; NaN where there is no value."""
+    judged, _ = evaluation.source("written as rows")
+    n, kept = judged.n_queries, evaluation.positions
+    n_relevant = judged.n_relevant().astype(np.int64)
+    scored, tied = np.zeros((2, n), dtype=np.bool_)
+    scored[kept] = True if evaluation.rules.no_relevant == "zero" else n_relevant[kept] > 0
+    tied[judged.items.query[judged.items.tied > 1]] = True
+    facts = {
+        "is_judged": np.ones(n, dtype=np.bool_),
+        "is_scored": scored,
+        "is_tied": tied,
+        "n_retrieved": judged.n_retrieved,
+        "n_relevant": n_relevant,
+        "n_found": judged.per_query(judged.places.query).astype(np.int64),
+        "n_duplicates": judged.n_repeated,
+    }
+    values: dict[str, FloatArray] = {}
+    for kind in KINDS:
+        for metric in evaluation.metrics:
+            column = evaluation.column(kind, metric)
+            if column is not None:
+                values[column_name(kind, metric)] = np.full(n, np.nan)
+                values[column_name(kind, metric)][kept] = column
+    return _table(judged.qrels.queries, id_type, facts, values)
+
+
+def rows_of_unjudged(queries: Sequence[str | int], id_type: pa.DataType, columns: Sequence[str]) -> pa.Table:
+    """Return a row for each query of the run that nobody judged: it has no value in any of the columns."""
+    n = len(queries)
+    facts: dict[str, Any] = {name: np.zeros(n, dtype=kind) for name, kind in FACTS.items()}
+    return _table(queries, id_type, facts, {name: np.full(n, np.nan) for name in columns})
+
+
+def _table(queries: Sequence[str | int], id_type: pa.DataType, *columns: dict[str, Any]) -> pa.Table:
+    import pyarrow as pa  # noqa: PLC0415  (whoever has blocks has it; the driver need not)
+
+    named = {name: column for part in columns for name, column in part.items()}
+    return pa.table({"query": pa.array(queries, type=id_type), **named})

@@ -1,0 +1,83 @@
+"""Read TREC text into datasets, file by file and piece by piece; what else there is, Ray reads itself."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from ray_retrieval_metrics.shuffled_rows import blockwise
+from ray_retrieval_metrics.starting import start
+from retrieval_metrics.inputs.files import trec
+from retrieval_metrics.inputs.files.formats import format_by_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from os import PathLike
+
+    import pyarrow as pa
+    from ray.data import Dataset
+
+    Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
+
+
+def read_run(paths: Paths) -> Dataset:
+    """Read runs from TREC text, plain, `.gz` or `.zst`: `query Q0 document rank score tag`.
+
+    Each file is read by one task, a few megabytes at a time, so several files are read at once and none has to fit into
+    memory. The lines of a query may be spread over files. Whatever else holds rows is read by Ray itself:
+    `ray.data.read_parquet`, `read_csv`, `read_json`.
+
+    Args:
+        paths: One path or several, which every machine of the cluster can open.
+
+    Returns:
+        A Dataset with the columns `query`, `document` and `score`.
+
+    Raises:
+        ValueError: If a name says another format, or there is no path. What is wrong in a file is raised when it is
+            read, with the file, the number of the line, and the line.
+    """
+    return _read(paths, "run", "score")
+
+
+def read_qrels(paths: Paths) -> Dataset:
+    """Read judgments from TREC text, plain, `.gz` or `.zst`: `query iteration document grade`.
+
+    Args:
+        paths: One path or several, as for `read_run`.
+
+    Returns:
+        A Dataset with the columns `query`, `document` and `grade`.
+
+    Raises:
+        ValueError: As for `read_run`.
+    """
+    return _read(paths, "qrels", "grade")
+
+
+def _read(paths: Paths, layout: str, number: str) -> Dataset:
+    files = [os.fspath(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
+    if not files:
+        msg = "there is nothing to read: no path was given"
+        raise ValueError(msg)
+    for path in files:
+        kind = format_by_name(path) or "trec"
+        if kind != "trec":
+            reader = {"parquet": "read_parquet", "csv": "read_csv", "tsv": "read_csv"}.get(kind, "read_json")
+            msg = f"{path} is named like {kind} and not like TREC text; read it with ray.data.{reader}"
+            raise ValueError(msg)
+    import ray  # noqa: PLC0415  (takes seconds)
+
+    if not ray.is_initialized():
+        start()
+    listed = ray.data.from_items([{"path": path} for path in files], override_num_blocks=len(files))
+    return blockwise(listed, read_trec, layout=layout, number=number)
+
+
+def read_trec(files: pa.Table, layout: str, number: str) -> Iterator[pa.Table]:
+    """Return the rows of files in pieces."""
+    import pyarrow as pa  # noqa: PLC0415  (whoever has blocks has it; the driver need not)
+
+    for path in files["path"].to_pylist():
+        for query, document, value in trec.parts(path, trec.RUN if layout == "run" else trec.QRELS):
+            yield pa.table({"query": query.to_arrow(), "document": document.to_arrow(), number: value})

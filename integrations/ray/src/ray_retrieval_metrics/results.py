@@ -1,0 +1,125 @@
+"""From the values of single queries to means, intervals and counts, which is all that leaves the cluster."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from typing import TYPE_CHECKING, Any, cast
+
+import retrieval_metrics as rm
+from ray_retrieval_metrics.query_rows import FACTS, column_name
+from ray_retrieval_metrics.shuffled_rows import blockwise
+from retrieval_metrics.evaluation.counts import NOTHING_FOUND, OTHER_IDS
+from retrieval_metrics.evaluation.totals import KINDS, Totals
+from retrieval_metrics.judging.rules import as_rules
+from retrieval_metrics.statistics.sums import ExactSums
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import numpy.typing as npt
+    import pyarrow as pa
+    from ray.data import Dataset
+
+    from retrieval_metrics.evaluation.counts import Counts
+
+
+def to_evaluation(
+    results: Dataset, *, semantics: str | rm.Rules = "standard", ties: str | None = None
+) -> rm.Evaluation:
+    """Return the means of the values of single queries, with their intervals and all counts.
+
+    Every block is summed where it is, without rounding, and only these sums are collected: the result is that of
+    `rm.evaluate` on the whole, to the last bit, however the rows are cut into blocks. It holds no value of a single
+    query; those are in the dataset.
+
+    Args:
+        results: What `evaluate_dataset` returned, or any of its rows: filtered ones give the evaluation of a slice. A
+            dataset that is not yet materialized or written is computed now, and again at every further use.
+        semantics: The rules it was evaluated under.
+        ties: The rule for equal scores it was evaluated under, where that was given.
+
+    Raises:
+        ValueError: If it is no result of `evaluate_dataset`, holds no row, or was made under other rules.
+
+    Warns:
+        RetrievalWarning: If no retrieved document is judged anywhere.
+    """
+    rules = as_rules(semantics, ties)
+    # Rows of a pipeline that has not run yet have no known columns: to ask for these would run it once more.
+    if (names := results.columns(fetch_if_missing=False)) is not None:
+        _check_columns(names)
+    blocks = blockwise(results, totals_of_block, rules=rules)
+    found: list[int] = []
+    evaluation = rm.merge(_unpacked(blocks, found))
+    if not sum(found):
+        warnings.warn(f"{NOTHING_FOUND}; {OTHER_IDS}", rm.RetrievalWarning, stacklevel=2)
+    return evaluation
+
+
+def _check_columns(names: Sequence[str]) -> None:
+    if missing := [name for name in FACTS if name not in names]:
+        msg = f"these rows are not what evaluate_dataset returns: they have no column {missing[0]!r}, but {list(names)}"
+        raise ValueError(msg)
+
+
+def _metrics_of(names: Sequence[str]) -> list[rm.Metric]:
+    """Return the metrics whose values stand in columns; what else there is, users have added."""
+    metrics = []
+    for name in names:
+        try:
+            metric = rm.Metric.parse(name)
+        except ValueError:
+            continue
+        if str(metric) == name:
+            metrics.append(metric)
+    return metrics
+
+
+def totals_of_block(rows: pa.Table, rules: rm.Rules) -> dict[str, list[Any]]:
+    """Return the totals of the rows of one block, packed, and how many of its retrieved documents are judged.
+
+    Raises:
+        ValueError: If these are no rows of `evaluate_dataset`, or made under other rules.
+    """
+    _check_columns(rows.column_names)
+    metrics = _metrics_of(rows.column_names)
+    columns = {name: rows[name].to_numpy() for name in rows.column_names if name != "query"}
+    judged, scored = columns["is_judged"], columns["is_scored"]
+    _check_rules(columns, rules)
+    counts: dict[str, int] = {
+        "queries": int(judged.sum()),
+        "scored": int(scored.sum()),
+        "missing": int((judged & (columns["n_retrieved"] == 0)).sum()),
+        "failed": 0,
+        "unjudged_queries": int((~judged).sum()),
+        "no_relevant": int((judged & (columns["n_relevant"] == 0)).sum()),
+        "duplicates": int(columns["n_duplicates"].sum()),
+        "ties": int(columns["is_tied"].sum()),
+        "unplaced": 0,
+        "ambiguous": 0,
+    }
+    sums = {
+        (kind, metric): ExactSums.of(columns[column_name(kind, metric)])
+        for kind in KINDS
+        for metric in metrics
+        if column_name(kind, metric) in columns
+    }
+    totals = Totals(tuple(metrics), rules, cast("Counts", counts), sums, None)
+    return {"totals": [pickle.dumps(totals)], "n_found": [int(columns["n_found"].sum())]}
+
+
+def _check_rules(columns: Mapping[str, npt.NDArray[Any]], rules: rm.Rules) -> None:
+    """Raise if other queries enter the means than these rules let in."""
+    kept = columns["is_judged"] & ((columns["n_retrieved"] > 0) | (rules.missing == "zero"))
+    expected = kept & ((columns["n_relevant"] > 0) | (rules.no_relevant == "zero"))
+    if (expected != columns["is_scored"]).any():
+        msg = f"these rows were made under other rules than {rules.name}; say under which with semantics="
+        raise ValueError(msg)
+
+
+def _unpacked(blocks: Dataset, found: list[int]) -> Iterator[Totals]:
+    """Return the totals of one block after the other, noting how many judged documents were found in it."""
+    for row in blocks.iter_rows():
+        found.append(row["n_found"])
+        yield pickle.loads(row["totals"])  # noqa: S301  (written by totals_of_block in the same job)

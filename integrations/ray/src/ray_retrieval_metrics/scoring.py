@@ -1,0 +1,83 @@
+"""Score the queries of one block: one call of the core for all of them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from ray_retrieval_metrics.query_rows import rows_of, rows_of_unjudged, value_columns
+from ray_retrieval_metrics.shuffled_rows import JUDGED, JUDGED_NOTHING, NOT_JUDGED, RETRIEVED
+from retrieval_metrics.evaluation.engine import evaluate_part
+from retrieval_metrics.inputs.files.tables import qrels_of_frame, run_of_frame
+from retrieval_metrics.inputs.qrels import Qrels
+from retrieval_metrics.inputs.run import Run
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+    import retrieval_metrics as rm
+
+
+def score_block(
+    rows: pa.Table, metrics: Sequence[rm.Metric], rules: rm.Rules, by: str, scale: float | None
+) -> pa.Table:
+    """Return a row for each query of a block.
+
+    Args:
+        rows: All rows of some queries, as `to_rows` makes them.
+        metrics: The metrics.
+        rules: The rule set.
+        by: Whether the run ranks by `score` or by `rank`.
+        scale: The largest grade of all judgments; None if no metric asks for it.
+
+    Raises:
+        ValueError: If something is wrong with the rows; the message names query and document, and what else is in the
+            block.
+        TypeError: Likewise.
+    """
+    # A task of Ray has one processor, but polars, which reads this once, starts a thread for each of the machine's.
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")
+    try:
+        return _score(rows, metrics, rules, by, scale)
+    except (TypeError, ValueError) as error:
+        import pyarrow.compute as pc  # noqa: PLC0415  (whoever has blocks has it; the driver need not)
+
+        queries = pc.unique(rows["query"])
+        some = ", ".join(repr(query) for query in queries[:3].to_pylist())
+        msg = f"{error}; this happened in a block of {len(queries):,} queries, among them {some}"
+        raise type(error)(msg) from error
+
+
+def _score(rows: pa.Table, metrics: Sequence[rm.Metric], rules: rm.Rules, by: str, scale: float | None) -> pa.Table:
+    import pyarrow as pa  # noqa: PLC0415  (as above)
+    import pyarrow.compute as pc  # noqa: PLC0415  (as above)
+
+    said = {says: rows.filter(pc.equal(rows["says"], says)) for says in (RETRIEVED, JUDGED, NOT_JUDGED, JUDGED_NOTHING)}
+    run = _run(said[RETRIEVED], by)
+    qrels = _qrels(said[JUDGED], said[JUDGED_NOTHING]["query"].to_pylist())
+    judged = set() if qrels is None else set(qrels.queries)
+    unjudged = {*said[NOT_JUDGED]["query"].to_pylist(), *run} - judged
+    id_type = rows.schema.field("query").type
+    tables = [rows_of_unjudged(sorted(unjudged, key=str), id_type, value_columns(metrics, rules))]
+    if qrels is not None:
+        tables.append(rows_of(evaluate_part(qrels, run, metrics, rules, scale=scale), id_type))
+    return pa.concat_tables(tables)
+
+
+def _run(rows: pa.Table, by: str) -> Run:
+    if not len(rows):
+        return Run(())
+    return run_of_frame(rows, {"query": "query", "document": "document", by: "number"}, "a block of the run")
+
+
+def _qrels(rows: pa.Table, of_nothing: list[str | int]) -> Qrels | None:
+    columns = {"query": "query", "document": "document", "grade": "number"}
+    qrels = qrels_of_frame(rows, columns, "a block of the qrels") if len(rows) else None
+    if not of_nothing:
+        return qrels
+    judgments: dict[Any, Any] = (
+        {} if qrels is None else {query: qrels.judgments(at) for at, query in enumerate(qrels.queries)}
+    )
+    return Qrels({**judgments, **{query: [] for query in of_nothing if query not in judgments}})

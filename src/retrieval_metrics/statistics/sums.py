@@ -1,0 +1,138 @@
+"""Sums of values that parts of an evaluation can add up, without a single rounding until the end."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from retrieval_metrics.types import FloatArray
+
+_DIGITS = 53  # of a float's mantissa
+_HALF = 26  # half of them: sums of halves fit into a float
+_SMALLEST = 1126  # every finite float is a whole multiple of 2**-1126, also with its mantissa written out in full
+_AT_ONCE = 2**25  # so many halves add up to less than 2**53, exactly
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """What the mean of some values and its interval are made of; each sum is rounded once.
+
+    Attributes:
+        count: How many values there are.
+        total: Their sum.
+        total_of_squares: The sum of their squares, each rounded to a float as `x * x` is.
+        smallest: The least of them; NaN if there are none.
+        largest: The greatest of them; NaN if there are none.
+    """
+
+    count: int
+    total: float
+    total_of_squares: float
+    smallest: float
+    largest: float
+
+    @classmethod
+    def of(cls, values: FloatArray) -> Sums:
+        """Return the sums of finite values.
+
+        Example:
+            >>> Sums.of(np.array([0.5, 1.0, 0.5]))
+            Sums(count=3, total=2.0, total_of_squares=1.5, smallest=0.5, largest=1.0)
+        """
+        numbers = values.tolist()
+        smallest, largest = min(numbers, default=math.nan), max(numbers, default=math.nan)
+        return cls(len(numbers), math.fsum(numbers), math.fsum((values * values).tolist()), smallest, largest)
+
+    @property
+    def mean(self) -> float:
+        """The mean; NaN if there are no values."""
+        return self.total / self.count if self.count else math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class ExactSums:
+    """The same sums before they are rounded: of two parts they add up to those of the whole, in any order.
+
+    Attributes:
+        count: How many values there are.
+        total: Their sum, as a multiple of 2**-1126.
+        total_of_squares: The sum of their squares, likewise.
+        smallest: The least of them; infinite if there are none.
+        largest: The greatest of them; minus infinite if there are none.
+    """
+
+    count: int = 0
+    total: int = 0
+    total_of_squares: int = 0
+    smallest: float = math.inf
+    largest: float = -math.inf
+
+    @classmethod
+    def of(cls, values: FloatArray) -> ExactSums:
+        """Return the sums of the values that are not NaN.
+
+        Raises:
+            ValueError: If a value is infinite.
+
+        Example:
+            >>> whole, parts = np.array([0.1, 0.2, 0.3]), (np.array([0.3]), np.array([0.2, np.nan, 0.1]))
+            >>> ExactSums.merged(map(ExactSums.of, parts)) == ExactSums.of(whole)
+            True
+        """
+        values = values[~np.isnan(values)]
+        if not len(values):
+            return cls()
+        if not np.isfinite(values).all():
+            raise ValueError("values must be finite to be summed, and one is infinite")
+        total, squares = _whole(values), _whole(values * values)
+        return cls(len(values), total, squares, float(values.min()), float(values.max()))
+
+    @classmethod
+    def merged(cls, parts: Iterable[ExactSums]) -> ExactSums:
+        """Return the sums of all values of all parts."""
+        merged = cls()
+        for part in parts:
+            merged = cls(
+                merged.count + part.count,
+                merged.total + part.total,
+                merged.total_of_squares + part.total_of_squares,
+                min(merged.smallest, part.smallest),
+                max(merged.largest, part.largest),
+            )
+        return merged
+
+    def rounded(self) -> Sums:
+        """Return the sums as floats, each the nearest there is: to the last bit those of `Sums.of` all the values.
+
+        Example:
+            >>> ExactSums.of(np.full(10, 0.1)).rounded().total
+            1.0
+        """
+        if not self.count:
+            return Sums.of(np.empty(0))
+        total, squares = (whole / 2**_SMALLEST for whole in (self.total, self.total_of_squares))
+        return Sums(self.count, total, squares, self.smallest, self.largest)
+
+
+def _whole(values: FloatArray) -> int:
+    """Return the sum of finite values as a multiple of 2**-1126.
+
+    The mantissas are added up exponent by exponent, in two halves whose sums a float still holds exactly.
+    """
+    total = 0
+    for start in range(0, len(values), _AT_ONCE):
+        mantissa, exponent = np.frexp(values[start : start + _AT_ONCE])
+        digits = np.ldexp(mantissa, _DIGITS).astype(np.int64)
+        shift = exponent.astype(np.int64) + _SMALLEST - _DIGITS
+        base = int(shift.min())
+        halves = [np.bincount(shift - base, half) for half in (digits >> _HALF, digits & (2**_HALF - 1))]
+        for at in np.flatnonzero(np.any(halves, axis=0)).tolist():
+            high, low = (int(half[at]) for half in halves)
+            total += ((high << _HALF) + low) << (base + at)
+    return total

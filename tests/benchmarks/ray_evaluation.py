@@ -1,0 +1,170 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["retrieval-metrics[files]", "ray-retrieval-metrics"]
+#
+# [tool.uv.sources]
+# retrieval-metrics = { path = "../..", editable = true }
+# ray-retrieval-metrics = { path = "../../integrations/ray", editable = true }
+# ///
+"""The metric stage on Ray, and what it takes to get there: `uv run tests/benchmarks/ray_evaluation.py`.
+
+First single blocks of growing size, each scored in a process of its own with one thread: rows per CPU second, and
+memory above the block. Then ten million rows (`--queries`) on a local Ray, the shuffle and the metric stage each by
+itself, and the result against that of the core on the same rows, to the last bit.
+"""
+
+import argparse
+import logging
+import math
+import sys
+import time
+from functools import partial
+from typing import Any
+
+from measure import in_child, machine, use_one_thread
+
+use_one_thread()
+
+import numpy as np  # noqa: E402  (after the threads are set)
+import pyarrow as pa  # noqa: E402
+import pyarrow.compute as pc  # noqa: E402
+
+import retrieval_metrics as rm  # noqa: E402
+from ray_retrieval_metrics import evaluate_dataset, start, to_evaluation  # noqa: E402
+from ray_retrieval_metrics.evaluating import by_query  # noqa: E402
+from ray_retrieval_metrics.judgments import read_judgments  # noqa: E402
+from ray_retrieval_metrics.scoring import score_block  # noqa: E402
+from ray_retrieval_metrics.shuffled_rows import JUDGED, RETRIEVED, Columns, blockwise, columns_of_run  # noqa: E402
+from ray_retrieval_metrics.shuffled_rows import to_rows as as_rows  # noqa: E402
+from retrieval_metrics.judging.rules import as_rules  # noqa: E402
+from retrieval_metrics.metrics.metric import as_metrics  # noqa: E402
+from retrieval_metrics.presentation import tables  # noqa: E402
+
+DEPTH = 100
+RELEVANT = 3
+AT_LEAST = 1_000_000
+"""Rows per second and core in the metric stage."""
+BLOCKS = (100_000, 300_000, 1_000_000, 3_000_000)
+
+METRICS = as_metrics(rm.DEFAULT_METRICS)
+RULES = as_rules("standard")
+
+
+def ids(prefix: str, numbers: Any) -> pa.Array:
+    return pc.binary_join_element_wise(prefix, pa.array(numbers).cast(pa.string()), "")
+
+
+def run_of(queries: Any, *, shuffled: bool = True) -> pa.Table:
+    """A hundred scored documents of each query, in no order."""
+    rng = np.random.default_rng(queries[0])
+    query = np.repeat(queries, DEPTH)
+    place = np.tile(np.arange(DEPTH), len(queries))
+    order = rng.permutation(len(query)) if shuffled else np.arange(len(query))
+    document = ids("document-", (query * 7_919 + place * 80_021)[order] % 8_000_000 * DEPTH + place[order])
+    score = rng.normal(-place, 10.0)[order]
+    return pa.table({"query_id": ids("query-", query[order]), "doc_id": document, "score": score})
+
+
+def qrels_of(queries: Any) -> pa.Table:
+    """Three graded documents of each query, which mostly were retrieved."""
+    rng = np.random.default_rng(queries[0])
+    query = np.repeat(queries, RELEVANT)
+    place = np.tile(np.arange(RELEVANT), len(queries)) * 40 + np.repeat(rng.integers(0, 40, len(queries)), RELEVANT)
+    document = ids("document-", (query * 7_919 + place * 80_021) % 8_000_000 * DEPTH + place)
+    return pa.table({"query_id": ids("query-", query), "doc_id": document, "grade": rng.integers(1, 4, len(query))})
+
+
+def block_of(rows: int, *, ties: bool) -> pa.Table:
+    queries = np.arange(rows // DEPTH)
+    run = run_of(queries)
+    if ties:
+        run = run.set_column(2, "score", pc.round(pc.divide(run["score"], 4.0)))
+    parts = [
+        as_rows(run, Columns("query_id", "doc_id", "score", "score"), RETRIEVED),
+        as_rows(qrels_of(queries), Columns("query_id", "doc_id", "grade", "grade"), JUDGED),
+    ]
+    return pa.concat_tables(parts).combine_chunks()
+
+
+def score(block: pa.Table) -> dict[str, float]:
+    return {"queries": len(score_block(block, METRICS, RULES, "score", None))}
+
+
+def one_block() -> bool:
+    """Score single blocks; return whether each is fast enough."""
+    rows, kept = [], True
+    for size in BLOCKS:
+        for ties in (False, True):
+            block = block_of(size, ties=ties)
+            measured = in_child(lambda block=block: partial(score, block), repeats=3)  # type: ignore[misc]  # bound now
+            speed = size / measured.warm
+            kept = kept and speed >= AT_LEAST
+            rows.append(
+                [
+                    f"{size:,}",
+                    "every fifth or so" if ties else "none",
+                    f"{speed / 1e6:.2f}",
+                    f"{measured.first:.2f}",
+                    f"{block.nbytes / 1e6:.0f}",
+                    f"{measured.megabytes:.0f}",
+                ]
+            )
+    head = ["rows in the block", "ties", "M rows/s/core", "first call, s", "MB of the block", "MB above it, at most"]
+    print(tables.markdown(head, rows))
+    return kept
+
+
+def on_ray(queries: int) -> bool:
+    """Evaluate on a local Ray; return whether the metric stage is fast enough and the result that of the core."""
+    import ray
+
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    cores = int(ray.cluster_resources()["CPU"])  # type: ignore[no-untyped-call]
+    pieces = np.array_split(np.arange(queries), max(1, queries // 1000))
+    run = ray.data.from_arrow([run_of(piece) for piece in pieces])
+    qrels = ray.data.from_arrow([qrels_of(piece) for piece in pieces])
+    n_rows = run.count()
+    partitions = max(cores, math.ceil(n_rows / 1_000_000))
+    evaluate_dataset(qrels, run.limit(100_000), METRICS, partitions=cores).materialize()  # workers start
+
+    began = time.perf_counter()
+    shuffled = by_query(read_judgments(qrels, None), run, columns_of_run(run, None), partitions).materialize()
+    shuffle = time.perf_counter() - began
+    began = time.perf_counter()
+    options = {"metrics": METRICS, "rules": RULES, "by": "score", "scale": None}
+    results = blockwise(shuffled, score_block, **options).materialize()
+    stage = time.perf_counter() - began
+    began = time.perf_counter()
+    evaluation = to_evaluation(results)
+    sums = time.perf_counter() - began
+    rows = [
+        ["shuffle", f"{shuffle:.1f}", f"{n_rows / shuffle / cores / 1e6:.2f}"],
+        ["metric stage", f"{stage:.1f}", f"{n_rows / stage / cores / 1e6:.2f}"],
+        ["means, intervals, counts", f"{sums:.1f}", f"{n_rows / sums / cores / 1e6:.2f}"],
+    ]
+    print(f"\n{n_rows:,} rows of {queries:,} queries in {partitions} partitions on {cores} cores:\n")
+    print(tables.markdown(["stage", "seconds", "M rows/s/core"], rows))
+    began = time.perf_counter()
+    truth, found = (pa.concat_tables([make(piece) for piece in pieces]) for make in (qrels_of, run_of))
+    whole = rm.evaluate(rm.Qrels.from_frame(truth), rm.Run.from_frame(found), METRICS)
+    same = str(whole) == str(evaluation) and dict(whole.means) == dict(evaluation.means)
+    seconds = time.perf_counter() - began
+    print(f"\nThe core in one process, {seconds:.0f} s: the same to the last bit: {same}\n\n{evaluation}")
+    return same and n_rows / stage / cores >= AT_LEAST
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--queries", type=int, default=100_000, help="on Ray, with 100 documents each")
+    queries = parser.parse_args().queries
+    print(f"{machine()}\n\nSingle blocks, one thread:\n")
+    kept = one_block()
+    with start(logging_level="error"):
+        kept = on_ray(queries) and kept
+    print(f"\nAt least {AT_LEAST:,} rows/s/core in the metric stage: {'kept' if kept else 'NOT KEPT'}")
+    return 0 if kept else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

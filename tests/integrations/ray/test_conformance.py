@@ -1,0 +1,40 @@
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import pytest
+from ray.data import Dataset
+
+import retrieval_metrics as rm
+from conformance import EvaluationConformance, Rankings, Scores, Truth
+from ray_hosts import dataset, run_rows, values
+from ray_retrieval_metrics import evaluate_dataset, evaluating, to_evaluation
+from ray_retrieval_metrics.judgments import Judgments, read_judgments
+
+
+class TestRankedRowsAndJudgmentsInMemory(EvaluationConformance):
+    refuses: ClassVar = dict.fromkeys(("grouped", "many"), "these qrels hold groups or pieces")
+    blocks = 2
+
+    def results(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Dataset:
+        rows, kind = run_rows(run)
+        return evaluate_dataset(qrels, dataset(rows, kind, self.blocks), metrics, partitions=2)
+
+    def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
+        return values(self.results(qrels, run, metrics), metrics)
+
+    def evaluation(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> rm.Evaluation:
+        return to_evaluation(self.results(qrels, run, metrics))
+
+
+@pytest.mark.usefixtures("many_judgments")
+class TestJudgmentsThatAreShuffledToo(TestRankedRowsAndJudgmentsInMemory):
+    """Here nothing is known beforehand of which queries are judged."""
+
+    blocks = 1
+
+    @pytest.fixture
+    def many_judgments(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def many(qrels: Any, columns: Any) -> Judgments:
+            return read_judgments(qrels, columns)._replace(judged=None)
+
+        monkeypatch.setattr(evaluating, "read_judgments", many)

@@ -1,0 +1,176 @@
+"""The numbers of the core, to the last bit, however the rows are cut, ordered and brought together."""
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+import ray
+from ray.data import DataContext
+
+import retrieval_metrics as rm
+from generated import scored_run
+from ray_hosts import dataset, qrels_rows, run_rows, values
+from ray_retrieval_metrics import evaluate_dataset, judgments, to_evaluation
+
+pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+
+METRICS = (
+    *("ndcg@10", "mrr", "precision@5", "f1@3", "hit_rate@3", "map", "bpref", "rbp", "err@10", "judged@10"),
+    "alpha_ndcg",
+)
+
+
+def case(seed: int = 4, queries: int = 30, ties: float = 0.5) -> tuple[dict[Any, Any], dict[Any, Any]]:
+    qrels, run = scored_run(random.Random(seed), queries, depth=25, ties=ties, judged=0.4)
+    names = sorted(qrels)
+    run.pop(names[0])  # missing
+    qrels[names[1]] = dict.fromkeys(qrels[names[1]], 0)  # without a relevant document
+    run["of nobody"] = {"d1": 1.0, "d2": 0.5}  # not judged
+    return qrels, {query: ranking for query, ranking in run.items() if ranking}
+
+
+def assert_same(results: Any, expected: rm.Evaluation, **rules: Any) -> None:
+    evaluation = to_evaluation(results, **rules)
+    assert str(evaluation) == str(expected)
+    for name in expected.means:
+        assert np.array_equal(evaluation.means[name], expected.means[name], equal_nan=True)
+        assert evaluation.intervals()[name] == expected.intervals()[name]
+        assert evaluation.n[name] == expected.n[name]
+    assert evaluation.counts == expected.counts
+    assert dict(evaluation.residuals) == dict(expected.residuals)
+
+
+@pytest.mark.parametrize("few", [0, 1_000_000], ids=["many judgments", "few judgments"])
+@pytest.mark.parametrize(("blocks", "partitions", "seed"), [(1, 1, None), (3, 2, 1), (7, 5, 2), (40, 3, 3)])
+def test_blocks_and_their_order_do_not_show(
+    monkeypatch: pytest.MonkeyPatch, few: int, blocks: int, partitions: int, seed: int | None
+) -> None:
+    monkeypatch.setattr(judgments, "FEW", few)
+    qrels, run = case()
+    truth, found = dataset(qrels_rows(qrels), "grade", 2, seed), dataset(*run_rows(run), blocks, seed)
+    results = evaluate_dataset(truth, found, METRICS, partitions=partitions).materialize()
+    expected = rm.evaluate(qrels, run, METRICS)
+    for name, of_each in values(results, METRICS).items():
+        assert of_each.keys() == expected.per_query[name].keys()
+        for query, value in expected.per_query[name].items():
+            assert np.array_equal(of_each[query], value, equal_nan=True), (name, query)
+    assert_same(results, expected)
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [{"semantics": "trec_eval"}, {"semantics": "autorag", "ties": "docid"}, {"ties": "expected"}],
+    ids=str,
+)
+def test_rules_are_those_of_the_core(rules: dict[str, Any]) -> None:
+    qrels, run = case(8)
+    metrics = [name for name in METRICS if name != "alpha_ndcg"]
+    results = evaluate_dataset(qrels, dataset(*run_rows(run), 3, 0), metrics, partitions=3, **rules)
+    assert_same(results, rm.evaluate(qrels, run, metrics, **rules), **rules)
+
+
+def test_ids_may_be_whole_numbers() -> None:
+    qrels: Any = {1: {10: 1, 9: 2}, 2: {7: 1}}
+    run: Any = {1: {9: 1.0, 10: 1.0, 100: 1.0}, 2: {8: 2.0, 7: 1.0}}
+    results = evaluate_dataset(qrels, dataset(*run_rows(run), 2), METRICS, partitions=2)
+    assert_same(results, rm.evaluate(qrels, run, METRICS))
+
+
+def test_documents_ranked_twice_count_as_in_the_core() -> None:
+    qrels, run = {"q1": ["a"], "q2": ["b"]}, {"q1": ["x", "a", "a", "x"], "q2": ["b"]}
+    results = evaluate_dataset(qrels, dataset(*run_rows(run), 3, 5), ["map", "precision@4"], partitions=2)
+    expected = rm.evaluate(qrels, run, ["map", "precision@4"])
+    assert_same(results, expected)
+    assert expected.counts["duplicates"] == 2
+
+
+def test_a_query_far_larger_than_a_block_stays_whole() -> None:
+    rng = np.random.default_rng(1)
+    run: Any = {"huge": dict(zip([f"d{i}" for i in range(60_000)], rng.random(60_000).tolist(), strict=True))}
+    run |= {f"q{i}": {"d1": 2.0, "d2": 1.0} for i in range(50)}
+    qrels: Any = {query: {"d1": 1, "d59999": 2} for query in run}
+    context = DataContext.get_current()
+    size, context.target_max_block_size = context.target_max_block_size, 20_000
+    try:
+        results = evaluate_dataset(qrels, dataset(*run_rows(run), 9, 1), METRICS, partitions=4).materialize()
+    finally:
+        context.target_max_block_size = size
+    assert_same(results, rm.evaluate(qrels, run, METRICS))
+    assert sum(row["n_retrieved"] for row in results.take_all()) == 60_100
+
+
+def test_the_rows_tell_what_is_known_of_each_query() -> None:
+    qrels: Any = {"q1": {"a": 2, "b": 1}, "q2": {"a": 0}, "q3": {"a": 1}}
+    run = {"q1": {"x": 2.0, "b": 1.0}, "q2": {"a": 1.0, "y": 1.0}, "q4": {"a": 1.0}}
+    results = evaluate_dataset(qrels, dataset(*run_rows(run)), ["mrr", "precision@5"], partitions=1)
+    rows = {row["query"]: row for row in results.take_all()}
+    facts = ("is_judged", "is_scored", "is_tied", "n_retrieved", "n_relevant", "n_found", "n_duplicates")
+    assert {query: tuple(row[fact] for fact in facts) for query, row in rows.items()} == {
+        "q1": (True, True, False, 2, 2, 1, 0),
+        "q2": (True, False, True, 2, 0, 1, 0),
+        "q3": (True, True, False, 0, 1, 0, 0),
+        "q4": (False, False, False, 0, 0, 0, 0),
+    }
+    assert rows["q1"]["mrr"] == 0.5
+    assert rows["q1"]["ideal precision@5"] == 0.4
+    assert np.isnan([rows[query]["mrr"] for query in ("q2", "q4")]).all()
+
+
+def test_columns_of_other_names_are_said() -> None:
+    table = ray.data.from_items([{"question": "q1", "passage": "d3", "place": 1}])
+    truth = ray.data.from_items([{"question": "q1", "passage": "d3"}])
+    names = {"query": "question", "document": "passage"}
+    results = evaluate_dataset(
+        truth, table, "mrr", qrels_columns=names, run_columns={**names, "rank": "place"}, partitions=1
+    )
+    assert to_evaluation(results).means["mrr"] == 1.0
+
+
+def test_what_rm_evaluate_takes_is_taken() -> None:
+    pandas = pytest.importorskip("pandas")
+    found = dataset([("q1", "d3", 1.0)], "score")
+    frame = pandas.DataFrame({"query_id": ["q1"], "doc_id": ["d3"], "relevance": [1]})
+    for qrels in ({"q1": ["d3"]}, rm.Qrels({"q1": ["d3"]}), frame):
+        assert to_evaluation(evaluate_dataset(qrels, found, "mrr", partitions=1)).means["mrr"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"qrels": {"q1": [["d1"], ["d2"]]}}, TypeError, r"hold groups or pieces .* add these up with rm\.merge"),
+        ({"qrels": {"q1": [rm.Quote("x")]}}, TypeError, "hold groups or pieces"),
+        ({"qrels": {1: ["d1"]}}, TypeError, "query ids in the qrels are int and those in the run are str"),
+        ({"qrels": {"q1": [1]}}, TypeError, "document ids in the qrels are int and those in the run are str"),
+        ({"qrels": {}}, ValueError, "qrels are empty"),
+        ({"qrels": 7}, TypeError, "qrels must map each query id to its judgments, got int"),
+        ({"number": "weight"}, ValueError, "no order; say which it is with run_columns="),
+        ({"metrics": "ndgc@10"}, ValueError, "ndcg"),
+        ({"semantics": "ragas"}, ValueError, 'order; pass ties="docid"'),
+        ({"semantics": "trec"}, ValueError, "unknown semantics 'trec'"),
+        ({"run_columns": {"query": "q"}}, ValueError, "the run has no column 'q'"),
+    ],
+    ids=str,
+)
+def test_what_is_wrong_is_said_before_anything_runs(
+    change: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    asked: dict[str, Any] = {"qrels": {"q1": ["d1"]}, "metrics": "mrr", "number": "score", **change}
+    found = dataset([("q1", "d1", 1.0)], asked.pop("number"))
+    with pytest.raises(error, match=message):
+        evaluate_dataset(run=found, **asked)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([("q1", "d1", 1.0), ("q2", "d1", 1.0), ("q1", "d1", 0.5)], "both hold document 'd1' for query 'q1'"),
+        ([("q1", "d1", float("nan")), ("q2", "d1", 1.0)], r"no finite number: {'query': 'q1', 'document': 'd1'"),
+        ([("q1", None, 1.0), ("q2", "d1", 1.0)], "has no document: {'query': 'q1'"),
+    ],
+)
+def test_a_block_that_fails_names_its_queries(rows: Any, message: str) -> None:
+    results = evaluate_dataset({"q1": ["d1"], "q2": ["d1"]}, dataset(rows, "score"), "mrr", partitions=1)
+    with pytest.raises(Exception, match=message) as caught:
+        results.materialize()
+    assert "in a block of 2 queries, among them 'q1', 'q2'" in str(caught.value)

@@ -1,0 +1,61 @@
+"""Means, intervals and counts from the rows of single queries, or from some of them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import ray
+
+import retrieval_metrics as rm
+from ray_hosts import dataset, run_rows
+from ray_retrieval_metrics import evaluate_dataset, to_evaluation
+
+QRELS: Any = {"q1": ["a"], "q2": ["b"], "q3": ["c"]}
+RUN: Any = {"q1": {"a": 2.0, "x": 1.0}, "q2": {"x": 2.0, "b": 1.0}, "q3": {"c": 1.0}}
+
+
+@pytest.fixture(scope="module")
+def results() -> Any:
+    return evaluate_dataset(QRELS, dataset(*run_rows(RUN), 2), ["mrr", "precision@5"], partitions=2).materialize()
+
+
+def test_some_rows_give_the_evaluation_of_their_queries(results: Any) -> None:
+    some = results.filter(lambda row: row["query"] != "q2")
+    queries = ("q1", "q3")
+    expected = rm.evaluate({q: QRELS[q] for q in queries}, {q: RUN[q] for q in queries}, ["mrr", "precision@5"])
+    assert str(to_evaluation(some)) == str(expected)
+
+
+def test_rows_may_be_written_read_and_given_more_columns(results: Any, tmp_path: Path) -> None:
+    results.write_parquet(str(tmp_path))
+    again = ray.data.read_parquet(str(tmp_path)).add_column("language", lambda batch: ["de"] * len(batch))
+    assert str(to_evaluation(again)) == str(rm.evaluate(QRELS, RUN, ["mrr", "precision@5"]))
+
+
+def test_the_evaluation_holds_no_query(results: Any) -> None:
+    with pytest.raises(ValueError, match="hold no query by itself"):
+        _ = to_evaluation(results).per_query
+
+
+def test_what_was_made_under_other_rules_is_refused() -> None:
+    found = dataset([("q1", "a", 1.0)], "score")
+    skipping = evaluate_dataset(QRELS, found, "mrr", semantics="trec_eval", partitions=1)
+    with pytest.raises(Exception, match="made under other rules than standard; say under which with semantics="):
+        to_evaluation(skipping)
+    assert to_evaluation(skipping, semantics="trec_eval").n["mrr"] == 1
+
+
+def test_rows_of_something_else_are_refused() -> None:
+    with pytest.raises(ValueError, match="not what evaluate_dataset returns: they have no column 'is_judged'"):
+        to_evaluation(ray.data.from_items([{"mrr": 0.5}]))
+
+
+def test_no_row_is_no_evaluation(results: Any) -> None:
+    with pytest.raises(ValueError, match="nothing to merge"):
+        to_evaluation(results.filter(lambda _: False))
+
+
+def test_ids_that_never_meet_are_warned_of() -> None:
+    chunks = dataset([("q1", "a-chunk-1", 1.0)], "score")
+    with pytest.warns(rm.RetrievalWarning, match="none of the retrieved documents is judged .* ids of chunks compared"):
+        assert to_evaluation(evaluate_dataset({"q1": ["a"]}, chunks, "mrr", partitions=1)).means["mrr"] == 0
