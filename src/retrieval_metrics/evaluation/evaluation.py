@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 
 from retrieval_metrics.evaluation.by_metric import ByMetric
-from retrieval_metrics.evaluation.counts import describe, failures
-from retrieval_metrics.presentation import numbers
+from retrieval_metrics.evaluation.counts import failures
+from retrieval_metrics.evaluation.summary import Summary
 from retrieval_metrics.presentation.extras import require
-from retrieval_metrics.presentation.printed import Printed
-from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
@@ -31,13 +29,12 @@ if TYPE_CHECKING:
     from retrieval_metrics.judging.matching import Key, Matching
     from retrieval_metrics.judging.rules import Rules
     from retrieval_metrics.metrics.metric import Metric
-    from retrieval_metrics.statistics import Interval
     from retrieval_metrics.types import FloatArray, IntArray, QueryId, QueryTexts
 
 T = TypeVar("T")
 
 
-class Evaluation(Printed):
+class Evaluation(Summary):
     """The values of some metrics for some queries.
 
     Attributes:
@@ -78,19 +75,15 @@ class Evaluation(Printed):
         match: str | Key | Matching = "id",
         totals: Totals | None = None,
     ) -> None:
-        self.metrics = tuple(metrics)
+        super().__init__(metrics, counts, rules, tie_range)
         self._queries = None if queries is None else tuple(queries)
         self._values = values
-        self.counts = counts
-        self.rules = rules
         self._residuals = dict(residuals or {})
-        self.tie_range = tie_range
         self.judged = judged
         self.run = run
         self.match = match
         self._totals = totals
         self._sums: dict[tuple[Kind, Metric], Sums | None] = {}
-        self._intervals: dict[float, ByMetric[Interval]] = {}
 
     @property
     def queries(self) -> tuple[QueryId, ...]:
@@ -117,25 +110,6 @@ class Evaluation(Printed):
     def errors(self) -> dict[QueryId, Exception]:
         """The exception of each query whose retriever failed; empty where the run knows of none."""
         return {} if self.judged is None or self.run is None else failures(self.judged, self.run)
-
-    @cached_property
-    def means(self) -> ByMetric[float]:
-        """The mean of each metric over the queries for which it is defined; NaN if there is none.
-
-        Sums are exact before their one rounding, so the order of the queries never shows.
-        """
-        return ByMetric({str(metric): self._sums_of_values(metric).mean for metric in self.metrics})
-
-    @cached_property
-    def n(self) -> ByMetric[int]:
-        """For how many queries each metric is defined: what its mean divides by."""
-        return ByMetric({str(metric): self._sums_of_values(metric).count for metric in self.metrics})
-
-    @cached_property
-    def residuals(self) -> ByMetric[float]:
-        """For metrics that know it (rbp): by how much unjudged and unseen documents could raise the mean."""
-        sums = {str(metric): self._sums_of("residual", metric) for metric in self.metrics}
-        return ByMetric({name: one.mean for name, one in sums.items() if one is not None and one.count})
 
     @cached_property
     def per_query(self) -> ByMetric[dict[QueryId, float]]:
@@ -194,49 +168,6 @@ class Evaluation(Printed):
                 column = self.column(kind, metric)
                 self._sums[kind, metric] = None if column is None else Sums.of(column[~np.isnan(column)])
         return self._sums[kind, metric]
-
-    def _sums_of_values(self, metric: Metric) -> Sums:
-        return self._sums_of("value", metric) or Sums.of(np.empty(0))
-
-    def intervals(self, level: float = 0.95) -> ByMetric[Interval]:
-        """Return the confidence interval of each mean, computed when first asked for.
-
-        Metrics that are 0 or 1 get the Clopper-Pearson interval, all others a Beta interval between 0 and the largest
-        value that an ideal ranking reaches on these queries; see `retrieval_metrics.statistics.mean_interval` for the
-        formulas, the reasons and their sources. Nothing in them is random. Of no values it is (nan, nan).
-
-        Args:
-            level: Confidence level, strictly between 0 and 1.
-
-        Raises:
-            ValueError: If the level is not between 0 and 1.
-
-        Example:
-            >>> import retrieval_metrics as rm
-            >>> qrels = {query: ["d"] for query in range(10)}
-            >>> run = {query: ["d" if query < 8 else "x"] for query in range(10)}  # 8 of 10 answered
-            >>> low, high = rm.evaluate(qrels, run, "hit_rate@1").intervals()["hit_rate@1"]
-            >>> f"0.80 [{low:.2f}, {high:.2f}]"
-            '0.80 [0.44, 0.97]'
-        """
-        if level not in self._intervals:
-            self._intervals[level] = ByMetric({str(metric): self._interval(metric, level) for metric in self.metrics})
-        return self._intervals[level]
-
-    def _interval(self, metric: Metric, level: float) -> Interval:
-        from retrieval_metrics.evaluation.reachable import is_binary  # noqa: PLC0415  (as above)
-        from retrieval_metrics.statistics import interval_from_sums  # noqa: PLC0415  (only means that are printed)
-
-        sums = self._sums_of_values(metric)
-        binary = is_binary(metric, sums)
-        return interval_from_sums(sums, level=level, binary=binary, bounds=self.bounds(metric, sums))
-
-    def bounds(self, metric: Metric, sums: Sums) -> tuple[float, float]:
-        """Return the least and the largest value that a metric can have on these queries, given some that it has."""
-        from retrieval_metrics.evaluation.reachable import bounds  # noqa: PLC0415  (only means that are printed need it)
-
-        ideal = self._sums_of("ideal", metric)
-        return bounds(metric, sums.smallest, sums.largest, ideal.largest if ideal is not None and ideal.count else None)
 
     def source(self, done: str) -> tuple[JudgedRun, Mapping[Any, Any]]:
         """Return the judged run and the run that the values come from.
@@ -403,20 +334,3 @@ class Evaluation(Printed):
         means = ", ".join(f"{name} {mean:.4f}" for name, mean in self.means.items())
         n_queries = self.counts["queries"] if self._queries is None else len(self._queries)
         return f"<Evaluation of {n_queries} queries: {means}>"
-
-    def _tables(self) -> list[Table]:
-        level = 0.95
-        ends = self.intervals(level)
-        rows = [
-            [name, f"{mean:.4f}", numbers.interval(ends[name]), str(self.n[name])] for name, mean in self.means.items()
-        ]
-        return [Table(["metric", "mean", numbers.level_name(level), "n"], rows, self._notes())]
-
-    def _notes(self) -> list[str]:
-        notes = describe(self.counts, self.rules)
-        if self.tie_range is not None:
-            notes += self.tie_range.notes()
-        return notes + [
-            f"{name}: residual {residual:.4f}, what unjudged and unseen documents could add to the mean"
-            for name, residual in self.residuals.items()
-        ]
