@@ -17,8 +17,10 @@ import argparse
 import logging
 import math
 import sys
+import threading
 import time
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from measure import in_child, machine, use_one_thread
@@ -114,7 +116,31 @@ def one_block() -> bool:
     return kept
 
 
-def on_ray(queries: int) -> bool:
+def weighed(block: pa.Table, **options: Any) -> dict[str, list[float]]:
+    """Score a block and return the memory that is the worker's own, in MB: before, and the most it was meanwhile."""
+    before = most = own_megabytes()
+    done = threading.Event()
+
+    def watch() -> None:
+        nonlocal most
+        while not done.wait(0.005):
+            most = max(most, own_megabytes())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    score_block(block, **options)
+    done.set()
+    watcher.join()
+    return {"rows": [len(block)], "before": [before], "most": [most]}
+
+
+def own_megabytes() -> float:
+    """Return the memory of this process that is in no file and shared with nobody."""
+    (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("RssAnon:"))
+    return int(line.split()[1]) / 1000
+
+
+def on_ray(queries: int, partitions: int | None) -> bool:
     """Evaluate on a local Ray; return whether the metric stage is fast enough and the result that of the core."""
     import ray
 
@@ -125,7 +151,7 @@ def on_ray(queries: int) -> bool:
     run = ray.data.from_arrow([run_of(piece) for piece in pieces])
     qrels = ray.data.from_arrow([qrels_of(piece) for piece in pieces])
     n_rows = run.count()
-    partitions = max(cores, math.ceil(n_rows / 1_000_000))
+    partitions = partitions or max(cores, math.ceil(n_rows / 1_000_000))
     evaluate_dataset(qrels, run.limit(100_000), METRICS, partitions=cores).materialize()  # workers start
 
     began = time.perf_counter()
@@ -145,6 +171,11 @@ def on_ray(queries: int) -> bool:
     ]
     print(f"\n{n_rows:,} rows of {queries:,} queries in {partitions} partitions on {cores} cores:\n")
     print(tables.markdown(["stage", "seconds", "M rows/s/core"], rows))
+    heaviest = max(blockwise(shuffled, weighed, **options).take_all(), key=lambda row: row["most"])
+    print(
+        f"\nA worker with a block of {heaviest['rows']:,} rows takes at most {heaviest['most']:.0f} MB, the "
+        f"{heaviest['before']:.0f} MB of Python and its libraries included."
+    )
     began = time.perf_counter()
     truth, found = (pa.concat_tables([make(piece) for piece in pieces]) for make in (qrels_of, run_of))
     whole = rm.evaluate(rm.Qrels.from_frame(truth), rm.Run.from_frame(found), METRICS)
@@ -157,11 +188,12 @@ def on_ray(queries: int) -> bool:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--queries", type=int, default=100_000, help="on Ray, with 100 documents each")
-    queries = parser.parse_args().queries
+    parser.add_argument("--partitions", type=int, help="into how many blocks they are cut; one for a million rows")
+    arguments = parser.parse_args()
     print(f"{machine()}\n\nSingle blocks, one thread:\n")
     kept = one_block()
     with start(logging_level="error"):
-        kept = on_ray(queries) and kept
+        kept = on_ray(arguments.queries, arguments.partitions) and kept
     print(f"\nAt least {AT_LEAST:,} rows/s/core in the metric stage: {'kept' if kept else 'NOT KEPT'}")
     return 0 if kept else 1
 

@@ -187,9 +187,11 @@ def _rows_of(batch: Batch, queries: BoolArray) -> tuple[IntArray, IntArray]:
 
 
 def _sorted(part: IntArray, values: FloatArray | pl.Series) -> IntArray:
-    """Return the order of entries by part, ascending, and within a part by value, descending."""
+    """Return the order of entries that puts those of each part, which stand together, by value, descending."""
     import polars as pl  # noqa: PLC0415  (an extra; whoever holds a Run has it)
 
     entries = pl.DataFrame({"part": part, "value": values})
-    order = entries.select(pl.arg_sort_by("part", "value", descending=[False, True])).to_series()
-    return order.to_numpy().astype(np.int64)
+    place = entries.select(pl.col("value").arg_sort(descending=True).over("part")).to_series().to_numpy()
+    begins = np.diff(part, prepend=-1) != 0
+    first: IntArray = np.maximum.accumulate(np.where(begins, np.arange(len(part)), 0))
+    return first + place
