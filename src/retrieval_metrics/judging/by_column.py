@@ -194,4 +194,5 @@ def _sorted(part: IntArray, values: FloatArray | pl.Series) -> IntArray:
     place = entries.select(pl.col("value").arg_sort(descending=True).over("part")).to_series().to_numpy()
     begins = np.diff(part, prepend=-1) != 0
     first: IntArray = np.maximum.accumulate(np.where(begins, np.arange(len(part)), 0))
-    return first + place
+    order: IntArray = first + place
+    return order
