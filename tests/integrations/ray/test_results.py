@@ -50,6 +50,12 @@ def test_rows_of_something_else_are_refused() -> None:
         to_evaluation(ray.data.from_items([{"mrr": 0.5}]))
 
 
+def test_what_is_no_dataset_is_refused() -> None:
+    given: Any = rm.evaluate(QRELS, RUN, "mrr")
+    with pytest.raises(TypeError, match="results must be a Ray Dataset, got Evaluation"):
+        to_evaluation(given)
+
+
 def test_no_row_is_no_evaluation(results: Any) -> None:
     with pytest.raises(ValueError, match="nothing to merge"):
         to_evaluation(results.filter(lambda _: False))

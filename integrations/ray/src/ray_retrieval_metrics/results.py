@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import retrieval_metrics as rm
 from ray_retrieval_metrics.query_rows import FACTS, column_name
-from ray_retrieval_metrics.shuffled_rows import blockwise
+from ray_retrieval_metrics.shuffled_rows import blockwise, need_dataset
 from retrieval_metrics.evaluation.counts import NOTHING_FOUND, OTHER_IDS
 from retrieval_metrics.evaluation.totals import KINDS, Totals
 from retrieval_metrics.judging.rules import as_rules
@@ -40,12 +40,14 @@ def to_evaluation(
         ties: The rule for equal scores it was evaluated under, where that was given.
 
     Raises:
+        TypeError: If it is no Dataset.
         ValueError: If it is no result of `evaluate_dataset`, holds no row, or was made under other rules.
 
     Warns:
         RetrievalWarning: If no retrieved document is judged anywhere.
     """
     rules = as_rules(semantics, ties)
+    need_dataset(results, "results")
     # Rows of a pipeline that has not run yet have no known columns: to ask for these would run it once more.
     if (names := results.columns(fetch_if_missing=False)) is not None:
         _check_columns(names)
