@@ -116,6 +116,24 @@ def test_evaluations_of_groups_and_pieces_add_up_too() -> None:
     same(rm.merge(rm.evaluate(truth, found, metrics).totals() for truth, found in (flat, grouped)), whole)
 
 
+@pytest.mark.parametrize("options", RULES, ids=str)
+def test_slices_add_up_to_the_whole(options: dict[str, Any]) -> None:
+    qrels, run = case(9)
+    del run["of nobody"]  # it is in no slice
+    qrels = {query: judgments for query, judgments in qrels.items() if query in run}  # some rules leave others out
+    whole = rm.evaluate(qrels, run, METRICS[:6], **options)
+    slices = whole.by(lambda query: int(query[1:]) % 3)
+    same(rm.merge(slices.values()), whole)
+    same(rm.merge(each.totals() for each in slices.values()), whole)
+
+
+def test_a_slice_has_the_tie_range_of_its_queries() -> None:
+    qrels, run = {"q1": ["a"], "q2": ["a"]}, {"q1": {"a": 1.0, "b": 1.0}, "q2": {"a": 1.0}}
+    slices = rm.evaluate(qrels, run, "mrr", ties="expected").by({"q1": "tied", "q2": "alone"})
+    ranges = {label: each.tie_range.means["mrr"] for label, each in slices.items() if each.tie_range is not None}
+    assert ranges == {"tied": (0.5, 1.0), "alone": (1.0, 1.0)}
+
+
 def test_totals_survive_pickling() -> None:
     totals = rm.evaluate(*case(5), METRICS).totals()
     again = pickle.loads(pickle.dumps(totals))  # noqa: S301  (written in the line before)
@@ -153,6 +171,14 @@ def evaluated(qrels: Any = None, metrics: Any = "mrr", **options: Any) -> rm.Eva
         ([evaluated(), evaluated()], ValueError, "query 'q1' is in two parts"),
         ([evaluated(), evaluated(metrics="map")], ValueError, "the same metrics, got mrr and map"),
         ([evaluated(), evaluated(semantics="trec_eval")], ValueError, "same rules, got standard and trec_eval"),
+        (
+            [evaluated(), evaluated({"q2": ["a"]}, ties="expected")],
+            ValueError,
+            "got standard with ties='docid' and with ties='expected'",
+        ),
+        ([evaluated(), rm.evaluate({1: ["a"]}, {1: ["a"]}, "mrr")], TypeError, "query ids in the parts are partly str"),
+        (evaluated(), TypeError, "several evaluations or totals, got one Evaluation; write a list"),
+        (evaluated().by({"q1": "x"}), TypeError, r"got one Slices; pass its values\(\)"),
         (
             [evaluated({"q1": {"a": 1}}, "err"), evaluated({"q2": {"a": 3}}, "err")],
             ValueError,

@@ -96,6 +96,18 @@ def test_integer_ids_tie_as_decimal_strings() -> None:
     assert_same(truth, run, in_columns(run))
 
 
+def test_judged_ids_that_no_column_can_hold_are_not_found() -> None:
+    truth: Any = {1: [2**70, -(2**63), 5]}
+    run = {1: {5: 1.0, -(2**63): 0.5}}
+    assert_same(truth, run, in_columns(run))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_whole_scores_tie_where_their_floats_do(sign: int) -> None:
+    run = {"q": {"b": sign * 2**53, "a": sign * (2**53 + 1), "c": sign}}
+    assert_same({"q": ["a", "b", "c"]}, run, in_columns(run))
+
+
 def test_ids_of_another_type_than_the_judgments_are_refused() -> None:
     with pytest.raises(TypeError, match="document ids in the qrels are str and those in the run are int"):
         rm.evaluate({"q": ["a"]}, in_columns({"q": {1: 1.0}}))

@@ -108,7 +108,7 @@ class Evaluation(Summary):
 
     @property
     def errors(self) -> dict[QueryId, Exception]:
-        """The exception of each query whose retriever failed; empty where the run knows of none."""
+        """The exception of each query whose retriever failed; empty where the run knows of none, or is not held."""
         return {} if self.judged is None or self.run is None else failures(self.judged, self.run)
 
     @cached_property
@@ -180,7 +180,8 @@ class Evaluation(Summary):
         """
         if self.judged is None or self.run is None:
             held = "values" if self.holds_queries else "sums"
-            msg = f"this evaluation cannot be {done}: it holds {held} only; make it with evaluate(qrels, run)"
+            merged = "" if self._totals is None else "; of a merged one, ask the parts"
+            msg = f"this evaluation cannot be {done}: it holds {held} only; make it with evaluate(qrels, run){merged}"
             raise ValueError(msg)
         return self.judged, self.run
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pandas as pd
+
+    from retrieval_metrics.evaluation.tie_range import TieRange
 
 
 class Slices(Printed, Mapping[Any, Evaluation]):
@@ -95,6 +97,8 @@ def slices(evaluation: Evaluation, labels: Mapping[Any, Any] | Callable[[Any], A
 
 def _slice(evaluation: Evaluation, places: list[int]) -> Evaluation:
     judged, run = evaluation.source("cut into slices")
+    # What has a judged run was not merged from sums, so its range, if there is one, is that of single queries.
+    tie_range = cast("TieRange | None", evaluation.tie_range)
     queries = [evaluation.queries[at] for at in places]
     kept = np.array([evaluation.position(query) for query in queries])
     residuals = {metric: residual_values(judged, metric) for metric in evaluation.metrics}
@@ -105,6 +109,7 @@ def _slice(evaluation: Evaluation, places: list[int]) -> Evaluation:
         counts=count(judged, run, kept, evaluation.rules, among=kept),
         residuals={metric: residual[kept] for metric, residual in residuals.items() if residual is not None},
         rules=evaluation.rules,
+        tie_range=None if tie_range is None else tie_range.of(np.array(places)),
         judged=judged,
         run=run,
         match=evaluation.match,

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 
+from retrieval_metrics.checks import id_kind
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.tie_range import TieMeans, TieRange
 from retrieval_metrics.statistics.sums import ExactSums
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from retrieval_metrics.evaluation.counts import Counts
     from retrieval_metrics.judging.rules import Rules
@@ -70,7 +72,7 @@ def merge(parts: Iterable[Evaluation | Totals]) -> Evaluation:
         parts: Evaluations of different queries, or their totals, by the same metrics and rules; consumed one by one.
 
     Raises:
-        TypeError: If a part is neither.
+        TypeError: If a part is neither, or query ids are str in one part and int in another.
         ValueError: If there is no part, parts differ in metrics or rules, a query is in two parts, or a metric divides
             by the largest grade there is and the parts have different ones.
 
@@ -84,6 +86,10 @@ def merge(parts: Iterable[Evaluation | Totals]) -> Evaluation:
     """
     whole: Totals | None = None
     held: list[Evaluation] | None = []
+    if isinstance(parts, (Mapping, Evaluation, Totals)):
+        advice = "pass its values()" if isinstance(parts, Mapping) else "write a list"
+        msg = f"parts must be several evaluations or totals, got one {type(parts).__name__}; {advice}"
+        raise TypeError(msg)
     for part in parts:
         if not isinstance(part, (Evaluation, Totals)):
             msg = f"parts are evaluations or their totals, got {type(part).__name__}"
@@ -125,7 +131,7 @@ def _added(one: Totals, other: Totals) -> Totals:
         msg = f"parts must have the same metrics, got {_names(one.metrics)} and {_names(other.metrics)}"
         raise ValueError(msg)
     if one.rules != other.rules:
-        msg = f"parts must be computed under the same rules, got {one.rules.name} and {other.rules.name}"
+        msg = f"parts must be computed under the same rules, got {_difference(one.rules, other.rules)}"
         raise ValueError(msg)
     _check_scale(one, other)
     counts = {name: number + cast("dict[str, int]", other.counts)[name] for name, number in one.counts.items()}  # type: ignore[operator]  # all are numbers
@@ -145,6 +151,14 @@ def _check_scale(one: Totals, other: Totals) -> None:
                 f"{other.scale:g} in another; say it: {metric.name}(max_grade={max(one.scale, other.scale):g})"
             )
             raise ValueError(msg)
+
+
+def _difference(one: Rules, other: Rules) -> str:
+    """Return in words what two rule sets differ in first; their names may be the same, as ties= changes no name."""
+    name = next(field.name for field in fields(one) if getattr(one, field.name) != getattr(other, field.name))
+    if name == "name":
+        return f"{one.name} and {other.name}"
+    return f"{one.name} with {name}={getattr(one, name)!r} and with {name}={getattr(other, name)!r}"
 
 
 def _names(metrics: Sequence[Metric]) -> str:
@@ -168,6 +182,7 @@ def _all_queries(parts: Sequence[Evaluation]) -> list[QueryId]:
             msg = f"query {min(twice, key=str)!r} is in two parts; parts must be of different queries"
             raise ValueError(msg)
         seen.update(part.queries)
+    id_kind(set(map(type, seen)), "query ids in the parts")
     return [query for part in parts for query in part.queries]
 
 

@@ -61,7 +61,12 @@ def judge_by_column(qrels: Qrels, run: Run) -> JudgedRun:
 def _judged_documents(qrels: Qrels) -> pl.DataFrame:
     import polars as pl  # noqa: PLC0415  (an extra; whoever holds a Run has it)
 
-    ids = pl.Series("document", qrels.documents, dtype=pl.Int64 if qrels.document_kind is int else pl.String)
+    if qrels.document_kind is int:
+        # Columns hold no larger whole number, so that a judged one that is larger equals none of them.
+        held = [document if -(2**63) <= document < 2**63 else None for document in qrels.documents]  # type: ignore[operator]
+        ids = pl.Series("document", held, dtype=pl.Int64)
+    else:
+        ids = pl.Series("document", qrels.documents, dtype=pl.String)
     return pl.DataFrame({"query": qrels.document_query, "document": ids, "at": np.arange(len(ids))})
 
 

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.types import DocumentId, QueryId, RunMapping
 
+EXACT = 2**53
+"""Whole numbers beyond it tie where the floats nearest to them do, as in columns and in files."""
+
 
 def judge_by_id(qrels: Qrels, run: RunMapping, ties: str = "docid") -> JudgedRun:
     """Find the judged documents of every query in its ranking.
@@ -131,6 +134,9 @@ class _Finder:
             _find_bad_score(ranking, self.qrels.queries[index])
         if isinstance(scores, list):
             scores.sort()  # one pass where the run is stored best first, and in place: a copy would cost as much again
+            if max(scores[-1], -scores[0]) > EXACT:
+                scores = list(map(float, scores))
+                hits = [(at, float(score)) for at, score in hits]
             self._place(hits, scores, ranking)
 
     def _place(self, hits: list[tuple[int, float]], scores: Sequence[float], ranking: Mapping[Any, float]) -> None:

@@ -2,6 +2,7 @@
 
 import gzip
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,14 @@ def test_columns_are_named_where_the_names_are_unusual_or_several_could_be_meant
         ({"document": ["d3", None, "d1"]}, ValueError, "row 2 of the table has no document"),
         ({"query": ["q1", "q1", 2]}, TypeError, "column 'query' of the table holds values of different kinds"),
         ({"query": [1.5, 2.5, 3.5]}, TypeError, "column 'query' of the table must hold ids, .* not Float64"),
+        ({"query": "q1"}, TypeError, "column 'query' of the table must be a list or an array of values, got 'q1'"),
+        ({"score": [2.0, 1.5]}, ValueError, "must be of the same length, and 'query' has 3 values, 'score' 2"),
+        ({"document": [1, 2**70, 3]}, ValueError, "row 2 of the table has a document beyond 64 bits"),
+        (
+            {"document": np.array([1, 2, 2**63], dtype=np.uint64)},
+            ValueError,
+            "row 3 of the table has a document beyond",
+        ),
         ({"document": ["d3", "d3", "d1"]}, ValueError, "rows 1 and 2 of the table both hold document 'd3' for query"),
         ({"query": [], "document": [], "score": []}, ValueError, "the table is empty"),
     ],
@@ -85,6 +94,53 @@ def test_columns_are_named_where_the_names_are_unusual_or_several_could_be_meant
 def test_wrong_rows_are_named(change: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         rm.Run.from_frame(COLUMNS | change)
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [
+        pd.Series(["d3", None, "d1"]),
+        pd.Series(["d3", float("nan"), "d1"], dtype=object),
+        pd.Series(["d3", pd.NA, "d1"], dtype="string"),
+        pd.Series([3, pd.NA, 1], dtype="Int64"),
+        pd.Series([3, None, 1]),
+        pd.Series(pd.Categorical(["d3", None, "d1"])),
+    ],
+    ids=lambda documents: str(documents.dtype),
+)
+def test_an_id_that_pandas_takes_for_missing_is_named_with_its_row(documents: Any) -> None:
+    with pytest.raises(ValueError, match=r"row 2 of the table has no document: .*'q1'"):
+        rm.Run.from_frame(pd.DataFrame(COLUMNS | {"document": documents}))
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [pd.Categorical(["d3", "d7", "d1"]), pl.Series(["d3", "d7", "d1"], dtype=pl.Categorical)],
+    ids=["pandas", "polars"],
+)
+def test_categories_are_the_text_they_stand_for(documents: Any) -> None:
+    assert dict(rm.Run.from_frame(COLUMNS | {"document": documents})) == RUN
+    dictionary = pa.array(COLUMNS["document"]).dictionary_encode()
+    assert dict(rm.Run.from_frame(pa.table(COLUMNS | {"document": dictionary}))) == RUN
+
+
+def test_scores_may_be_numbers_of_several_types() -> None:
+    mixed: list[Any] = [[2, 1.5, 9], [2, np.float64(1.5), np.float32(9)], [Decimal(2), 1.5, 9]]
+    for scores in (*mixed, np.array([2, 1.5, 9], dtype=np.longdouble)):
+        for frame in (dict, pd.DataFrame):
+            assert dict(rm.Run.from_frame(frame(COLUMNS | {"score": scores}))) == RUN
+
+
+def test_a_grade_may_be_true_or_false_as_in_a_dict() -> None:
+    columns: Any = {"query": ["q1", "q1"], "document": ["a", "b"], "relevance": [True, False]}
+    expected = rm.Qrels({"q1": {"a": True, "b": False}})
+    assert truth(rm.Qrels.from_frame(columns)) == truth(rm.Qrels.from_frame(pd.DataFrame(columns))) == truth(expected)
+
+
+def test_columns_of_pandas_may_have_numbers_for_names() -> None:
+    frame = pd.DataFrame([["q1", "d3", 2.0]])
+    run = rm.Run.from_frame(frame, columns={"query": "0", "document": "1", "score": "2"})
+    assert dict(run) == {"q1": {"d3": 2.0}}
 
 
 def test_what_is_no_frame_is_refused() -> None:

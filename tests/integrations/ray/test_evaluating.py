@@ -1,9 +1,11 @@
 """The numbers of the core, to the last bit, however the rows are cut, ordered and brought together."""
 
 import random
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import ray
 from ray.data import DataContext
@@ -149,6 +151,8 @@ def test_what_rm_evaluate_takes_is_taken() -> None:
         ({"semantics": "ragas"}, ValueError, 'order; pass ties="docid"'),
         ({"semantics": "trec"}, ValueError, "unknown semantics 'trec'"),
         ({"run_columns": {"query": "q"}}, ValueError, "the run has no column 'q'"),
+        ({"partitions": 0}, ValueError, "partitions must be a positive integer or None, got 0"),
+        ({"qrels": {"q1": [2**70]}}, ValueError, r"document \d+ of the qrels is beyond 64 bits; give the ids as text"),
     ],
     ids=str,
 )
@@ -174,3 +178,78 @@ def test_a_block_that_fails_names_its_queries(rows: Any, message: str) -> None:
     with pytest.raises(Exception, match=message) as caught:
         results.materialize()
     assert "in a block of 2 queries, among them 'q1', 'q2'" in str(caught.value)
+
+
+@pytest.mark.parametrize("run", [{"q1": ["d1"]}, [("q1", "d1", 1.0)], rm.Run(())], ids=lambda run: type(run).__name__)
+def test_a_run_that_is_no_dataset_is_refused(run: Any) -> None:
+    with pytest.raises(TypeError, match=r"the run must be a Ray Dataset, got \w+; .* rm\.evaluate takes it"):
+        evaluate_dataset({"q1": ["d1"]}, run, "mrr")
+
+
+def test_judgments_without_rows_are_refused() -> None:
+    truth = dataset([("q1", "d1", 1)], "grade").filter(lambda _: False)
+    with pytest.raises(ValueError, match="the qrels are empty"):
+        evaluate_dataset(truth, dataset([("q1", "d1", 1.0)], "score"), "mrr")
+
+
+def table(**columns: Any) -> Any:
+    whole = {"query_id": ["q1", "q1"], "doc_id": ["d1", "d2"], "score": [2.0, 1.0], **columns}
+    return ray.data.from_arrow(pa.table(whole))
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"query_id": ["q1", None]}, "a row of the run has no query: {'query_id': None, 'doc_id': 'd2', 'score': 1.0}"),
+        ({"doc_id": [1.0, 2.0]}, "ids in the run must be text or whole numbers, and a column holds double"),
+        ({"query_id": [True, False]}, "ids in the run must be text or whole numbers, and a column holds bool"),
+        ({"score": ["2", "high"]}, "has 'high' as score, which is no finite number: .*'doc_id': 'd2'"),
+        ({"score": pa.array([1, 2], pa.timestamp("s"))}, r"column 'score' of the run must hold numbers, not timestamp"),
+    ],
+    ids=str,
+)
+def test_a_row_that_cannot_be_read_is_named(columns: dict[str, Any], message: str) -> None:
+    with pytest.raises(Exception, match=message):
+        evaluate_dataset({"q1": ["d1"]}, table(**columns), "mrr", partitions=1).materialize()
+
+
+def test_an_id_beyond_64_bits_is_refused() -> None:
+    found = table(doc_id=pa.array([1, 2**63], pa.uint64()))
+    with pytest.raises(
+        Exception, match=r"ids in the run must fit into 64 bits; give them as text: .*9223372036854775808"
+    ):
+        evaluate_dataset({"q1": [1]}, found, "mrr", partitions=1).materialize()
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"doc_id": pa.array(["d1", "d2"]).dictionary_encode(), "score": ["2", "1e-3"]},
+        {"query_id": pa.array(["q1", "q1"], pa.large_string()), "score": [2**60 + 1, 1]},
+        {"doc_id": pa.array([b"d1", b"d2"]), "score": [Decimal("2.5"), Decimal(1)]},
+    ],
+    ids=str,
+)
+def test_columns_may_be_of_any_type_that_holds_ids_and_numbers(columns: dict[str, Any]) -> None:
+    results = evaluate_dataset({"q1": ["d2"]}, table(**columns), "mrr", partitions=1)
+    assert to_evaluation(results).means["mrr"] == 0.5
+
+
+def test_a_query_judged_without_documents_has_no_kind_of_ids() -> None:
+    results = evaluate_dataset({"q1": []}, table(doc_id=[1, 2]), "mrr", partitions=2)
+    assert to_evaluation(results).counts == rm.evaluate({"q1": []}, {"q1": {1: 2.0, 2: 1.0}}, "mrr").counts
+
+
+def test_documents_of_one_rank_have_no_order_and_are_refused() -> None:
+    found = dataset([("q1", "x", 1), ("q1", "a", 1)], "rank")
+    with pytest.raises(Exception, match=r"documents 'a' and 'x' of query 'q1' have the same rank, 1, and rows of a"):
+        evaluate_dataset({"q1": ["a"]}, found, "mrr", partitions=1).materialize()
+
+
+@pytest.mark.parametrize("few", [0, 1_000_000], ids=["many judgments", "few judgments"])
+def test_the_largest_grade_is_the_largest_number(monkeypatch: pytest.MonkeyPatch, few: int) -> None:
+    monkeypatch.setattr(judgments, "FEW", few)
+    qrels: Any = {"q1": {"d1": 9, "d2": 10}}
+    truth = ray.data.from_items([{"query": "q1", "document": d, "grade": str(g)} for d, g in qrels["q1"].items()])
+    results = evaluate_dataset(truth, table(), ["err", "rbp"], partitions=1)
+    assert_same(results, rm.evaluate(qrels, {"q1": {"d1": 2.0, "d2": 1.0}}, ["err", "rbp"]))

@@ -45,9 +45,38 @@ def test_what_was_made_under_other_rules_is_refused() -> None:
     assert to_evaluation(skipping, semantics="trec_eval").n["mrr"] == 1
 
 
+@pytest.mark.parametrize(("made", "asked"), [("expected", None), (None, "expected")])
+def test_what_was_made_with_other_ties_is_refused(made: str | None, asked: str | None) -> None:
+    results = evaluate_dataset(QRELS, dataset(*run_rows(RUN)), "mrr", ties=made, partitions=1)
+    with pytest.raises(Exception, match=r'made with ties="expected", and the rules say .* give the same ties='):
+        to_evaluation(results, ties=asked)
+
+
+def test_rows_without_a_metric_are_refused(results: Any) -> None:
+    with pytest.raises(Exception, match="these rows hold the values of no metric"):
+        to_evaluation(results.drop_columns(["mrr", "precision@5"]))
+
+
 def test_rows_of_something_else_are_refused() -> None:
     with pytest.raises(ValueError, match="not what evaluate_dataset returns: they have no column 'is_judged'"):
         to_evaluation(ray.data.from_items([{"mrr": 0.5}]))
+
+
+def test_results_of_other_scales_do_not_add_up() -> None:
+    found = dataset([("q1", "a", 1.0), ("q2", "b", 1.0)], "score")
+    parts = [
+        to_evaluation(evaluate_dataset(qrels, found, ["err", "rbp"], partitions=1))
+        for qrels in ({"q1": {"a": 1}}, {"q2": {"b": 3}})
+    ]
+    with pytest.raises(ValueError, match=r"largest grade there is, which is 1 in one part and 3 in another"):
+        rm.merge(parts)
+    assert rm.merge(parts[:1]).means["rbp"] == rm.evaluate({"q1": {"a": 1}}, {"q1": {"a": 1.0}}, "rbp").means["rbp"]
+
+
+def test_what_is_no_dataset_is_refused() -> None:
+    given: Any = rm.evaluate(QRELS, RUN, "mrr")
+    with pytest.raises(TypeError, match="results must be a Ray Dataset, got Evaluation"):
+        to_evaluation(given)
 
 
 def test_no_row_is_no_evaluation(results: Any) -> None:

@@ -13,10 +13,11 @@ from ray_retrieval_metrics.shuffled_rows import (
     blockwise,
     columns_of_run,
     id_kinds,
+    need_dataset,
     to_rows,
     without_unjudged,
 )
-from retrieval_metrics.checks import same_kind
+from retrieval_metrics.checks import positive_integer, same_kind
 from retrieval_metrics.judging.rules import as_rules
 from retrieval_metrics.metrics.metric import as_metrics
 
@@ -72,11 +73,16 @@ def evaluate_dataset(
         the orders of ties.
 
     Raises:
-        TypeError: If ids are text on one side and whole numbers on the other, or judgments are groups or pieces.
+        TypeError: If the run is no Dataset, ids are text on one side and whole numbers on the other, or judgments are
+            groups or pieces.
         ValueError: If a column is not found, something is empty, or a metric or a rule set is unknown. What is wrong
-            with a row is raised where it is scored, naming its query.
+            with a row is raised where it is read or scored, naming its query: two documents of one rank too, which
+            nothing could order.
     """
     rules, chosen = as_rules(semantics, ties), as_metrics(metrics)
+    need_dataset(run, "the run")
+    if partitions is not None:
+        positive_integer(partitions, "partitions")
     judgments, in_run = read_judgments(qrels, qrels_columns), columns_of_run(run, run_columns)
     for role, ours, theirs in zip(("query", "document"), judgments.id_kinds, id_kinds(run, in_run), strict=True):
         same_kind(ours, f"{role} ids in the qrels", theirs, "those in the run")
@@ -93,7 +99,7 @@ def evaluate_dataset(
 
 def by_query(judgments: Judgments, run: Dataset, columns: Columns, partitions: int) -> Dataset:
     """Return the rows of run and judgments in so many blocks, all those of a query in one."""
-    rows = blockwise(run, to_rows, columns=columns, says=RETRIEVED)
+    rows = blockwise(run, to_rows, columns=columns, says=RETRIEVED, kinds=judgments.id_kinds)
     if judgments.judged is not None:
         import ray  # noqa: PLC0415  (whoever has a Dataset has it)
 

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 FEW = 1_000_000
 """Up to so many judgments are held by the driver, which are some 50 MB."""
 
+_OF_ROWS = Columns("query", "document", "number", "grade")
+"""The columns of what `to_rows` returns."""
+
 
 class Judgments(NamedTuple):
     """Judgments ready to be shuffled with a run.
@@ -61,11 +64,13 @@ def read_judgments(qrels: Any, columns: Mapping[str, str] | None) -> Judgments:
     if (held := _collected(qrels, FEW + 1)) is not None:
         return _few(to_rows(held, found, JUDGED))
 
-    def largest_grade() -> float:
-        return 1.0 if found.number is None else float(cast("float", qrels.max(found.number)))
-
     rows = blockwise(qrels, to_rows, columns=found, says=JUDGED)
-    return Judgments(rows, id_kinds(qrels, found), None, largest_grade)
+
+    def largest_grade() -> float:
+        # Of the rows, not of the judgments as they came: among texts "9" would be larger than "10".
+        return 1.0 if found.number is None else max(float(cast("float", rows.max("number"))), 0.0)
+
+    return Judgments(rows, id_kinds(rows, _OF_ROWS), None, largest_grade)
 
 
 def _few(rows: pa.Table) -> Judgments:
@@ -73,8 +78,10 @@ def _few(rows: pa.Table) -> Judgments:
     import ray  # noqa: PLC0415  (as above)
 
     dataset = ray.data.from_arrow(rows)
-    kinds = id_kinds(dataset, Columns("query", "document", "number", "grade"))
-    return Judgments(dataset, kinds, pc.unique(rows["query"]), lambda: pc.max(rows["number"]).as_py() or 0.0)
+    kinds = id_kinds(dataset, _OF_ROWS)
+    if rows["document"].null_count == len(rows):  # every query is judged, and nothing is judged for it
+        kinds[1] = None
+    return Judgments(dataset, kinds, pc.unique(rows["query"]), lambda: max(pc.max(rows["number"]).as_py() or 0.0, 0.0))
 
 
 def _in_memory(qrels: Any, columns: Mapping[str, str] | None) -> rm.Qrels:
@@ -93,6 +100,7 @@ def _in_memory(qrels: Any, columns: Mapping[str, str] | None) -> rm.Qrels:
 def _rows_of(qrels: rm.Qrels) -> pa.Table:
     import pyarrow as pa  # noqa: PLC0415  (Ray brings it)
 
+    _check_size(qrels)
     query = pa.array(list(qrels.queries))
     columns = {"query": query.take(pa.array(qrels.document_query)), "grade": pa.array(qrels.document_grade)}
     # Without a single document there is no type of ids; a type has to be said.
@@ -102,9 +110,27 @@ def _rows_of(qrels: rm.Qrels) -> pa.Table:
     return with_said_of(rows, query.take(pa.array(empty)).cast(rows.schema.field("query").type), JUDGED_NOTHING)
 
 
+def _check_size(qrels: rm.Qrels) -> None:
+    """Raise if an id is a whole number that no column of a dataset can hold."""
+    for role, kind, ids in (
+        ("query", qrels.query_kind, qrels.queries),
+        ("document", qrels.document_kind, qrels.documents),
+    ):
+        if kind is int and (beyond := [one for one in ids if not -(2**63) <= cast("int", one) < 2**63]):
+            msg = f"{role} {beyond[0]} of the qrels is beyond 64 bits; give the ids as text, here and in the run"
+            raise ValueError(msg)
+
+
 def _collected(dataset: Dataset, most: int) -> pa.Table | None:
-    """Return all rows of a dataset if they are fewer than some number; else None, having read little more than that."""
+    """Return all rows of a dataset if they are fewer than some number; else None, having read little more than that.
+
+    Raises:
+        ValueError: If there are none.
+    """
     import pyarrow as pa  # noqa: PLC0415  (Ray brings it)
 
     parts = list(dataset.limit(most).iter_batches(batch_size=None, batch_format="pyarrow"))
+    if not sum(map(len, parts)):
+        msg = "the qrels are empty: they have no rows"
+        raise ValueError(msg)
     return pa.concat_tables(parts, promote_options="default") if sum(map(len, parts)) < most else None

@@ -31,6 +31,9 @@ FACTS = {
 """Beside its id and its values: whether a query is judged, enters the means, and has a judged document that ties; how
 many documents were retrieved for it, are relevant, were retrieved and are judged, and were retrieved again."""
 
+LARGEST_GRADE = "largest_grade"
+"""The largest grade of all judgments, the same in every row; only where a metric divides by it."""
+
 
 def column_name(kind: Kind, metric: rm.Metric) -> str:
     """Return the name of the column that holds one kind of number for one metric.
@@ -50,7 +53,7 @@ def value_columns(metrics: Sequence[rm.Metric], rules: rm.Rules) -> list[str]:
     return [column_name(kind, metric) for kind, metric in known]
 
 
-def rows_of(evaluation: rm.Evaluation, id_type: pa.DataType) -> pa.Table:
+def rows_of(evaluation: rm.Evaluation, id_type: pa.DataType, scale: float | None) -> pa.Table:
     """Return a row for each judged query, in the order of the judgments; NaN where there is no value."""
     judged, _ = evaluation.source("written as rows")
     n, kept = judged.n_queries, evaluation.positions
@@ -74,14 +77,20 @@ def rows_of(evaluation: rm.Evaluation, id_type: pa.DataType) -> pa.Table:
             if column is not None:
                 values[column_name(kind, metric)] = np.full(n, np.nan)
                 values[column_name(kind, metric)][kept] = column
-    return _table(judged.qrels.queries, id_type, facts, values)
+    return _table(judged.qrels.queries, id_type, facts, _scale_column(scale, n), values)
 
 
-def rows_of_unjudged(queries: Sequence[str | int], id_type: pa.DataType, columns: Sequence[str]) -> pa.Table:
+def rows_of_unjudged(
+    queries: Sequence[str | int], id_type: pa.DataType, columns: Sequence[str], scale: float | None
+) -> pa.Table:
     """Return a row for each query of the run that nobody judged: it has no value in any of the columns."""
     n = len(queries)
     facts: dict[str, Any] = {name: np.zeros(n, dtype=kind) for name, kind in FACTS.items()}
-    return _table(queries, id_type, facts, {name: np.full(n, np.nan) for name in columns})
+    return _table(queries, id_type, facts, _scale_column(scale, n), {name: np.full(n, np.nan) for name in columns})
+
+
+def _scale_column(scale: float | None, n: int) -> dict[str, Any]:
+    return {} if scale is None else {LARGEST_GRADE: np.full(n, scale)}
 
 
 def _table(queries: Sequence[str | int], id_type: pa.DataType, *columns: dict[str, Any]) -> pa.Table:

@@ -7,8 +7,8 @@ import warnings
 from typing import TYPE_CHECKING, Any, cast
 
 import retrieval_metrics as rm
-from ray_retrieval_metrics.query_rows import FACTS, column_name
-from ray_retrieval_metrics.shuffled_rows import blockwise
+from ray_retrieval_metrics.query_rows import FACTS, LARGEST_GRADE, column_name
+from ray_retrieval_metrics.shuffled_rows import blockwise, need_dataset
 from retrieval_metrics.evaluation.counts import NOTHING_FOUND, OTHER_IDS
 from retrieval_metrics.evaluation.totals import KINDS, Totals
 from retrieval_metrics.judging.rules import as_rules
@@ -40,12 +40,14 @@ def to_evaluation(
         ties: The rule for equal scores it was evaluated under, where that was given.
 
     Raises:
+        TypeError: If it is no Dataset.
         ValueError: If it is no result of `evaluate_dataset`, holds no row, or was made under other rules.
 
     Warns:
         RetrievalWarning: If no retrieved document is judged anywhere.
     """
     rules = as_rules(semantics, ties)
+    need_dataset(results, "results")
     # Rows of a pipeline that has not run yet have no known columns: to ask for these would run it once more.
     if (names := results.columns(fetch_if_missing=False)) is not None:
         _check_columns(names)
@@ -84,9 +86,12 @@ def totals_of_block(rows: pa.Table, rules: rm.Rules) -> dict[str, list[Any]]:
     """
     _check_columns(rows.column_names)
     metrics = _metrics_of(rows.column_names)
+    if not metrics:
+        msg = f"these rows hold the values of no metric, but only {rows.column_names}"
+        raise ValueError(msg)
     columns = {name: rows[name].to_numpy() for name in rows.column_names if name != "query"}
     judged, scored = columns["is_judged"], columns["is_scored"]
-    _check_rules(columns, rules)
+    _check_rules(columns, metrics, rules)
     counts: dict[str, int] = {
         "queries": int(judged.sum()),
         "scored": int(scored.sum()),
@@ -105,12 +110,17 @@ def totals_of_block(rows: pa.Table, rules: rm.Rules) -> dict[str, list[Any]]:
         for metric in metrics
         if column_name(kind, metric) in columns
     }
-    totals = Totals(tuple(metrics), rules, cast("Counts", counts), sums, None)
+    scale = float(columns[LARGEST_GRADE].max()) if LARGEST_GRADE in columns else None
+    totals = Totals(tuple(metrics), rules, cast("Counts", counts), sums, scale)
     return {"totals": [pickle.dumps(totals)], "n_found": [int(columns["n_found"].sum())]}
 
 
-def _check_rules(columns: Mapping[str, npt.NDArray[Any]], rules: rm.Rules) -> None:
-    """Raise if other queries enter the means than these rules let in."""
+def _check_rules(columns: Mapping[str, npt.NDArray[Any]], metrics: Sequence[rm.Metric], rules: rm.Rules) -> None:
+    """Raise if other queries enter the means than these rules let in, or ties were treated otherwise."""
+    if (column_name("depends", metrics[0]) in columns) != (rules.ties == "expected"):
+        how = "not made" if rules.ties == "expected" else "made"
+        msg = f'these rows were {how} with ties="expected", and the rules say ties="{rules.ties}"; give the same ties='
+        raise ValueError(msg)
     kept = columns["is_judged"] & ((columns["n_retrieved"] > 0) | (rules.missing == "zero"))
     expected = kept & ((columns["n_relevant"] > 0) | (rules.no_relevant == "zero"))
     if (expected != columns["is_scored"]).any():

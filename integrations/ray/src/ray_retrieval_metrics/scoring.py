@@ -60,16 +60,34 @@ def _score(rows: pa.Table, metrics: Sequence[rm.Metric], rules: rm.Rules, by: st
     judged = set() if qrels is None else set(qrels.queries)
     unjudged = {*said[NOT_JUDGED]["query"].to_pylist(), *run} - judged
     id_type = rows.schema.field("query").type
-    tables = [rows_of_unjudged(sorted(unjudged, key=str), id_type, value_columns(metrics, rules))]
+    tables = [rows_of_unjudged(sorted(unjudged, key=str), id_type, value_columns(metrics, rules), scale)]
     if qrels is not None:
-        tables.append(rows_of(evaluate_part(qrels, run, metrics, rules, scale=scale), id_type))
+        tables.append(rows_of(evaluate_part(qrels, run, metrics, rules, scale=scale), id_type, scale))
     return pa.concat_tables(tables)
 
 
 def _run(rows: pa.Table, by: str) -> Run:
     if not len(rows):
         return Run(())
-    return run_of_frame(rows, {"query": "query", "document": "document", by: "number"}, "a block of the run")
+    run = run_of_frame(rows, {"query": "query", "document": "document", by: "number"}, "a block of the run")
+    if by == "rank":
+        _refuse_equal_ranks(rows)
+    return run
+
+
+def _refuse_equal_ranks(rows: pa.Table) -> None:
+    """Raise if two rows of a query have the same rank: their order would be that in which the blocks came."""
+    import pyarrow.compute as pc  # noqa: PLC0415  (as above)
+
+    sizes = rows.group_by(["query", "number"]).aggregate([([], "count_all"), ("document", "list")])
+    equal = sizes.filter(pc.greater(sizes["count_all"], 1)).slice(0, 1).to_pylist()
+    if equal:
+        one, other, *_ = sorted(equal[0]["document_list"], key=str)
+        msg = (
+            f"documents {one!r} and {other!r} of query {equal[0]['query']!r} have the same rank, "
+            f"{equal[0]['number']:g}, and rows of a Dataset stand in no order; give ranks that differ, or scores"
+        )
+        raise ValueError(msg)
 
 
 def _qrels(rows: pa.Table, of_nothing: list[str | int]) -> Qrels | None:

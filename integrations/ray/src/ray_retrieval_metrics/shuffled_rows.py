@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
+from retrieval_metrics.checks import same_kind
 from retrieval_metrics.inputs.files.columns import find_columns
 
 if TYPE_CHECKING:
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from ray import ObjectRef
     from ray.data import Dataset
+
+IdKinds: TypeAlias = "list[type[str | int] | None]"
+"""Of queries and of documents: text, whole numbers, or None where no type tells."""
 
 RETRIEVED, JUDGED, NOT_JUDGED, JUDGED_NOTHING = range(4)
 """What a row says: a retrieved document, a judgment, that a query of the run is judged nowhere, or that a query is
@@ -71,13 +75,37 @@ def _names(dataset: Dataset, what: str) -> list[str]:
     return list(names)
 
 
-def id_kinds(dataset: Dataset, columns: Columns) -> list[type[str | int] | None]:
+def need_dataset(given: Any, what: str) -> None:
+    """Raise if something is no Dataset.
+
+    Raises:
+        TypeError: If it is none; the message says what makes one of it.
+    """
+    from ray.data import Dataset  # noqa: PLC0415  (brings Ray, which whoever has a Dataset has)
+
+    if not isinstance(given, Dataset):
+        msg = (
+            f"{what} must be a Ray Dataset, got {type(given).__name__}; ray.data.read_parquet, ray.data.from_pandas "
+            "and the like make one, and what fits into memory needs none: rm.evaluate takes it"
+        )
+        raise TypeError(msg)
+
+
+def id_kinds(dataset: Dataset, columns: Columns) -> IdKinds:
     """Return whether the ids of queries and of documents are text or whole numbers; None where no type tells."""
     schema = dataset.schema()
     if schema is None:
         return [None, None]
-    types = [str(schema.types[schema.names.index(name)]) for name in (columns.query, columns.document)]
-    return [int if kind.startswith(("int", "uint")) else str if "string" in kind else None for kind in types]
+    return [_kind(schema.types[schema.names.index(name)]) for name in (columns.query, columns.document)]
+
+
+def _kind(column_type: Any) -> type[str | int] | None:
+    """Return what ids of a type are, of Arrow or of pandas."""
+    import pyarrow as pa  # noqa: PLC0415  (Ray brings it)
+
+    values = column_type.value_type if isinstance(column_type, pa.DictionaryType) else column_type
+    name = str(values).lower()
+    return int if name.startswith(("int", "uint")) else str if "string" in name or "binary" in name else None
 
 
 def blockwise(dataset: Dataset, function: Callable[..., Any], **options: Any) -> Dataset:
@@ -87,25 +115,95 @@ def blockwise(dataset: Dataset, function: Callable[..., Any], **options: Any) ->
     )
 
 
-def to_rows(table: pa.Table, columns: Columns, says: int) -> pa.Table:
-    """Return the columns that matter under common names, ids as text or whole numbers, numbers as float64."""
+def to_rows(table: pa.Table, columns: Columns, says: int, kinds: IdKinds | None = None) -> pa.Table:
+    """Return the columns that matter under common names, ids as text or whole numbers, numbers as float64.
+
+    Args:
+        table: The rows of a block.
+        columns: Which columns hold what.
+        says: What every row says.
+        kinds: What ids there are on the other side, for rows of a run. Where there is none, all are taken as text.
+
+    Raises:
+        TypeError: If a column holds something else, or ids can equal none of those on the other side.
+        ValueError: If a query is missing, or a number is none; the message holds the row.
+    """
     import pyarrow as pa  # noqa: PLC0415  (whoever has blocks has it; the driver need not)
 
-    number = pa.repeat(pa.scalar(1.0), len(table)) if columns.number is None else table[columns.number]
+    what = "the run" if says == RETRIEVED else "the qrels"
+    sides = kinds or [None, None]
+    query, document = (
+        _ids(table[name], kind, what) for name, kind in zip((columns.query, columns.document), sides, strict=True)
+    )
+    if kinds is not None:
+        for role, kind, ids in zip(("query", "document"), kinds, (query, document), strict=True):
+            same_kind(kind, f"{role} ids in the qrels", _kind(ids.type), "those in the run")
+        if kinds[1] is None:
+            document = _as_text(document)
+    if query.null_count:
+        _refuse(table, columns, query.is_null().index(True).as_py(), what, "has no query")
     return pa.table(
         {
-            "query": _ids(table[columns.query]),
-            "document": _ids(table[columns.document]),
-            "number": number.cast(pa.float64()),
+            "query": query,
+            "document": document,
+            "number": _numbers(table, columns, what),
             "says": pa.repeat(pa.scalar(says, pa.int8()), len(table)),
         }
     )
 
 
-def _ids(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _ids(column: pa.ChunkedArray, other: type[str | int] | None, what: str) -> pa.ChunkedArray:
+    """Return ids as text or whole numbers; where all are missing, as what is on the other side."""
     import pyarrow as pa  # noqa: PLC0415  (as above)
 
-    return column.cast(pa.int64() if pa.types.is_integer(column.type) else pa.large_string())
+    kind = other if pa.types.is_null(column.type) else _kind(column.type)
+    if kind is None and not pa.types.is_null(column.type):
+        msg = (
+            f"ids in {what} must be text or whole numbers, and a column holds {column.type}; convert it, for example "
+            "with Dataset.map_batches"
+        )
+        raise TypeError(msg)
+    if kind is not int:
+        return _as_text(column)
+    try:
+        return column.cast(pa.int64())
+    except pa.ArrowInvalid as error:
+        msg = f"ids in {what} must fit into 64 bits; give them as text: {error}"
+        raise ValueError(msg) from error
+
+
+def _as_text(ids: pa.ChunkedArray) -> pa.ChunkedArray:
+    import pyarrow as pa  # noqa: PLC0415  (as above)
+
+    return ids.cast(pa.large_string())
+
+
+def _numbers(table: pa.Table, columns: Columns, what: str) -> pa.Array | pa.ChunkedArray:
+    """Return the numbers of rows as float64, reading them where they are text."""
+    import pyarrow as pa  # noqa: PLC0415  (as above)
+
+    if columns.number is None:
+        return pa.repeat(pa.scalar(1.0), len(table))
+    column = table[columns.number]
+    try:
+        # Whole numbers beyond 2**53 become the nearest float, as in the core.
+        return column.cast(pa.float64(), safe=False)
+    except pa.ArrowNotImplementedError as error:
+        msg = f"column {columns.number!r} of {what} must hold numbers, not {column.type}"
+        raise TypeError(msg) from error
+    except pa.ArrowInvalid:
+        for row, text in enumerate(column.to_pylist()):
+            try:
+                pa.scalar(text, pa.string()).cast(pa.float64())
+            except pa.ArrowInvalid:
+                _refuse(table, columns, row, what, f"has {text!r} as {columns.kind}, which is no finite number")
+        raise
+
+
+def _refuse(table: pa.Table, columns: Columns, row: int, what: str, complaint: str) -> NoReturn:
+    names = [name for name in (columns.query, columns.document, columns.number) if name is not None]
+    msg = f"a row of {what} {complaint}: {table.select(names).slice(row, 1).to_pylist()[0]}"
+    raise ValueError(msg)
 
 
 def without_unjudged(rows: pa.Table, judged: ObjectRef[Any]) -> pa.Table:

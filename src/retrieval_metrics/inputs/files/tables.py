@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping
+from decimal import Decimal
 from io import TextIOWrapper
 from itertools import islice
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -192,7 +194,7 @@ class _Table:
         elif hasattr(frame, "column_names"):
             chosen = pl.from_arrow(frame.select(names))
         else:
-            chosen = pl.DataFrame({name: _series(name, frame[name], source) for name in names})
+            chosen = _frame_of_columns(frame, names, source)
         self.frame: pl.DataFrame = chosen
         if not (len(chosen) or may_be_empty):
             msg = f"{source} is empty: it has no rows"
@@ -206,25 +208,34 @@ class _Table:
         import polars as pl
 
         column = self.frame[self.roles[role]]
-        if column.dtype in {pl.Categorical, pl.Enum}:
+        if isinstance(column.dtype, (pl.Categorical, pl.Enum)):
             column = column.cast(pl.String)
+        if column.dtype.is_float():  # as which pandas holds whole numbers where one is missing
+            column = column.fill_nan(None)
         if column.null_count():
             self._refuse(column.is_null(), f"has no {role}")
         if not len(column):
             return column.cast(pl.String)
         if column.dtype.is_integer():
-            return column.cast(pl.Int64)
+            whole: pl.Series = column.cast(pl.Int64, strict=False)
+            if whole.null_count():
+                self._refuse(whole.is_null(), f"has a {role} beyond 64 bits, which is to be given as text")
+            return whole
         if column.dtype != pl.String:
-            msg = f"column {column.name!r} of {self.source} must hold ids, text or whole numbers, not {column.dtype}"
+            msg = (
+                f"column {column.name!r} of {self.source} must hold ids, text or whole numbers, not {column.dtype}; "
+                "convert it to text or to whole numbers"
+            )
             raise TypeError(msg)
         return column.rechunk()
 
     def numbers(self, role: str) -> FloatArray:
-        """Return a column of finite numbers, reading them where they are text."""
+        """Return a column of finite numbers, reading them where they are text; a grade may be True or False."""
         import polars as pl
 
         column = self.frame[self.roles[role]]
-        if column.dtype != pl.String and not (column.dtype.is_numeric() or column.dtype == pl.Null):
+        others = {pl.String, pl.Null, pl.Boolean} if role == "grade" else {pl.String, pl.Null}
+        if not (column.dtype.is_numeric() or column.dtype in others):
             msg = f"column {column.name!r} of {self.source} must hold numbers, not {column.dtype}"
             raise TypeError(msg)
         numbers: pl.Series = column.cast(pl.Float64, strict=False)
@@ -252,17 +263,53 @@ class _Table:
         raise ValueError(msg)
 
 
+def _frame_of_columns(frame: Any, names: list[str], source: str) -> pl.DataFrame:
+    """Return some columns of a pandas DataFrame, or of a mapping of names to columns."""
+    import polars as pl
+
+    name_in_frame = {str(name): name for name in (frame if isinstance(frame, Mapping) else frame.columns)}
+    columns = [_series(name, frame[name_in_frame[name]], source) for name in names]
+    for column in columns[1:]:
+        if len(column) != len(columns[0]):
+            msg = (
+                f"the columns of {source} must be of the same length, and {columns[0].name!r} has {len(columns[0])} "
+                f"values, {column.name!r} {len(column)}"
+            )
+            raise ValueError(msg)
+    return pl.DataFrame(columns)
+
+
 def _series(name: str, column: Any, source: str) -> pl.Series:
     """Return a column of pandas, numpy or plain Python; text is taken as it is, whatever holds it."""
     import polars as pl
 
+    if isinstance(column, (str, bytes)) or not hasattr(column, "__len__"):
+        msg = f"column {name!r} of {source} must be a list or an array of values, got {column!r}"
+        raise TypeError(msg)
     values = column.to_numpy() if hasattr(column, "to_numpy") else column
+    kind = getattr(getattr(values, "dtype", None), "kind", "O")
     try:
-        if getattr(getattr(values, "dtype", None), "kind", "O") not in "biuf":
-            values = list(values)
-            if set(map(type, values)) == {int, float}:  # one number with a point makes a column of numbers
-                return pl.Series(name, values, dtype=pl.Float64)
+        if kind == "f":
+            values = np.asarray(values, dtype=np.float64)
+        elif kind not in "biumM":
+            # What pandas takes for missing has many forms, of which polars knows one.
+            missing = column.isna() if hasattr(column, "isna") else [False] * len(values)
+            values = [None if gone else value for value, gone in zip(values, missing, strict=True)]
+            return pl.Series(name, *_with_type(values), strict=True)
         return pl.Series(name, values, strict=True)
-    except (TypeError, OverflowError, pl.exceptions.PolarsError) as error:
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
         msg = f"column {name!r} of {source} holds values of different kinds: {str(error).splitlines()[0]}"
         raise TypeError(msg) from error
+
+
+def _with_type(values: list[Any]) -> tuple[list[Any], pl.DataType | type[pl.DataType] | None]:
+    """Return values with the type of their column where polars, which looks at the first of them, would miss it."""
+    import polars as pl
+
+    types = set(map(type, values)) - {type(None)}
+    if types and all(issubclass(cls, Integral) for cls in types):
+        beyond = max(abs(value) for value in values if value is not None) >= 2**63
+        return values, pl.Int128 if beyond else None
+    if len(types) > 1 and all(issubclass(cls, (Real, Decimal)) for cls in types):  # one has a point, so all are floats
+        return [None if value is None else float(value) for value in values], pl.Float64
+    return values, None
