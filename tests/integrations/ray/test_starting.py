@@ -21,11 +21,21 @@ def test_reports_are_off_unless_the_environment_says_otherwise(
     asked: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("RAY_USAGE_STATS_ENABLED")
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
     monkeypatch.setenv("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "1")
     start()
     assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
     assert os.environ["RAY_ENABLE_UV_RUN_RUNTIME_ENV"] == "1"
-    assert asked == [{"address": None, "include_dashboard": False, "ignore_reinit_error": True}]
+    assert asked == [{"address": "local", "include_dashboard": False, "ignore_reinit_error": True}]
+
+
+def test_the_address_of_the_environment_is_taken_where_none_is_given(
+    asked: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", "10.0.0.1:6379")
+    start()
+    start("auto")
+    assert [options["address"] for options in asked] == ["10.0.0.1:6379", "auto"]
 
 
 def test_a_cluster_is_joined_and_options_are_passed_on(asked: list[dict[str, Any]]) -> None:

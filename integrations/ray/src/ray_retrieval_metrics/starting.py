@@ -24,8 +24,9 @@ def start(address: str | None = None, **options: Any) -> BaseContext:
     switches.
 
     Args:
-        address: The address of a cluster (`"auto"` for the one this machine belongs to). None starts Ray within this
-            machine, as children of this process that end with it.
+        address: The address of a cluster (`"auto"` for the one this machine belongs to). None takes that of the
+            environment variable `RAY_ADDRESS`, and without one starts Ray within this machine, as children of this
+            process that end with it.
         options: What else `ray.init` takes, such as `num_cpus` or `object_store_memory`.
 
     Returns:
@@ -35,4 +36,6 @@ def start(address: str | None = None, **options: Any) -> BaseContext:
         os.environ.setdefault(name, value)
     import ray  # noqa: PLC0415  (it reads the switches when it is imported, and takes seconds)
 
-    return ray.init(address=address, **{"include_dashboard": False, "ignore_reinit_error": True, **options})
+    # Without an address, Ray would join whatever cluster somebody happens to have started on this machine.
+    where = address or os.environ.get("RAY_ADDRESS") or "local"
+    return ray.init(address=where, **{"include_dashboard": False, "ignore_reinit_error": True, **options})
