@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ray_retrieval_metrics.query_rows import rows_of, rows_of_unjudged, value_columns
 from ray_retrieval_metrics.shuffled_rows import JUDGED, JUDGED_NOTHING, NOT_JUDGED, RETRIEVED
 from retrieval_metrics.evaluation.engine import evaluate_part
 from retrieval_metrics.inputs.files.tables import qrels_of_frame, run_of_frame
+from retrieval_metrics.inputs.grouping import first_repeat, grouped
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.run import Run
 
@@ -77,15 +78,19 @@ def _run(rows: pa.Table, by: str) -> Run:
 
 def _refuse_equal_ranks(rows: pa.Table) -> None:
     """Raise if two rows of a query have the same rank: their order would be that in which the blocks came."""
+    import polars as pl  # noqa: PLC0415  (as above)
     import pyarrow.compute as pc  # noqa: PLC0415  (as above)
 
-    sizes = rows.group_by(["query", "number"]).aggregate([([], "count_all"), ("document", "list")])
-    equal = sizes.filter(pc.greater(sizes["count_all"], 1)).slice(0, 1).to_pylist()
-    if equal:
-        one, other, *_ = sorted(equal[0]["document_list"], key=str)
+    query, rank = (cast("pl.Series", pl.from_arrow(rows[name])) for name in ("query", "number"))
+    ranks = grouped(query, rank, None)
+    row = first_repeat(ranks)
+    if row is not None:
+        at, number = ranks.query_of(row), ranks.documents[row]
+        equal = rows.filter(pc.and_(pc.equal(rows["query"], at), pc.equal(rows["number"], number)))
+        one, other, *_ = sorted(equal["document"].to_pylist(), key=str)
         msg = (
-            f"documents {one!r} and {other!r} of query {equal[0]['query']!r} have the same rank, "
-            f"{equal[0]['number']:g}, and rows of a Dataset stand in no order; give ranks that differ, or scores"
+            f"documents {one!r} and {other!r} of query {at!r} have the same rank, {number:g}, and rows of a Dataset "
+            "stand in no order; give ranks that differ, or scores"
         )
         raise ValueError(msg)
 
