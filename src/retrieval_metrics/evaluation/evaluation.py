@@ -82,7 +82,7 @@ class Evaluation(Summary):
         self.judged = judged
         self.run = run
         self.match = match
-        self._totals = totals
+        self._merged = totals
         self._sums: dict[tuple[Kind, Metric], Sums | None] = {}
 
     @property
@@ -153,16 +153,14 @@ class Evaluation(Summary):
             >>> rm.merge(half.totals() for half in halves).means["mrr"]  # (1/2 + 1) / 2
             0.75
         """
-        if self._totals is None:
-            from retrieval_metrics.evaluation.totals import totals_of  # noqa: PLC0415  (who merges nothing needs none)
+        from retrieval_metrics.evaluation.totals import totals_of  # noqa: PLC0415  (who merges nothing needs none)
 
-            self._totals = totals_of(self)
-        return self._totals
+        return totals_of(self) if self._merged is None else self._merged
 
     def _sums_of(self, kind: Kind, metric: Metric) -> Sums | None:
         if (kind, metric) not in self._sums:
-            if self._totals is not None:
-                exact = self._totals.sums.get((kind, metric))
+            if self._merged is not None:
+                exact = self._merged.sums.get((kind, metric))
                 self._sums[kind, metric] = None if exact is None else exact.rounded()
             else:
                 column = self.column(kind, metric)
@@ -180,7 +178,7 @@ class Evaluation(Summary):
         """
         if self.judged is None or self.run is None:
             held = "values" if self.holds_queries else "sums"
-            merged = "" if self._totals is None else "; of a merged one, ask the parts"
+            merged = "" if self._merged is None else "; of a merged one, ask the parts"
             msg = f"this evaluation cannot be {done}: it holds {held} only; make it with evaluate(qrels, run){merged}"
             raise ValueError(msg)
         return self.judged, self.run
