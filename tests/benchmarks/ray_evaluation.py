@@ -36,8 +36,14 @@ from ray_retrieval_metrics import evaluate_dataset, start, to_evaluation  # noqa
 from ray_retrieval_metrics.evaluating import by_query  # noqa: E402
 from ray_retrieval_metrics.judgments import read_judgments  # noqa: E402
 from ray_retrieval_metrics.scoring import score_block  # noqa: E402
-from ray_retrieval_metrics.shuffled_rows import JUDGED, RETRIEVED, Columns, blockwise, columns_of_run  # noqa: E402
-from ray_retrieval_metrics.shuffled_rows import to_rows as as_rows  # noqa: E402
+from ray_retrieval_metrics.shuffled_rows import (  # noqa: E402
+    JUDGED,
+    RETRIEVED,
+    Columns,
+    blockwise,
+    columns_of_run,
+    to_rows,
+)
 from retrieval_metrics.judging.rules import as_rules  # noqa: E402
 from retrieval_metrics.metrics.metric import as_metrics  # noqa: E402
 from retrieval_metrics.presentation import tables  # noqa: E402
@@ -82,8 +88,8 @@ def block_of(rows: int, *, ties: bool) -> pa.Table:
     if ties:
         run = run.set_column(2, "score", pc.round(pc.divide(run["score"], 4.0)))
     parts = [
-        as_rows(run, Columns("query_id", "doc_id", "score", "score"), RETRIEVED),
-        as_rows(qrels_of(queries), Columns("query_id", "doc_id", "grade", "grade"), JUDGED),
+        to_rows(run, Columns("query_id", "doc_id", "score", "score"), RETRIEVED),
+        to_rows(qrels_of(queries), Columns("query_id", "doc_id", "grade", "grade"), JUDGED),
     ]
     return pa.concat_tables(parts).combine_chunks()
 

@@ -114,7 +114,9 @@ def _by_score(found: _Found, batch: Batch, scores: FloatArray) -> tuple[IntArray
     order = _best_first(found, batch, scores)
     row = found.row
     if order is not None:
-        scores, row = scores[order], np.argsort(order)[row]
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        scores, row = scores[order], place[row]
     start, end = batch.bounds[found.query], batch.bounds[found.query + 1]
     above, tied = row - start, np.ones(len(row), dtype=np.int64)
     beside = np.flatnonzero(_beside_a_tie(row, start, end, scores))

@@ -37,7 +37,7 @@ def read_run(paths: Paths) -> Dataset:
         ValueError: If a name says another format, or there is no path. What is wrong in a file is raised when it is
             read, with the file, the number of the line, and the line.
     """
-    return _read(paths, "run", "score")
+    return _read(paths, trec.RUN)
 
 
 def read_qrels(paths: Paths) -> Dataset:
@@ -52,10 +52,10 @@ def read_qrels(paths: Paths) -> Dataset:
     Raises:
         ValueError: As for `read_run`.
     """
-    return _read(paths, "qrels", "grade")
+    return _read(paths, trec.QRELS)
 
 
-def _read(paths: Paths, layout: str, number: str) -> Dataset:
+def _read(paths: Paths, layout: trec.Layout) -> Dataset:
     files = [os.fspath(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
     if not files:
         msg = "there is nothing to read: no path was given"
@@ -71,13 +71,13 @@ def _read(paths: Paths, layout: str, number: str) -> Dataset:
     if not ray.is_initialized():
         start()
     listed = ray.data.from_items([{"path": path} for path in files], override_num_blocks=len(files))
-    return blockwise(listed, read_trec, layout=layout, number=number)
+    return blockwise(listed, read_trec, layout=layout)
 
 
-def read_trec(files: pa.Table, layout: str, number: str) -> Iterator[pa.Table]:
+def read_trec(files: pa.Table, layout: trec.Layout) -> Iterator[pa.Table]:
     """Return the rows of files in pieces."""
     import pyarrow as pa  # noqa: PLC0415  (whoever has blocks has it; the driver need not)
 
     for path in files["path"].to_pylist():
-        for query, document, value in trec.parts(path, trec.RUN if layout == "run" else trec.QRELS):
-            yield pa.table({"query": query.to_arrow(), "document": document.to_arrow(), number: value})
+        for query, document, value in trec.parts(path, layout):
+            yield pa.table({"query": query.to_arrow(), "document": document.to_arrow(), layout.value: value})

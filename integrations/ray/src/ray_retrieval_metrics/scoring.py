@@ -61,7 +61,9 @@ def _score(rows: pa.Table, metrics: Sequence[rm.Metric], rules: rm.Rules, by: st
     judged = set() if qrels is None else set(qrels.queries)
     unjudged = {*said[NOT_JUDGED]["query"].to_pylist(), *run} - judged
     id_type = rows.schema.field("query").type
-    tables = [rows_of_unjudged(sorted(unjudged, key=str), id_type, value_columns(metrics, rules), scale)]
+    tables = []
+    if unjudged or qrels is None:
+        tables.append(rows_of_unjudged(sorted(unjudged, key=str), id_type, value_columns(metrics, rules), scale))
     if qrels is not None:
         tables.append(rows_of(evaluate_part(qrels, run, metrics, rules, scale=scale), id_type, scale))
     return pa.concat_tables(tables)

@@ -44,12 +44,12 @@ def columns_of_run(run: Dataset, columns: Mapping[str, str] | None) -> Columns:
     Raises:
         ValueError: If a column is not found, or two could be meant; if there is neither a score nor a rank.
     """
-    wanted = {"query": True, "document": True, "score": False, "rank": False}
-    found = find_columns(_names(run, "the run"), wanted, columns, "the run")
+    wanted, names = {"query": True, "document": True, "score": False, "rank": False}, _names(run, "the run")
+    found = find_columns(names, wanted, columns, "the run")
     kind = "score" if "score" in found else "rank"
     if kind not in found:
         msg = (
-            f"the run has the columns {', '.join(map(repr, _names(run, 'the run')))}, none of them named like a score "
+            f"the run has the columns {', '.join(map(repr, names))}, none of them named like a score "
             "or a rank, and the rows of a Dataset stand in no order; say which it is with run_columns={'score': ...}"
         )
         raise ValueError(msg)
