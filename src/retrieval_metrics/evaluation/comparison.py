@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Literal
 from retrieval_metrics.evaluation.aligned import aligned
 from retrieval_metrics.evaluation.by_metric import ByMetric
 from retrieval_metrics.evaluation.paired_tests import RESAMPLES, common_metrics, tested
-from retrieval_metrics.evaluation.reachable import is_binary
 from retrieval_metrics.evaluation.verdict import comparison_tables, verdict
 from retrieval_metrics.metrics.metric import Metric
 from retrieval_metrics.presentation.extras import require
 from retrieval_metrics.presentation.printed import Printed
-from retrieval_metrics.statistics import Interval, Sums, interval_from_sums
+from retrieval_metrics.statistics import Interval, Sums
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -93,11 +92,7 @@ class Comparison(Printed):
         for metric in self.metrics:
             found[str(metric)] = {}
             for (system, evaluation), column in zip(self.evaluations.items(), self._columns[str(metric)], strict=True):
-                sums = Sums.of(column)
-                limits = evaluation.bounds(metric, sums)
-                found[str(metric)][system] = interval_from_sums(
-                    sums, level=self.level, binary=is_binary(metric, sums), bounds=limits
-                )
+                found[str(metric)][system] = evaluation.interval_of(metric, Sums.of(column), self.level)
         return ByMetric(found)
 
     @cached_property

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.rules import Rules
-    from retrieval_metrics.types import IntArray, QueryId
+    from retrieval_metrics.types import BoolArray, IntArray, QueryId
 
 NOTHING_FOUND = "none of the retrieved documents is judged for its query, so every metric is 0"
 OTHER_IDS = "are the ids of chunks compared with the ids of documents?"
@@ -68,7 +68,7 @@ def count(
     unjudged = len(run) - sum(map(run.__contains__, judged.qrels.queries)) if among is None else 0
     return Counts(
         queries=len(looked_at),
-        scored=len(kept) if rules.no_relevant == "zero" else int(np.count_nonzero(~undefined[kept])),
+        scored=int(np.count_nonzero(enters_means(~undefined[kept], rules))),
         missing=int(np.count_nonzero(judged.n_retrieved[looked_at] == 0)),
         failed=len(failures(judged, run, among)),
         unjudged_queries=unjudged,
@@ -78,6 +78,11 @@ def count(
         unplaced=judged.unplaced if among is None else 0,
         ambiguous=judged.ambiguous if among is None else 0,
     )
+
+
+def enters_means(has_relevant: BoolArray, rules: Rules) -> BoolArray:
+    """Return which of the queries that the rules keep enter the means: those with a relevant document, or all."""
+    return has_relevant | (rules.no_relevant == "zero")
 
 
 def failures(judged: JudgedRun, run: Mapping[Any, Any], among: IntArray | None = None) -> dict[QueryId, Exception]:

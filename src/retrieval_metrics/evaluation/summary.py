@@ -93,14 +93,16 @@ class Summary(Printed):
             '0.80 [0.44, 0.97]'
         """
         if level not in self._intervals:
-            self._intervals[level] = ByMetric({str(metric): self._interval(metric, level) for metric in self.metrics})
+            self._intervals[level] = ByMetric(
+                {str(metric): self.interval_of(metric, self._sums_of_values(metric), level) for metric in self.metrics}
+            )
         return self._intervals[level]
 
-    def _interval(self, metric: Metric, level: float) -> Interval:
+    def interval_of(self, metric: Metric, sums: Sums, level: float) -> Interval:
+        """Return the interval of the mean of a metric over some of these queries, given the sums of its values."""
         from retrieval_metrics.evaluation.reachable import is_binary  # noqa: PLC0415  (only means that are printed need it)
         from retrieval_metrics.statistics import interval_from_sums  # noqa: PLC0415  (as above)
 
-        sums = self._sums_of_values(metric)
         return interval_from_sums(sums, level=level, binary=is_binary(metric, sums), bounds=self.bounds(metric, sums))
 
     def bounds(self, metric: Metric, sums: Sums) -> tuple[float, float]:

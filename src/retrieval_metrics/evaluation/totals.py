@@ -11,6 +11,7 @@ import numpy as np
 from retrieval_metrics.checks import id_kind
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.tie_range import TieMeans, TieRange
+from retrieval_metrics.metrics.largest_grade import divides_by_largest_grade
 from retrieval_metrics.statistics.sums import ExactSums
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def _check_scale(one: Totals, other: Totals) -> None:
     if one.scale is None or other.scale is None or one.scale == other.scale:
         return
     for metric in one.metrics:
-        if "max_grade" in metric.definition.parameters and "max_grade" not in dict(metric.parameters):
+        if divides_by_largest_grade(metric):
             msg = (
                 f"{metric} divides by the largest grade there is, which is {one.scale:g} in one part and "
                 f"{other.scale:g} in another; say it: {metric.name}(max_grade={max(one.scale, other.scale):g})"

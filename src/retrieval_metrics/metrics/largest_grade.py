@@ -8,8 +8,14 @@ from retrieval_metrics.metrics.definition import Parameter, number_between
 
 if TYPE_CHECKING:
     from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.metrics.metric import Metric
 
 MAX_GRADE = Parameter(number_between(0, float("inf")), None, "top of the scale; without it, the largest grade there is")
+
+
+def divides_by_largest_grade(metric: Metric) -> bool:
+    """Return whether a metric depends on the largest grade of all judgments, because its name says no other."""
+    return "max_grade" in metric.definition.parameters and "max_grade" not in dict(metric.parameters)
 
 
 def largest_grade(judged: JudgedRun, max_grade: float | None) -> float:

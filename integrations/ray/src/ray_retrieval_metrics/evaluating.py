@@ -19,6 +19,7 @@ from ray_retrieval_metrics.shuffled_rows import (
 )
 from retrieval_metrics.checks import positive_integer, same_kind
 from retrieval_metrics.judging.rules import as_rules
+from retrieval_metrics.metrics.largest_grade import divides_by_largest_grade
 from retrieval_metrics.metrics.metric import as_metrics
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def evaluate_dataset(
             'Dataset stand in no order; pass ties="docid" or ties="expected", or a run with ranks'
         )
         raise ValueError(msg)
-    scale = judgments.largest_grade() if any(_divides_by_largest_grade(metric) for metric in chosen) else None
+    scale = judgments.largest_grade() if any(map(divides_by_largest_grade, chosen)) else None
     rows = by_query(judgments, run, in_run, partitions or _partitions(run))
     return blockwise(rows, score_block, metrics=chosen, rules=rules, by=in_run.kind, scale=scale)
 
@@ -105,10 +106,6 @@ def by_query(judgments: Judgments, run: Dataset, columns: Columns, partitions: i
 
         rows = blockwise(rows, without_unjudged, judged=ray.put(judgments.judged))
     return rows.union(judgments.rows).repartition(partitions, keys=["query"])
-
-
-def _divides_by_largest_grade(metric: rm.Metric) -> bool:
-    return "max_grade" in metric.definition.parameters and "max_grade" not in dict(metric.parameters)
 
 
 def _partitions(run: Dataset) -> int:

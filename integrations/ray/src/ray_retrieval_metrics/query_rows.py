@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from retrieval_metrics.evaluation.counts import enters_means
 from retrieval_metrics.evaluation.engine import evaluate_part
 from retrieval_metrics.evaluation.totals import KINDS
 from retrieval_metrics.inputs.qrels import Qrels
@@ -59,7 +60,7 @@ def rows_of(evaluation: rm.Evaluation, id_type: pa.DataType, scale: float | None
     n, kept = judged.n_queries, evaluation.positions
     n_relevant = judged.n_relevant().astype(np.int64)
     scored, tied = np.zeros((2, n), dtype=np.bool_)
-    scored[kept] = True if evaluation.rules.no_relevant == "zero" else n_relevant[kept] > 0
+    scored[kept] = enters_means(n_relevant[kept] > 0, evaluation.rules)
     tied[judged.items.query[judged.items.tied > 1]] = True
     facts = {
         "is_judged": np.ones(n, dtype=np.bool_),

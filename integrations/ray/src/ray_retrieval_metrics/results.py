@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import retrieval_metrics as rm
 from ray_retrieval_metrics.query_rows import FACTS, LARGEST_GRADE, column_name
 from ray_retrieval_metrics.shuffled_rows import blockwise, need_dataset
-from retrieval_metrics.evaluation.counts import NOTHING_FOUND, OTHER_IDS
+from retrieval_metrics.evaluation.counts import NOTHING_FOUND, OTHER_IDS, enters_means
 from retrieval_metrics.evaluation.totals import KINDS, Totals
 from retrieval_metrics.judging.rules import as_rules
 from retrieval_metrics.statistics.sums import ExactSums
@@ -122,7 +122,7 @@ def _check_rules(columns: Mapping[str, npt.NDArray[Any]], metrics: Sequence[rm.M
         msg = f'these rows were {how} with ties="expected", and the rules say ties="{rules.ties}"; give the same ties='
         raise ValueError(msg)
     kept = columns["is_judged"] & ((columns["n_retrieved"] > 0) | (rules.missing == "zero"))
-    expected = kept & ((columns["n_relevant"] > 0) | (rules.no_relevant == "zero"))
+    expected = kept & enters_means(columns["n_relevant"] > 0, rules)
     if (expected != columns["is_scored"]).any():
         msg = f"these rows were made under other rules than {rules.name}; say under which with semantics="
         raise ValueError(msg)
