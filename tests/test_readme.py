@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from retrieval_metrics.metrics.table import DEFINITIONS
+from retrieval_metrics.definition.table import DEFINITIONS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()

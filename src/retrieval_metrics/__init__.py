@@ -11,19 +11,19 @@ Evaluate whole runs with `evaluate`, several systems with `compare`, one ranking
 
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.auditing.audit import Audit, audit
 from retrieval_metrics.checks import RetrievalWarning
-from retrieval_metrics.evaluation.auditing import Audit, audit
-from retrieval_metrics.evaluation.engine import evaluate
+from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
+from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.inputs.pieces import Metadata, Quote, Span, Text
 from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.inputs.queries import EvaluationSet
+from retrieval_metrics.inputs.questions import EvaluationSet
 from retrieval_metrics.inputs.retrieve import RetrievedRun, aretrieve, retrieve
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.inputs.run import Run
-from retrieval_metrics.judging.budget import Budget
-from retrieval_metrics.judging.matching import Matching
-from retrieval_metrics.judging.rules import Rules
+from retrieval_metrics.judging.matching.budget import Budget
+from retrieval_metrics.judging.matching.matching import Matching
 from retrieval_metrics.metrics.average_precision import average_precision
 from retrieval_metrics.metrics.bpref import bpref
 from retrieval_metrics.metrics.dcg import dcg
@@ -32,24 +32,24 @@ from retrieval_metrics.metrics.f1 import f1
 from retrieval_metrics.metrics.full_recall import full_recall
 from retrieval_metrics.metrics.hit_rate import hit_rate
 from retrieval_metrics.metrics.judged import judged
-from retrieval_metrics.metrics.metric import DEFAULT_METRICS, Metric
 from retrieval_metrics.metrics.ndcg import ndcg
 from retrieval_metrics.metrics.precision import precision
 from retrieval_metrics.metrics.r_precision import r_precision
 from retrieval_metrics.metrics.rbp import rbp
 from retrieval_metrics.metrics.recall import recall
 from retrieval_metrics.metrics.reciprocal_rank import reciprocal_rank
+from retrieval_metrics.scoring.rules import Rules
 
 if TYPE_CHECKING:
-    from retrieval_metrics.evaluation.compare import compare
-    from retrieval_metrics.evaluation.comparison import Comparison
-    from retrieval_metrics.evaluation.matches import Matches, match
-    from retrieval_metrics.evaluation.relabelling import Relabelling, relabel
+    from retrieval_metrics.comparing.compare import compare
+    from retrieval_metrics.comparing.comparison import Comparison
     from retrieval_metrics.evaluation.totals import Totals, merge
-    from retrieval_metrics.inputs.files.reading import read_qrels, read_run
-    from retrieval_metrics.inputs.files.texts import read_corpus, read_queries
-    from retrieval_metrics.inputs.files.writing import write_qrels, write_run
+    from retrieval_metrics.files.reading import read_qrels, read_run
+    from retrieval_metrics.files.texts import read_corpus, read_queries
+    from retrieval_metrics.files.writing import write_qrels, write_run
     from retrieval_metrics.inputs.sources import locate
+    from retrieval_metrics.rechunking.match import Matches, match
+    from retrieval_metrics.rechunking.relabel import Relabelling, relabel
     from retrieval_metrics.reranking.batch import mmr_batch
     from retrieval_metrics.reranking.diversity import intra_list_diversity
     from retrieval_metrics.reranking.mmr import mmr, mmr_from_similarity
@@ -118,28 +118,28 @@ __all__ = [
 
 # Names that are imported when they are first used, because not everybody reads files, compares or reranks.
 _LAZY = {
-    "Comparison": "evaluation.comparison",
+    "Comparison": "comparing.comparison",
     "MMRSweep": "reranking.sweep",
-    "Matches": "evaluation.matches",
-    "Relabelling": "evaluation.relabelling",
+    "Matches": "rechunking.match",
+    "Relabelling": "rechunking.relabel",
     "Selection": "reranking.selection",
     "Totals": "evaluation.totals",
-    "compare": "evaluation.compare",
+    "compare": "comparing.compare",
     "intra_list_diversity": "reranking.diversity",
     "locate": "inputs.sources",
-    "match": "evaluation.matches",
+    "match": "rechunking.match",
     "merge": "evaluation.totals",
     "mmr": "reranking.mmr",
     "mmr_batch": "reranking.batch",
     "mmr_from_similarity": "reranking.mmr",
     "mmr_sweep": "reranking.sweep",
-    "read_corpus": "inputs.files.texts",
-    "read_qrels": "inputs.files.reading",
-    "read_queries": "inputs.files.texts",
-    "read_run": "inputs.files.reading",
-    "relabel": "evaluation.relabelling",
-    "write_qrels": "inputs.files.writing",
-    "write_run": "inputs.files.writing",
+    "read_corpus": "files.texts",
+    "read_qrels": "files.reading",
+    "read_queries": "files.texts",
+    "read_run": "files.reading",
+    "relabel": "rechunking.relabel",
+    "write_qrels": "files.writing",
+    "write_run": "files.writing",
 }
 
 
@@ -147,8 +147,7 @@ if not TYPE_CHECKING:  # a type checker knows the names from above, and finds th
 
     def __getattr__(name: str) -> Any:
         if name not in _LAZY:
-            msg = f"module {__name__!r} has no attribute {name!r}"
-            raise AttributeError(msg)
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module  # noqa: PLC0415  (only where something is lazy)
 
         value = globals()[name] = getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)

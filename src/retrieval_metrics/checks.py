@@ -17,11 +17,9 @@ def positive_integer(value: Any, what: str) -> int:
         ValueError: If it is zero or negative.
     """
     if isinstance(value, bool) or not isinstance(value, Integral):
-        msg = f"{what} must be a positive integer or None, got {value!r} ({type(value).__name__})"
-        raise TypeError(msg)
+        raise TypeError(f"{what} must be a positive integer or None, got {value!r} ({type(value).__name__})")
     if value <= 0:
-        msg = f"{what} must be a positive integer or None, got {value!r}"
-        raise ValueError(msg)
+        raise ValueError(f"{what} must be a positive integer or None, got {value!r}")
     return int(value)
 
 
@@ -37,8 +35,9 @@ def id_kind(types: Iterable[type], owner: str) -> type | None:
     """
     kinds = {_kind(cls, owner) for cls in types}
     if len(kinds) > 1:
-        msg = f"{owner} are partly str and partly int; ids are compared as they are, so convert them to one type"
-        raise TypeError(msg)
+        raise TypeError(
+            f"{owner} are partly str and partly int; ids are compared as they are, so convert them to one type"
+        )
     return kinds.pop() if kinds else None
 
 
@@ -47,8 +46,7 @@ def _kind(cls: type, owner: str) -> type:
         return str
     if issubclass(cls, Integral) and not issubclass(cls, bool):
         return int
-    msg = f"{owner} must be str or int, got {cls.__name__}"
-    raise TypeError(msg)
+    raise TypeError(f"{owner} must be str or int, got {cls.__name__}")
 
 
 def same_kind(left: type | None, left_owner: str, right: type | None, right_owner: str) -> None:
@@ -58,8 +56,7 @@ def same_kind(left: type | None, left_owner: str, right: type | None, right_owne
         TypeError: If one side is str and the other int.
     """
     if left is not None and right is not None and left is not right:
-        msg = (
+        raise TypeError(
             f"{left_owner} are {left.__name__} and {right_owner} are {right.__name__}, so none of them can match; "
             f"convert one side, for example with {left.__name__}(id)"
         )
-        raise TypeError(msg)

@@ -64,8 +64,7 @@ def in_child(prepare: Prepare, repeats: int) -> Measured:
         data = pipe.read()
     os.waitpid(child, 0)
     if not data:
-        msg = "the measured process died without a word; was there too little memory?"
-        raise RuntimeError(msg)
+        raise RuntimeError("the measured process died without a word; was there too little memory?")
     answer = pickle.loads(data)  # noqa: S301  (from our own child)
     if isinstance(answer, str):
         raise RuntimeError(answer)  # noqa: TRY004  (the traceback of the child)
@@ -119,8 +118,7 @@ def require_same(name: str, expected: Mapping[str, float], got: Mapping[str, flo
     """Raise unless a peer computed what we compute: a faster way to other numbers proves nothing."""
     for metric, value in got.items():
         if abs(value - expected[metric]) > 1e-9:
-            msg = f"{name} says {metric} = {value!r}, expected {expected[metric]!r}; it is not timed"
-            raise AssertionError(msg)
+            raise AssertionError(f"{name} says {metric} = {value!r}, expected {expected[metric]!r}; it is not timed")
 
 
 def import_seconds(statements: Mapping[str, str], rounds: int) -> dict[str, float]:

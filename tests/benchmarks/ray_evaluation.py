@@ -44,9 +44,9 @@ from ray_retrieval_metrics.shuffled_rows import (  # noqa: E402
     columns_of_run,
     to_rows,
 )
-from retrieval_metrics.judging.rules import as_rules  # noqa: E402
-from retrieval_metrics.metrics.metric import as_metrics  # noqa: E402
+from retrieval_metrics.definition.metric import as_metrics  # noqa: E402
 from retrieval_metrics.presentation import tables  # noqa: E402
+from retrieval_metrics.scoring.rules import as_rules  # noqa: E402
 
 DEPTH = 100
 RELEVANT = 3

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import retrieval_metrics as rm
 from generated import cutoffs, flat_truths, rankings, truths
-from retrieval_metrics.metrics.table import DEFINITIONS
+from retrieval_metrics.definition.table import DEFINITIONS
 
 IDEAL_IS_ONE = ["hit_rate", "recall", "full_recall", "mrr", "map", "ndcg", "ndcg(gain=exponential)", "r_precision"]
 SPELLINGS = [

@@ -9,9 +9,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.inputs.files.reading import read_run
+from retrieval_metrics.definition.metric import Metric
+from retrieval_metrics.files.reading import read_run
 from retrieval_metrics.inputs.run import StreamedRun
-from retrieval_metrics.metrics.metric import Metric
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,8 +48,9 @@ def named_value(text: str) -> tuple[Metric, float]:
         return Metric.parse(name), float(value)
     except ValueError as error:
         said = f": {error}" if equals and str(error) and "float" not in str(error) else ""
-        msg = f"{text!r} must be a metric and a number, such as ndcg@10=0.35{said}"
-        raise argparse.ArgumentTypeError(msg) from error
+        raise argparse.ArgumentTypeError(
+            f"{text!r} must be a metric and a number, such as ndcg@10=0.35{said}"
+        ) from error
 
 
 def assignments(pairs: Sequence[str]) -> dict[str, str] | None:
@@ -60,8 +61,7 @@ def assignments(pairs: Sequence[str]) -> dict[str, str] | None:
     """
     for pair in pairs:
         if "=" not in pair:
-            msg = f"a column is given as ROLE=NAME, such as query=qid, got {pair!r}"
-            raise ValueError(msg)
+            raise ValueError(f"a column is given as ROLE=NAME, such as query=qid, got {pair!r}")
     return dict(pair.split("=", 1) for pair in pairs) or None
 
 
@@ -73,8 +73,7 @@ def memory_size(text: str) -> int:
     """
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)B?", text.strip().upper())
     if match is None:
-        msg = f"{text!r} must be a size such as 4GB or 500MB"
-        raise argparse.ArgumentTypeError(msg)
+        raise argparse.ArgumentTypeError(f"{text!r} must be a size such as 4GB or 500MB")
     return int(float(match[1]) * UNITS[match[2]])
 
 

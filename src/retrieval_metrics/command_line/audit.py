@@ -6,16 +6,16 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.auditing.audit import audit
 from retrieval_metrics.command_line.arguments import metric
-from retrieval_metrics.evaluation.auditing import audit
-from retrieval_metrics.inputs.files.reading import read_qrels, read_run
-from retrieval_metrics.judging.rules import RULE_SETS
-from retrieval_metrics.metrics.metric import DEFAULT_METRICS
+from retrieval_metrics.definition.metric import DEFAULT_METRICS
+from retrieval_metrics.files.reading import read_qrels, read_run
+from retrieval_metrics.scoring.rules import RULE_SETS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from retrieval_metrics.evaluation.auditing import Audit
+    from retrieval_metrics.auditing.audit import Audit
 
 EXAMPLES = """\
 examples:

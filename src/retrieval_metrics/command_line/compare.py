@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import memory_size, metric, read
-from retrieval_metrics.evaluation.compare import compare
-from retrieval_metrics.inputs.files.formats import COMPRESSIONS
-from retrieval_metrics.inputs.files.reading import read_qrels
-from retrieval_metrics.judging.rules import RULE_SETS
-from retrieval_metrics.metrics.metric import DEFAULT_METRICS
+from retrieval_metrics.comparing.compare import compare
+from retrieval_metrics.definition.metric import DEFAULT_METRICS
+from retrieval_metrics.files.formats import COMPRESSIONS
+from retrieval_metrics.files.reading import read_qrels
+from retrieval_metrics.scoring.rules import RULE_SETS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from retrieval_metrics.evaluation.comparison import Comparison
+    from retrieval_metrics.comparing.comparison import Comparison
 
 EXAMPLES = """\
 examples:
@@ -70,12 +70,10 @@ def add_to(commands: Any) -> None:
 def run(given: argparse.Namespace) -> bool:
     """Run the command; return whether no run is proven worse than the baseline, where that is asked for."""
     if given.fail_if_worse and given.baseline is None:
-        msg = "--fail-if-worse needs --baseline NAME: worse than what?"
-        raise ValueError(msg)
+        raise ValueError("--fail-if-worse needs --baseline NAME: worse than what?")
     paths = named(given.runs)
     if given.baseline is not None and given.baseline not in paths:
-        msg = f"there is no run named {given.baseline!r} to be the baseline; there are {', '.join(paths)}"
-        raise ValueError(msg)
+        raise ValueError(f"there is no run named {given.baseline!r} to be the baseline; there are {', '.join(paths)}")
     runs = {name: read(path, memory=given.memory, progress=not given.no_progress) for name, path in paths.items()}
     result = compare(
         read_qrels(given.qrels),
@@ -106,8 +104,7 @@ def named(arguments: Sequence[str]) -> dict[str, str]:
         if not equals or Path(argument).exists():
             name, path = _name_of(argument), argument
         if name in paths:
-            msg = f"two runs are named {name!r}: {paths[name]} and {path}; name them with NAME=FILE"
-            raise ValueError(msg)
+            raise ValueError(f"two runs are named {name!r}: {paths[name]} and {path}; name them with NAME=FILE")
         paths[name] = path
     return paths
 

@@ -6,9 +6,9 @@ import argparse
 from typing import Any
 
 from retrieval_metrics.command_line.arguments import assignments, show_progress
-from retrieval_metrics.inputs.files.formats import FORMATS
-from retrieval_metrics.inputs.files.reading import read_qrels, read_run
-from retrieval_metrics.inputs.files.writing import write_qrels, write_run
+from retrieval_metrics.files.formats import FORMATS
+from retrieval_metrics.files.reading import read_qrels, read_run
+from retrieval_metrics.files.writing import write_qrels, write_run
 
 EXAMPLES = """\
 examples:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import assignments, memory_size, metric, named_value, read
-from retrieval_metrics.evaluation.engine import evaluate
-from retrieval_metrics.inputs.files.formats import FORMATS
-from retrieval_metrics.inputs.files.reading import read_qrels
-from retrieval_metrics.judging.rules import RULE_SETS
-from retrieval_metrics.metrics.metric import DEFAULT_METRICS, Metric
+from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
+from retrieval_metrics.evaluation.evaluate import evaluate
+from retrieval_metrics.files.formats import FORMATS
+from retrieval_metrics.files.reading import read_qrels
+from retrieval_metrics.scoring.rules import RULE_SETS
 
 if TYPE_CHECKING:
     from retrieval_metrics.evaluation.evaluation import Evaluation

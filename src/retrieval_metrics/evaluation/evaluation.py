@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
-from retrieval_metrics.evaluation.by_metric import ByMetric
-from retrieval_metrics.evaluation.counts import failures
-from retrieval_metrics.evaluation.summary import Summary
 from retrieval_metrics.presentation.extras import require
+from retrieval_metrics.results.by_metric import ByMetric
+from retrieval_metrics.results.counts import failures
+from retrieval_metrics.results.summary import Summary
 from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from retrieval_metrics.evaluation.counts import Counts
-    from retrieval_metrics.evaluation.explanation import Explanation, Worst
+    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.evaluation.slices import Slices
-    from retrieval_metrics.evaluation.tie_range import TieMeans, TieRange
     from retrieval_metrics.evaluation.totals import Kind, Totals
+    from retrieval_metrics.explaining.explanation import Explanation, Worst
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.judging.matching import Key, Matching
-    from retrieval_metrics.judging.rules import Rules
-    from retrieval_metrics.metrics.metric import Metric
+    from retrieval_metrics.judging.matching.matching import Key, Matching
+    from retrieval_metrics.results.counts import Counts
+    from retrieval_metrics.results.tie_range import TieMeans, TieRange
+    from retrieval_metrics.scoring.rules import Rules
     from retrieval_metrics.types import FloatArray, IntArray, QueryId, QueryTexts
 
 T = TypeVar("T")
@@ -102,8 +102,9 @@ class Evaluation(Summary):
 
     def _of_each(self, held: T | None) -> T:
         if held is None:
-            msg = "this evaluation was merged from totals, which hold no query by itself; merge evaluations instead"
-            raise ValueError(msg)
+            raise ValueError(
+                "this evaluation was merged from totals, which hold no query by itself; merge evaluations instead"
+            )
         return held
 
     @property
@@ -135,7 +136,7 @@ class Evaluation(Summary):
         if kind == "residual":
             return self._residuals.get(metric)
         if kind == "ideal":
-            from retrieval_metrics.evaluation.reachable import ideal_values  # noqa: PLC0415  (intervals alone need it)
+            from retrieval_metrics.scoring.ideal import ideal_values  # noqa: PLC0415  (intervals alone need it)
 
             ideal = None if self.judged is None else ideal_values(metric, self.judged, self.rules)
             return None if ideal is None else ideal[self.positions]
@@ -179,8 +180,9 @@ class Evaluation(Summary):
         if self.judged is None or self.run is None:
             held = "values" if self.holds_queries else "sums"
             merged = "" if self._merged is None else "; of a merged one, ask the parts"
-            msg = f"this evaluation cannot be {done}: it holds {held} only; make it with evaluate(qrels, run){merged}"
-            raise ValueError(msg)
+            raise ValueError(
+                f"this evaluation cannot be {done}: it holds {held} only; make it with evaluate(qrels, run){merged}"
+            )
         return self.judged, self.run
 
     def position(self, query: QueryId) -> int:
@@ -192,8 +194,7 @@ class Evaluation(Summary):
         self.source("looked into")
         if query not in self._judged_at:
             some = ", ".join(map(repr, self.queries[:3]))
-            msg = f"query {query!r} was not evaluated; the evaluated queries begin with {some}"
-            raise KeyError(msg)
+            raise KeyError(f"query {query!r} was not evaluated; the evaluated queries begin with {some}")
         return self._judged_at[query]
 
     @cached_property
@@ -226,7 +227,7 @@ class Evaluation(Summary):
             d7            1     2  found
             d9            1     -  never retrieved; the ranking has 2 documents
         """
-        from retrieval_metrics.evaluation.explanation import explain  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.explaining.explanation import explain  # noqa: PLC0415  (seldom asked for)
 
         return explain(self, query, metric)
 
@@ -241,7 +242,7 @@ class Evaluation(Summary):
             KeyError: If the metric was not computed.
             ValueError: If the evaluation was made without its run, or n is not positive.
         """
-        from retrieval_metrics.evaluation.explanation import worst  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.explaining.explanation import worst  # noqa: PLC0415  (seldom asked for)
 
         return worst(self, metric, n)
 
@@ -276,7 +277,7 @@ class Evaluation(Summary):
         Raises:
             ValueError: If the metric takes no cut-off, or the evaluation was made without its run.
         """
-        from retrieval_metrics.evaluation.cutoffs import over_cutoffs  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.results.cutoffs import over_cutoffs  # noqa: PLC0415  (seldom asked for)
 
         return over_cutoffs(self, metric, cutoffs)
 
@@ -294,7 +295,7 @@ class Evaluation(Summary):
             ValueError: If the kind is unknown, or no metric takes a cut-off.
         """
         require("matplotlib", "plot")
-        from retrieval_metrics.evaluation.figures import evaluation_figure  # noqa: PLC0415  (brings matplotlib)
+        from retrieval_metrics.reporting.figures import evaluation_figure  # noqa: PLC0415  (brings matplotlib)
 
         return evaluation_figure(self, kind, metric)
 
@@ -314,7 +315,7 @@ class Evaluation(Summary):
             ValueError: If the evaluation was made without its run.
         """
         require("matplotlib", "report")
-        from retrieval_metrics.evaluation.reports import evaluation_report  # noqa: PLC0415  (brings matplotlib)
+        from retrieval_metrics.reporting.reports import evaluation_report  # noqa: PLC0415  (brings matplotlib)
 
         evaluation_report(self, path, title, queries, n)
 

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from retrieval_metrics.definition.metric import as_metrics
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.judging.judged_run import is_relevant
-from retrieval_metrics.judging.rules import STANDARD
-from retrieval_metrics.metrics.metric import as_metrics
-from retrieval_metrics.metrics.scoring import score_metric
+from retrieval_metrics.scoring.rules import STANDARD
+from retrieval_metrics.scoring.score import score_metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.judging.matching import Key, Matching
-    from retrieval_metrics.metrics.metric import Metric
+    from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.types import QrelsMapping, QueryId, RunMapping
 
 

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from retrieval_metrics.evaluation.counts import count
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.metrics.scoring import residual_values
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.extras import require
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.results.counts import count
+from retrieval_metrics.scoring.score import residual_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pandas as pd
 
-    from retrieval_metrics.evaluation.tie_range import TieRange
+    from retrieval_metrics.results.tie_range import TieRange
 
 
 class Slices(Printed, Mapping[Any, Evaluation]):
@@ -36,8 +36,7 @@ class Slices(Printed, Mapping[Any, Evaluation]):
 
     def __getitem__(self, label: Any) -> Evaluation:
         if label not in self._evaluations:
-            msg = f"no slice is labelled {label!r}; there are {', '.join(map(repr, self._evaluations))}"
-            raise KeyError(msg)
+            raise KeyError(f"no slice is labelled {label!r}; there are {', '.join(map(repr, self._evaluations))}")
         return self._evaluations[label]
 
     def __iter__(self) -> Iterator[Any]:
@@ -81,16 +80,16 @@ def slices(evaluation: Evaluation, labels: Mapping[Any, Any] | Callable[[Any], A
     elif callable(labels):
         label_of = labels
     else:
-        msg = f"labels must map query ids to labels, or be a function of the query id, got {type(labels).__name__}"
-        raise TypeError(msg)
+        raise TypeError(
+            f"labels must map query ids to labels, or be a function of the query id, got {type(labels).__name__}"
+        )
     places: dict[Any, list[int]] = {}
     for at, query in enumerate(evaluation.queries):
         if (label := label_of(query)) is not None:
             places.setdefault(label, []).append(at)
     if not places:
         some = ", ".join(map(repr, evaluation.queries[:3]))
-        msg = f"no query has a label; labels are looked up by query id, such as {some}"
-        raise ValueError(msg)
+        raise ValueError(f"no query has a label; labels are looked up by query id, such as {some}")
     unlabelled = len(evaluation.queries) - sum(map(len, places.values()))
     return Slices({label: _slice(evaluation, chosen) for label, chosen in places.items()}, unlabelled)
 

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast, get_args
 import numpy as np
 
 from retrieval_metrics.checks import id_kind
+from retrieval_metrics.definition.largest_grade import divides_by_largest_grade
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.evaluation.tie_range import TieMeans, TieRange
-from retrieval_metrics.metrics.largest_grade import divides_by_largest_grade
+from retrieval_metrics.results.tie_range import TieMeans, TieRange
 from retrieval_metrics.statistics.sums import ExactSums
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from retrieval_metrics.evaluation.counts import Counts
-    from retrieval_metrics.judging.rules import Rules
-    from retrieval_metrics.metrics.metric import Metric
+    from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.results.counts import Counts
+    from retrieval_metrics.scoring.rules import Rules
     from retrieval_metrics.statistics.sums import Sums
     from retrieval_metrics.types import FloatArray, QueryId
 
@@ -89,12 +89,10 @@ def merge(parts: Iterable[Evaluation | Totals]) -> Evaluation:
     held: list[Evaluation] | None = []
     if isinstance(parts, (Mapping, Evaluation, Totals)):
         advice = "pass its values()" if isinstance(parts, Mapping) else "write a list"
-        msg = f"parts must be several evaluations or totals, got one {type(parts).__name__}; {advice}"
-        raise TypeError(msg)
+        raise TypeError(f"parts must be several evaluations or totals, got one {type(parts).__name__}; {advice}")
     for part in parts:
         if not isinstance(part, (Evaluation, Totals)):
-            msg = f"parts are evaluations or their totals, got {type(part).__name__}"
-            raise TypeError(msg)
+            raise TypeError(f"parts are evaluations or their totals, got {type(part).__name__}")
         totals = part.totals() if isinstance(part, Evaluation) else part
         whole = totals if whole is None else _added(whole, totals)
         if isinstance(part, Totals) or not part.holds_queries:
@@ -102,8 +100,7 @@ def merge(parts: Iterable[Evaluation | Totals]) -> Evaluation:
         elif held is not None:
             held.append(part)
     if whole is None:
-        msg = "there is nothing to merge: no part was given"
-        raise ValueError(msg)
+        raise ValueError("there is nothing to merge: no part was given")
     if held is None:
         return Evaluation(
             metrics=whole.metrics,
@@ -129,11 +126,9 @@ def merge(parts: Iterable[Evaluation | Totals]) -> Evaluation:
 
 def _added(one: Totals, other: Totals) -> Totals:
     if one.metrics != other.metrics:
-        msg = f"parts must have the same metrics, got {_names(one.metrics)} and {_names(other.metrics)}"
-        raise ValueError(msg)
+        raise ValueError(f"parts must have the same metrics, got {_names(one.metrics)} and {_names(other.metrics)}")
     if one.rules != other.rules:
-        msg = f"parts must be computed under the same rules, got {_difference(one.rules, other.rules)}"
-        raise ValueError(msg)
+        raise ValueError(f"parts must be computed under the same rules, got {_difference(one.rules, other.rules)}")
     _check_scale(one, other)
     counts = {name: number + cast("dict[str, int]", other.counts)[name] for name, number in one.counts.items()}  # type: ignore[operator]  # all are numbers
     known = [key for key in one.sums if key in other.sums]  # what one part does not know, the whole does not
@@ -147,11 +142,10 @@ def _check_scale(one: Totals, other: Totals) -> None:
         return
     for metric in one.metrics:
         if divides_by_largest_grade(metric):
-            msg = (
+            raise ValueError(
                 f"{metric} divides by the largest grade there is, which is {one.scale:g} in one part and "
                 f"{other.scale:g} in another; say it: {metric.name}(max_grade={max(one.scale, other.scale):g})"
             )
-            raise ValueError(msg)
 
 
 def _difference(one: Rules, other: Rules) -> str:
@@ -180,8 +174,7 @@ def _all_queries(parts: Sequence[Evaluation]) -> list[QueryId]:
     seen: set[QueryId] = set()
     for part in parts:
         if twice := seen.intersection(part.queries):
-            msg = f"query {min(twice, key=str)!r} is in two parts; parts must be of different queries"
-            raise ValueError(msg)
+            raise ValueError(f"query {min(twice, key=str)!r} is in two parts; parts must be of different queries")
         seen.update(part.queries)
     id_kind(set(map(type, seen)), "query ids in the parts")
     return [query for part in parts for query in part.queries]

@@ -95,11 +95,9 @@ class Span(Piece):
     def __post_init__(self) -> None:
         for offset in (self.start, self.end):
             if isinstance(offset, bool) or not isinstance(offset, Integral):
-                msg = f"the offsets of a Span must be integers, got {offset!r} in {self.source!r}"
-                raise TypeError(msg)
+                raise TypeError(f"the offsets of a Span must be integers, got {offset!r} in {self.source!r}")
         if not 0 <= self.start < self.end:
-            msg = f"a Span needs 0 <= start < end, got {self.start!r} and {self.end!r} in {self.source!r}"
-            raise ValueError(msg)
+            raise ValueError(f"a Span needs 0 <= start < end, got {self.start!r} and {self.end!r} in {self.source!r}")
 
     def __repr__(self) -> str:
         flag = ", uncertain=True" if self.uncertain else ""
@@ -134,14 +132,12 @@ class Metadata(Piece):
 
     def __init__(self, **values: Any) -> None:
         if not values:
-            msg = "Metadata needs at least one value, for example Metadata(source='a.pdf', page=3)"
-            raise ValueError(msg)
+            raise ValueError("Metadata needs at least one value, for example Metadata(source='a.pdf', page=3)")
         for name, value in values.items():
             try:
                 hash(value)
             except TypeError:
-                msg = f"the value of {name!r} in Metadata must be hashable, got {value!r}"
-                raise TypeError(msg) from None
+                raise TypeError(f"the value of {name!r} in Metadata must be hashable, got {value!r}") from None
         object.__setattr__(self, "values", tuple(sorted(values.items())))
 
     def __repr__(self) -> str:
@@ -150,8 +146,6 @@ class Metadata(Piece):
 
 def _require_text(text: Any, owner: str) -> None:
     if not isinstance(text, str):
-        msg = f"{owner} holds a str, got {text!r} ({type(text).__name__})"
-        raise TypeError(msg)
+        raise TypeError(f"{owner} holds a str, got {text!r} ({type(text).__name__})")
     if not text.strip():
-        msg = f"{owner} needs a text, got {text!r}"
-        raise ValueError(msg)
+        raise ValueError(f"{owner} needs a text, got {text!r}")

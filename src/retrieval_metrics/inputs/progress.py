@@ -36,8 +36,7 @@ def progress(label: str, total: int, *, enabled: bool, in_bytes: bool = False) -
             TimeRemainingColumn,
         )
     except ImportError as error:
-        msg = "show_progress needs rich: pip install 'retrieval-metrics[cli]'"
-        raise ImportError(msg) from error
+        raise ImportError("show_progress needs rich: pip install 'retrieval-metrics[cli]'") from error
     done = DownloadColumn() if in_bytes else MofNCompleteColumn()
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), done, TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as bar:

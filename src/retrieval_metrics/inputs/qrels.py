@@ -59,11 +59,9 @@ class Qrels:
             ValueError: If there are no queries, a group is empty, or a grade is NaN, infinite or beyond 2**53.
         """
         if not isinstance(qrels, Mapping):
-            msg = f"qrels must map each query id to its judgments, got {type(qrels).__name__}"
-            raise TypeError(msg)
+            raise TypeError(f"qrels must map each query id to its judgments, got {type(qrels).__name__}")
         if not qrels:
-            msg = "qrels are empty: there is no judged query to evaluate"
-            raise ValueError(msg)
+            raise ValueError("qrels are empty: there is no judged query to evaluate")
         reader = _Reader()
         for query, judgments in qrels.items():
             reader.read(query, judgments)
@@ -129,7 +127,7 @@ class Qrels:
             >>> Qrels.from_frame({"query_id": ["q1", "q1"], "doc_id": ["d3", "d7"], "relevance": [2, 1]})
             <Qrels: 1 queries, 2 judgments, 2 groups>
         """
-        from retrieval_metrics.inputs.files.tables import qrels_of_frame  # noqa: PLC0415  (tables know qrels)
+        from retrieval_metrics.files.tables import qrels_of_frame  # noqa: PLC0415  (tables know qrels)
 
         return qrels_of_frame(frame, columns)
 
@@ -200,11 +198,10 @@ class Qrels:
         fractions = np.flatnonzero(self.document_grade % 1)
         if fractions.size:
             at = int(fractions[0])
-            msg = (
+            raise ValueError(
                 f"{rules} knows whole grades only, and document {self.documents[at]!r} for query "
                 f"{self.queries[int(self.document_query[at])]!r} has {self.document_grade[at]:g}"
             )
-            raise ValueError(msg)
 
     def __len__(self) -> int:
         """Return the number of judged queries."""
@@ -289,33 +286,30 @@ def _plain(judgments: Any, query: QueryId) -> Any:
         return judgments
     if isinstance(judgments, (str, bytes, Piece)):
         what = f"the bare {type(judgments).__name__}" if isinstance(judgments, Piece) else "the bare string"
-        msg = f"the judgments of query {query!r} are {what} {judgments!r}; write a list: [{judgments!r}]"
-        raise TypeError(msg)
+        raise TypeError(f"the judgments of query {query!r} are {what} {judgments!r}; write a list: [{judgments!r}]")
     if hasattr(judgments, "tolist"):
         return judgments.tolist()
-    msg = (
+    raise TypeError(
         f"the judgments of query {query!r} must be a mapping of ids to grades, a list or set of ids, or a list of "
         f"groups, got {type(judgments).__name__}"
     )
-    raise TypeError(msg)
 
 
 def _group_grades(group: Any, number: int, query: QueryId) -> Mapping[Relevant, float]:
     if not isinstance(group, (list, tuple, set, frozenset, Mapping)):
-        msg = (
+        raise TypeError(
             f"query {query!r} mixes flat and nested judgments: entry {number} is {group!r} beside groups; "
             f"write it as a group of one: [{group!r}]"
         )
-        raise TypeError(msg)
     if not group:
-        msg = f"group {number} of query {query!r} is empty, so nothing could ever satisfy it; leave it out"
-        raise ValueError(msg)
+        raise ValueError(f"group {number} of query {query!r} is empty, so nothing could ever satisfy it; leave it out")
     if isinstance(group, Mapping):
         return group
     for document in group:
         if isinstance(document, (list, tuple, set, frozenset, Mapping)):
-            msg = f"group {number} of query {query!r} holds {document!r}; groups hold ids and cannot be nested deeper"
-            raise TypeError(msg)
+            raise TypeError(
+                f"group {number} of query {query!r} holds {document!r}; groups hold ids and cannot be nested deeper"
+            )
     return dict.fromkeys(group, 1.0)
 
 

@@ -113,11 +113,9 @@ async def aretrieve(
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  (as above)
 
     if not callable(retriever):
-        msg = f"a retriever must be callable with the text of a query, got {type(retriever).__name__}"
-        raise TypeError(msg)
+        raise TypeError(f"a retriever must be callable with the text of a query, got {type(retriever).__name__}")
     if not isinstance(queries, Mapping):
-        msg = f"queries must map query ids to texts, got {type(queries).__name__}"
-        raise TypeError(msg)
+        raise TypeError(f"queries must map query ids to texts, got {type(queries).__name__}")
     positive_integer(workers, "workers")
     answers: dict[Any, Ranking] = {}
     errors: dict[Any, Exception] = {}

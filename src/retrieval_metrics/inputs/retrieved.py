@@ -46,26 +46,25 @@ class Retrieved:
 
     def __post_init__(self) -> None:
         if not isinstance(self.text, (str, NoneType)):
-            msg = f"the text of retrieved item {self.id!r} must be a str or None, got {type(self.text).__name__}"
-            raise TypeError(msg)
+            raise TypeError(
+                f"the text of retrieved item {self.id!r} must be a str or None, got {type(self.text).__name__}"
+            )
         if not (isinstance(self.start, (int, NoneType)) and isinstance(self.end, (int, NoneType))):
-            msg = f"the offsets of retrieved item {self.id!r} must be int or None, got {self.start!r} and {self.end!r}"
-            raise TypeError(msg)
+            raise TypeError(
+                f"the offsets of retrieved item {self.id!r} must be int or None, got {self.start!r} and {self.end!r}"
+            )
         if self.start is None:
             if self.end is not None:
-                msg = f"retrieved item {self.id!r} ends at {self.end!r} but has no start"
-                raise ValueError(msg)
+                raise ValueError(f"retrieved item {self.id!r} ends at {self.end!r} but has no start")
             return
         if self.end is None:
             if self.text is None:
                 return
             object.__setattr__(self, "end", self.start + len(self.text))
         elif not 0 <= self.start <= self.end:
-            msg = f"retrieved item {self.id!r} needs 0 <= start <= end, got {self.start!r} and {self.end!r}"
-            raise ValueError(msg)
+            raise ValueError(f"retrieved item {self.id!r} needs 0 <= start <= end, got {self.start!r} and {self.end!r}")
         if self.start < 0:
-            msg = f"retrieved item {self.id!r} needs 0 <= start, got {self.start!r}"
-            raise ValueError(msg)
+            raise ValueError(f"retrieved item {self.id!r} needs 0 <= start, got {self.start!r}")
 
     def value(self, name: str) -> Any:
         """Return a property by name: `source` is the item's own, or else looked up in its metadata like the others."""

@@ -80,7 +80,7 @@ class Run(Mapping[Any, Any]):
             >>> run["q1"]
             {'d3': 2.0, 'd7': 1.5}
         """
-        from retrieval_metrics.inputs.files.tables import run_of_frame  # noqa: PLC0415  (files know runs)
+        from retrieval_metrics.files.tables import run_of_frame  # noqa: PLC0415  (files know runs)
 
         return run_of_frame(frame, columns)
 

@@ -108,8 +108,7 @@ def read_sources(sources: Mapping[str, str] | None) -> dict[str, Source]:
     if sources is None:
         return {}
     if not isinstance(sources, Mapping) or not all(isinstance(text, str) for text in sources.values()):
-        msg = f"sources must map names to texts, got {type(sources).__name__}"
-        raise TypeError(msg)
+        raise TypeError(f"sources must map names to texts, got {type(sources).__name__}")
     return {name: Source(text) for name, text in sources.items()}
 
 
@@ -162,8 +161,7 @@ def locate(chunks: Iterable[Retrieved], sources: Mapping[str, str]) -> LocatedCh
     previous: dict[str, tuple[int, int]] = {}
     for chunk in chunks:
         if not isinstance(chunk, Retrieved):
-            msg = f"chunks must be Retrieved(id, text=..., source=...), got {chunk!r}"
-            raise TypeError(msg)
+            raise TypeError(f"chunks must be Retrieved(id, text=..., source=...), got {chunk!r}")
         source = chunk.source
         placed = chunk
         if chunk.start is None and chunk.text is not None and source in texts:

@@ -84,8 +84,7 @@ def as_list(ranking: Any, query: QueryId) -> Sequence[Any]:
     if isinstance(ranking, (list, tuple, range)):
         ranked: Sequence[DocumentId] = ranking
     elif isinstance(ranking, (str, bytes)):
-        msg = f"the ranking of query {query!r} is the bare string {ranking!r}; write a list: [{ranking!r}]"
-        raise TypeError(msg)
+        raise TypeError(f"the ranking of query {query!r} is the bare string {ranking!r}; write a list: [{ranking!r}]")
     elif hasattr(ranking, "tolist"):
         ranked = ranking.tolist()
     else:
@@ -97,10 +96,9 @@ def as_list(ranking: Any, query: QueryId) -> Sequence[Any]:
             msg += "; a set has no order"
         raise TypeError(msg)
     if ranked and isinstance(ranked[0], (tuple, list)):
-        msg = (
+        raise TypeError(
             f"the ranking of query {query!r} holds pairs such as {ranked[0]!r}; pass dict(ranking) for scored documents"
         )
-        raise TypeError(msg)
     return ranked
 
 
@@ -175,8 +173,9 @@ class _Finder:
             position: dict[Any, int] = dict(zip(reversed(ranking), range(n - 1, -1, -1), strict=True))
         except TypeError as error:
             query = self.qrels.queries[index]
-            msg = f"the ranking of query {query!r} holds something that is no document id: {error}"
-            raise TypeError(msg) from error
+            raise TypeError(
+                f"the ranking of query {query!r} holds something that is no document id: {error}"
+            ) from error
         start, end = self.qrels.bounds[index], self.qrels.bounds[index + 1]
         for at, document in enumerate(self.qrels.documents[start:end], start):
             above = position.get(document)
@@ -213,14 +212,14 @@ def _find_bad_score(ranking: Mapping[Any, float], query: QueryId) -> None:
     """Raise for the first score that is no finite number; a sum that overflowed although all are finite is no error."""
     for document, score in ranking.items():
         if not isinstance(score, Real):
-            msg = (
+            raise TypeError(
                 f"the score of document {document!r} for query {query!r} must be a number, got {score!r} "
                 f"({type(score).__name__})"
             )
-            raise TypeError(msg)
         if not abs(score) <= sys.float_info.max:
-            msg = f"the score of document {document!r} for query {query!r} is {score!r}; scores must be finite"
-            raise ValueError(msg)
+            raise ValueError(
+                f"the score of document {document!r} for query {query!r} is {score!r}; scores must be finite"
+            )
 
 
 def common_queries(run: RunMapping, qrels: Qrels) -> int:
@@ -231,20 +230,17 @@ def common_queries(run: RunMapping, qrels: Qrels) -> int:
         ValueError: If it is empty, or has no query in common with the judgments.
     """
     if not isinstance(run, Mapping):
-        msg = f"a run must map each query id to its ranking, got {type(run).__name__}"
-        raise TypeError(msg)
+        raise TypeError(f"a run must map each query id to its ranking, got {type(run).__name__}")
     if not run:
-        msg = "the run is empty; a query for which nothing was retrieved is written {query: []}"
-        raise ValueError(msg)
+        raise ValueError("the run is empty; a query for which nothing was retrieved is written {query: []}")
     run_kind = id_kind(set(map(type, run)), "query ids in the run")
     same_kind(qrels.query_kind, "query ids in the qrels", run_kind, "those in the run")
     common = sum(map(run.__contains__, qrels.queries))
     if not common:
-        msg = (
+        raise ValueError(
             f"the run and the qrels have no query in common: the run begins with {_some(run)}, the qrels with "
             f"{_some(qrels.queries)}; evaluate(qrels, run) takes the judgments first"
         )
-        raise ValueError(msg)
     return common
 
 

@@ -12,7 +12,7 @@ from retrieval_metrics.judging.by_id import judge_by_id
 if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.judging.matching import Key, Matching
+    from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.types import RunMapping
 
 
@@ -32,14 +32,15 @@ def judge(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching = "id
     """
     if isinstance(run, Run):
         if match != "id" or qrels.has_pieces:
-            msg = "a Run in columns holds ids and nothing to match otherwise; pass lists of Retrieved, query by query"
-            raise TypeError(msg)
+            raise TypeError(
+                "a Run in columns holds ids and nothing to match otherwise; pass lists of Retrieved, query by query"
+            )
         return judge_by_column(qrels, run) if ties == "docid" else judge_by_id(qrels, run.as_dict(), ties)
     if match == "id" and not qrels.has_pieces and not _has_items(run):
         return judge_by_id(qrels, run, ties)
     # Imported here, because who evaluates ids never needs it.
-    from retrieval_metrics.judging.by_piece import judge_items  # noqa: PLC0415
-    from retrieval_metrics.judging.matching import as_matching  # noqa: PLC0415
+    from retrieval_metrics.judging.matching.by_piece import judge_items  # noqa: PLC0415
+    from retrieval_metrics.judging.matching.matching import as_matching  # noqa: PLC0415
 
     return judge_items(qrels, run, as_matching(match))
 

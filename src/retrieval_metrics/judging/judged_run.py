@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.judging.budget import no_lengths
+from retrieval_metrics.judging.matching.budget import no_lengths
 
 if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.judging.budget import Budget, Lengths
-    from retrieval_metrics.judging.coverage import Coverage
+    from retrieval_metrics.judging.matching.budget import Budget, Lengths
+    from retrieval_metrics.judging.matching.covered import Coverage
     from retrieval_metrics.types import BoolArray, Cut, FloatArray, IntArray
 
 

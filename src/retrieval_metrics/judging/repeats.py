@@ -20,11 +20,10 @@ def repeats_of(judged: JudgedRun) -> Repeats:
     """
     if judged.repeats is None:
         query = judged.qrels.queries[int(judged.n_repeated.argmax())]
-        msg = (
+        raise ValueError(
             f"the ranking of query {query!r} holds a document twice, and where it does is not known of a run in "
             "columns; pass it query by query, as run.as_dict()"
         )
-        raise ValueError(msg)
     return judged.repeats
 
 

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from retrieval_metrics.definition.definition import REL, Definition, Parameter
+from retrieval_metrics.definition.per_group import hits_per_group
 from retrieval_metrics.judging.judged_run import is_relevant, ordinals
 from retrieval_metrics.metrics.dcg import discounted
-from retrieval_metrics.metrics.definition import REL, Definition, Parameter
-from retrieval_metrics.metrics.per_group import hits_per_group
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from retrieval_metrics.definition.definition import ParameterValue
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.metrics.definition import ParameterValue
     from retrieval_metrics.types import Cut, FloatArray
 
 DEFAULT_ALPHA = 0.5

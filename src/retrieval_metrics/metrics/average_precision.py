@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.definition.definition import REL, Definition, Parameter, choice
+from retrieval_metrics.definition.per_group import PER, hits_per_group, mean_over_groups
 from retrieval_metrics.judging.judged_run import is_relevant
-from retrieval_metrics.metrics.definition import REL, Definition, Parameter, choice
-from retrieval_metrics.metrics.one_ranking import score_one
-from retrieval_metrics.metrics.per_group import PER, hits_per_group, mean_over_groups
+from retrieval_metrics.scoring.one_ranking import score_one
 
 if TYPE_CHECKING:
     from retrieval_metrics.judging.judged_run import JudgedRun

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.metrics.definition import Definition
-from retrieval_metrics.metrics.gain import GAIN, GAINS, gain_of
-from retrieval_metrics.metrics.one_ranking import score_one
+from retrieval_metrics.definition.definition import Definition
+from retrieval_metrics.definition.gain import GAIN, GAINS, gain_of
+from retrieval_metrics.scoring.one_ranking import score_one
 
 if TYPE_CHECKING:
     from retrieval_metrics.judging.judged_run import JudgedRun

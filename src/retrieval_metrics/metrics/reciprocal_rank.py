@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.metrics.definition import REL, Definition
-from retrieval_metrics.metrics.one_ranking import score_one
-from retrieval_metrics.metrics.per_group import PER, hits_per_group, mean_over_groups
+from retrieval_metrics.definition.definition import REL, Definition
+from retrieval_metrics.definition.per_group import PER, hits_per_group, mean_over_groups
+from retrieval_metrics.scoring.one_ranking import score_one
 
 if TYPE_CHECKING:
     from retrieval_metrics.judging.judged_run import JudgedRun

@@ -17,5 +17,4 @@ def require(package: str, what: str) -> Any:
     try:
         return import_module(package)
     except ImportError as error:
-        msg = f"{what} needs {package}: pip install 'retrieval-metrics[{EXTRAS[package]}]'"
-        raise ImportError(msg) from error
+        raise ImportError(f"{what} needs {package}: pip install 'retrieval-metrics[{EXTRAS[package]}]'") from error

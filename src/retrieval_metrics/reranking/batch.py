@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.reranking.greedy import gram
-from retrieval_metrics.reranking.methods import fastest, solve
-from retrieval_metrics.reranking.problem import read_problem
-from retrieval_metrics.reranking.stacked import select_stacked
-from retrieval_metrics.reranking.vectors import cutoff, matrix, trade_off
+from retrieval_metrics.reranking.engine.greedy import gram
+from retrieval_metrics.reranking.engine.methods import fastest, solve
+from retrieval_metrics.reranking.engine.problem import read_problem
+from retrieval_metrics.reranking.engine.stacked import select_stacked
+from retrieval_metrics.reranking.engine.vectors import cutoff, matrix, trade_off
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from retrieval_metrics.reranking.problem import Problem
+    from retrieval_metrics.reranking.engine.problem import Problem
     from retrieval_metrics.reranking.selection import Selection
 
 _SHARED = 2  # dimensions of candidates that all queries share

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.checks import RetrievalWarning, positive_integer
-from retrieval_metrics.evaluation.engine import evaluate
+from retrieval_metrics.definition.metric import as_metrics
+from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.inputs.progress import progress
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.judge import judge
-from retrieval_metrics.metrics.metric import as_metrics
 from retrieval_metrics.presentation import tables
 from retrieval_metrics.reranking.batch import mmr_batch
 from retrieval_metrics.reranking.diversity import intra_list_diversity
+from retrieval_metrics.reranking.engine.vectors import matrix, trade_off
 from retrieval_metrics.reranking.scaling import by_rank, scaled
-from retrieval_metrics.reranking.vectors import matrix, trade_off
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.metrics.metric import Metric
-    from retrieval_metrics.reranking.vectors import FloatArray
+    from retrieval_metrics.reranking.engine.vectors import FloatArray
     from retrieval_metrics.types import QrelsMapping, QueryId, RunMapping
 
 LAMBDAS = tuple(step / 10 for step in range(11))
@@ -155,8 +155,7 @@ class MMRSweep:
         try:
             import pandas as pd  # noqa: PLC0415  (an extra: imported where it is used)
         except ImportError as error:
-            msg = "to_pandas needs pandas: pip install 'retrieval-metrics[pandas]'"
-            raise ImportError(msg) from error
+            raise ImportError("to_pandas needs pandas: pip install 'retrieval-metrics[pandas]'") from error
         rows = [{**evaluation.means, "diversity": diversity} for _, evaluation, diversity in self._rows()]
         return pd.DataFrame(rows, index=pd.Index([*self.lambdas, nan], name="lambda"))
 
@@ -174,8 +173,7 @@ class MMRSweep:
         try:
             from matplotlib import pyplot as plt  # noqa: PLC0415  (an extra: imported where it is used)
         except ImportError as error:
-            msg = "plot needs matplotlib: pip install 'retrieval-metrics[plot]'"
-            raise ImportError(msg) from error
+            raise ImportError("plot needs matplotlib: pip install 'retrieval-metrics[plot]'") from error
         name = str(self.retrieved.metrics[0] if metric is None else metric)
         ax = plt.subplots(figsize=(6, 4), layout="constrained")[1] if ax is None else ax
         means = [self.evaluations[weight].means[name] for weight in self.lambdas]

@@ -18,7 +18,7 @@ from pytest_retrieval_metrics import Checked, RetrievalCheck
 from pytest_retrieval_metrics.baseline import fingerprint
 from pytest_retrieval_metrics.sensitivity import detectable_drop
 from pytest_retrieval_metrics.settings import Settings
-from retrieval_metrics.evaluation.comparison import Comparison
+from retrieval_metrics.comparing.comparison import Comparison
 
 QRELS = {"what does yield do?": ["yield#1"], "what is a closure?": ["naming#2"]}
 SETTINGS = Settings("mean", 0.95, 0.05, 0, "pass", "fail", 5, "retrieval_baselines", update=False)

@@ -68,8 +68,9 @@ def key_of(match: Match) -> Key:
         return _content
     if isinstance(match, str) and match.startswith(METADATA) and match != METADATA:
         return _metadata(match.removeprefix(METADATA))
-    msg = f"match must be 'id', 'metadata:<key>', 'content', a function of a Document or a Matching, got {match!r}"
-    raise ValueError(msg)
+    raise ValueError(
+        f"match must be 'id', 'metadata:<key>', 'content', a function of a Document or a Matching, got {match!r}"
+    )
 
 
 def as_items(documents: Any, match: Match, *, by_id: bool = True) -> list[Retrieved]:
@@ -85,11 +86,9 @@ def as_items(documents: Any, match: Match, *, by_id: bool = True) -> list[Retrie
         ValueError: If a document lacks what it is to be judged by.
     """
     if isinstance(documents, (str, Mapping)) or not isinstance(documents, Sequence):
-        msg = f"a retriever must return a list of Documents, got {type(documents).__name__}"
-        raise TypeError(msg)
+        raise TypeError(f"a retriever must return a list of Documents, got {type(documents).__name__}")
     if stray := [one for one in documents if not isinstance(one, Document)]:
-        msg = f"a retriever must return a list of Documents; it holds {stray[0]!r}"
-        raise TypeError(msg)
+        raise TypeError(f"a retriever must return a list of Documents; it holds {stray[0]!r}")
     if not by_id:
         return [as_retrieved(document) for document in documents]
     key = key_of(match)
@@ -97,8 +96,9 @@ def as_items(documents: Any, match: Match, *, by_id: bool = True) -> list[Retrie
     for document in documents:
         name = key(document)
         if not isinstance(name, (str, int)):
-            msg = f"match must give every document an id, a str or an int; for {_shown(document)} it is {name!r}"
-            raise TypeError(msg)
+            raise TypeError(
+                f"match must give every document an id, a str or an int; for {_shown(document)} it is {name!r}"
+            )
         # A Matching of the core looks at the items itself.
         items.append(as_retrieved(document, document.id if isinstance(match, Matching) else name))
     return items
@@ -112,11 +112,10 @@ def needs_ids(qrels: Qrels) -> bool:
 def _id(document: Document) -> DocumentId:
     if document.id is None:
         others = ["'content'", *(repr(f"{METADATA}{key}") for key in document.metadata)]
-        msg = (
+        raise ValueError(
             f"{_shown(document)} has no id, by which it is to be judged: give the documents ids when they are indexed, "
             f"Document(..., id=...), or choose another match: {', '.join(others)}, or a function"
         )
-        raise ValueError(msg)
     return document.id
 
 
@@ -128,8 +127,7 @@ def _metadata(key: str) -> Key:
     def value(document: Document) -> DocumentId:
         if document.metadata.get(key) is None:
             has = ", ".join(map(repr, document.metadata)) or "none"
-            msg = f"{_shown(document)} has no metadata {key!r}, by which it is to be judged; it has {has}"
-            raise ValueError(msg)
+            raise ValueError(f"{_shown(document)} has no metadata {key!r}, by which it is to be judged; it has {has}")
         found: DocumentId = document.metadata[key]
         return found
 
@@ -140,8 +138,7 @@ def _by_matching(matching: Matching) -> Key:
     def value(document: Document) -> DocumentId:
         found = matching.key(as_retrieved(document))
         if found is None:
-            msg = f"{_shown(document)} has nothing that match={str(matching)!r} could judge it by"
-            raise ValueError(msg)
+            raise ValueError(f"{_shown(document)} has nothing that match={str(matching)!r} could judge it by")
         return found
 
     return value

@@ -166,5 +166,6 @@ def _asynchronous(retriever: Any, config: RunnableConfig | None) -> Any:
 def _require_callable(retriever: Any) -> None:
     if not callable(retriever):
         hint = "; write store.as_retriever()" if hasattr(retriever, "as_retriever") else ""
-        msg = f"a retriever must be a Runnable such as a BaseRetriever, or a function, got {retriever!r}{hint}"
-        raise TypeError(msg)
+        raise TypeError(
+            f"a retriever must be a Runnable such as a BaseRetriever, or a function, got {retriever!r}{hint}"
+        )

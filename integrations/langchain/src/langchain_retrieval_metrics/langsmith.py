@@ -10,8 +10,8 @@ from langchain_core.documents import Document
 
 from langchain_retrieval_metrics.documents import as_items, key_of, needs_ids
 from retrieval_metrics import DEFAULT_METRICS, Matching, Qrels
+from retrieval_metrics.definition.metric import as_metrics
 from retrieval_metrics.evaluation.score_queries import score_queries
-from retrieval_metrics.metrics.metric import as_metrics
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -103,8 +103,7 @@ def _part(of: Mapping[str, Any] | None, key: str, what: str) -> Any:
     if of and key in of:
         return of[key]
     has = ", ".join(map(repr, of or ())) or "nothing"
-    msg = f"{what} has no {key!r}; it has {has}"
-    raise ValueError(msg)
+    raise ValueError(f"{what} has no {key!r}; it has {has}")
 
 
 def _as_document(found: Any) -> Document:

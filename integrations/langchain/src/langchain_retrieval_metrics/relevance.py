@@ -39,12 +39,10 @@ def _score(document: Document, key: str | None) -> float:
     found = next((document.metadata[name] for name in keys if document.metadata.get(name) is not None), None)
     if found is None:
         has = ", ".join(map(repr, document.metadata)) or "none"
-        msg = (
+        raise ValueError(
             f"document {document.id!r} has no metadata {' or '.join(map(repr, keys))} with its score; it has {has}. "
             "Name its key with score_key=..., or use relevance='rank'"
         )
-        raise ValueError(msg)
     if isinstance(found, bool) or not isinstance(found, Real) or not math.isfinite(found):
-        msg = f"the score of document {document.id!r} must be a finite number, got {found!r}"
-        raise ValueError(msg)
+        raise ValueError(f"the score of document {document.id!r} must be a finite number, got {found!r}")
     return float(found)

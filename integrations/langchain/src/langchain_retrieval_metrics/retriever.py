@@ -66,8 +66,9 @@ class MMRRetriever(MMRSettings, BaseRetriever):
     def _has_a_choice(self) -> Self:
         _require_choice(self.k, self.fetch_k)
         if self.fetch_k_arg is not None and self.fetch_k is None:
-            msg = f"fetch_k_arg={self.fetch_k_arg!r} hands fetch_k to the base retriever, but fetch_k is not given"
-            raise ValueError(msg)
+            raise ValueError(
+                f"fetch_k_arg={self.fetch_k_arg!r} hands fetch_k to the base retriever, but fetch_k is not given"
+            )
         return self
 
     def _get_relevant_documents(
@@ -109,12 +110,10 @@ class MMRRetriever(MMRSettings, BaseRetriever):
 
 def _require_choice(k: int, fetch_k: int | None) -> None:
     if fetch_k is not None and fetch_k < k:
-        msg = f"fetch_k={fetch_k} candidates cannot give k={k} documents; fetch_k must be at least k"
-        raise ValueError(msg)
+        raise ValueError(f"fetch_k={fetch_k} candidates cannot give k={k} documents; fetch_k must be at least k")
 
 
 def _candidates(found: Any, fetch_k: int | None) -> Sequence[Document]:
     if not isinstance(found, list) or not all(isinstance(one, Document) for one in found):
-        msg = f"base_retriever must return a list of Documents, got {found!r:.200}"
-        raise TypeError(msg)
+        raise TypeError(f"base_retriever must return a list of Documents, got {found!r:.200}")
     return found[:fetch_k]

@@ -60,11 +60,13 @@ class MMRSettings(BaseModel):
     @model_validator(mode="after")
     def _has_vectors(self) -> Self:
         if self.embeddings is None and self.relevance == "query":
-            msg = "relevance='query' needs embeddings for the query; give embeddings, or relevance='score' or 'rank'"
-            raise ValueError(msg)
+            raise ValueError(
+                "relevance='query' needs embeddings for the query; give embeddings, or relevance='score' or 'rank'"
+            )
         if self.embeddings is None and self.embedding_key is None and self.vector_fn is None:
-            msg = "MMR compares documents by their vectors: give embeddings, an embedding_key or a vector_fn"
-            raise ValueError(msg)
+            raise ValueError(
+                "MMR compares documents by their vectors: give embeddings, an embedding_key or a vector_fn"
+            )
         return self
 
     def model_post_init(self, context: Any, /) -> None:
@@ -147,8 +149,9 @@ class MMRSettings(BaseModel):
     def _looked_up(self, documents: Sequence[Document]) -> Sequence[Any]:
         found = self.vector_fn(documents) if self.vector_fn is not None else ()
         if len(found) != len(documents):
-            msg = f"vector_fn gave {len(found)} vectors for {len(documents)} documents; give None for one not known"
-            raise ValueError(msg)
+            raise ValueError(
+                f"vector_fn gave {len(found)} vectors for {len(documents)} documents; give None for one not known"
+            )
         return found
 
     def _embed_documents(self, wanted: Wanted) -> list[Vector]:
@@ -163,17 +166,15 @@ class MMRSettings(BaseModel):
 
     def _model(self, wanted: Wanted) -> Embeddings:
         if self.embeddings is None:
-            msg = (
+            raise ValueError(
                 f"{len(wanted.texts)} documents have no vector, for example {wanted.texts[0][:40]!r}; give embeddings "
                 "that can embed them"
             )
-            raise ValueError(msg)
         return self.embeddings
 
     def _kept(self, wanted: Wanted, embedded: Sequence[Any]) -> list[Vector]:
         if len(embedded) != len(wanted.texts):
-            msg = f"embeddings gave {len(embedded)} vectors for {len(wanted.texts)} texts"
-            raise ValueError(msg)
+            raise ValueError(f"embeddings gave {len(embedded)} vectors for {len(wanted.texts)} texts")
         vectors = [np.asarray(vector, dtype=np.float32) for vector in embedded]
         for text, vector in zip(wanted.texts, vectors, strict=True):
             self._documents.put(text, vector)

@@ -101,11 +101,10 @@ class Wanted:
         ]
         for document, row in zip(self._documents, rows, strict=True):
             if row.ndim != 1 or row.shape != rows[0].shape:
-                msg = (
+                raise ValueError(
                     f"document {document.id!r} has a vector of shape {row.shape}, and document "
                     f"{self._documents[0].id!r} one of shape {rows[0].shape}; all must come from one embedding model"
                 )
-                raise ValueError(msg)
         return np.stack(rows)
 
 

@@ -15,8 +15,7 @@ if not TYPE_CHECKING:  # a type checker knows the names from above, and finds th
 
     def __getattr__(name: str) -> Any:
         if name not in __all__:
-            msg = f"module {__name__!r} has no attribute {name!r}"
-            raise AttributeError(msg)
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from pytest_retrieval_metrics import checking  # noqa: PLC0415  (numpy only where it is used)
 
         return getattr(checking, name)

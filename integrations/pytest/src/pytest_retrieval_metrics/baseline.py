@@ -82,8 +82,9 @@ class Baseline:
                 ranks[query] = row["ranks"]
             return cls(held["qrels"], held["rules"], metrics, values, ranks)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            msg = f"{path} is no baseline: {type(error).__name__}: {error}; write it anew with --retrieval-update"
-            raise ValueError(msg) from error
+            raise ValueError(
+                f"{path} is no baseline: {type(error).__name__}: {error}; write it anew with --retrieval-update"
+            ) from error
 
     def write(self, path: Path) -> None:
         """Write the file, a line per query, so that a change of the baseline can be read in a review."""

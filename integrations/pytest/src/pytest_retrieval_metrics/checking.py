@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pytest_retrieval_metrics.settings import Settings
     from retrieval_metrics import Matching, RetrievedRun, Rules
-    from retrieval_metrics.judging.matching import Key
+    from retrieval_metrics.judging.matching.matching import Key
 
     # A mapping is invariant in its keys, so that this is a union of mappings.
     Floors: TypeAlias = Mapping[str, float | None] | Mapping[Metric, float | None]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pytest_retrieval_metrics.baseline import Baseline, fingerprint, key
 from pytest_retrieval_metrics.sensitivity import POWER, detectable_drop
-from retrieval_metrics.evaluation.comparison import Comparison
+from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.presentation import numbers
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pytest_retrieval_metrics.settings import Settings
     from retrieval_metrics import Evaluation
-    from retrieval_metrics.evaluation.difference import Difference
+    from retrieval_metrics.comparing.difference import Difference
 
 Outcome = Literal["passed", "below the floor", "worse", "cannot tell", "not compared"]
 NOW, BASELINE = "now", "baseline"

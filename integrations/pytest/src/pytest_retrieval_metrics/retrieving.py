@@ -112,8 +112,9 @@ def _hosted(host: str, retriever: Any, texts: Mapping[Any, str], qrels: Qrels, m
     try:
         reader = import_module(HOSTS[host][2])
     except ImportError as error:
-        msg = f"a retriever of {host} needs its integration: pip install 'retrieval-metrics[{host}]'"
-        raise ImportError(msg) from error
+        raise ImportError(
+            f"a retriever of {host} needs its integration: pip install 'retrieval-metrics[{host}]'"
+        ) from error
     if host == "langchain":
         by_id = reader.needs_ids(qrels)
 

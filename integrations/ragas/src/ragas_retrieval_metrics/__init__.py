@@ -46,8 +46,7 @@ _MODULES = {
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
-        msg = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(msg)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_MODULES.get(name, 'metrics')}"), name)
     globals()[name] = value  # the next use is an ordinary attribute
     return value

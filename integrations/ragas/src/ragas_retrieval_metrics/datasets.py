@@ -10,12 +10,12 @@ import retrieval_metrics as rm
 from ragas_retrieval_metrics.host import EvaluationDataset, SingleTurnSample
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.retrieve import WORKERS
-from retrieval_metrics.judging.matching import as_matching
+from retrieval_metrics.judging.matching.matching import as_matching
 
 if TYPE_CHECKING:
     from ragas.dataset_schema import MultiTurnSample
 
-    from retrieval_metrics.judging.matching import Key
+    from retrieval_metrics.judging.matching.matching import Key
     from retrieval_metrics.types import QrelsMapping
 
 
@@ -183,8 +183,7 @@ def _questions(queries: Any, qrels: QrelsMapping | None, match: str | Key) -> rm
 def _method(retriever: Any, name: str, what: str) -> Callable[[str], Any]:
     method = getattr(retriever, name, None)
     if not callable(method):
-        msg = f"{what} has a method {name}, which {type(retriever).__name__} does not"
-        raise TypeError(msg)
+        raise TypeError(f"{what} has a method {name}, which {type(retriever).__name__} does not")
     bound: Callable[[str], Any] = method
     return bound
 
@@ -242,7 +241,7 @@ def _id(key: Any, place: int, query: Any, match: object) -> str | int:
         return key
     what = f"the item retrieved at rank {place} for query {query!r}"
     if key is None:
-        msg = f"{what} has no id under match={match!r}; name where it stands, for example match='metadata:id'"
-        raise ValueError(msg)
-    msg = f"{what} has the id {key!r} under match={match!r}; ids are str or int"
-    raise TypeError(msg)
+        raise ValueError(
+            f"{what} has no id under match={match!r}; name where it stands, for example match='metadata:id'"
+        )
+    raise TypeError(f"{what} has the id {key!r} under match={match!r}; ids are str or int")

@@ -35,8 +35,7 @@ def read_collection(value: Any, field: str) -> Any:
     if isinstance(value, str):
         return _from_text(value, field)
     if not isinstance(value, (Sequence, Mapping, set, frozenset)) and not hasattr(value, "tolist"):
-        msg = f"{field} must be a list, got {value!r} ({type(value).__name__})"
-        raise TypeError(msg)
+        raise TypeError(f"{field} must be a list, got {value!r} ({type(value).__name__})")
     return value
 
 
@@ -46,10 +45,10 @@ def _from_text(text: str, field: str) -> Any:
         try:
             return ast.literal_eval(text.strip())
         except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
-            msg = f"{field} is the text {_short(text)}, which cannot be read back as a list: {error}"
-            raise ValueError(msg) from error
-    msg = f"{field} is the bare string {_short(text)}; write a list: [{_short(text)}]"
-    raise TypeError(msg)
+            raise ValueError(
+                f"{field} is the text {_short(text)}, which cannot be read back as a list: {error}"
+            ) from error
+    raise TypeError(f"{field} is the bare string {_short(text)}; write a list: [{_short(text)}]")
 
 
 def _refuse_an_array(text: str, field: str) -> None:
@@ -58,11 +57,10 @@ def _refuse_an_array(text: str, field: str) -> None:
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type == tokenize.STRING == before:
-                msg = (
+                raise ValueError(
                     f"{field} is the text {_short(text)}, a printed array, whose items would run together; save lists "
                     "(array.tolist()), or use the local/jsonl backend"
                 )
-                raise ValueError(msg)
             if token.type != tokenize.NL:
                 before = token.type
     except (tokenize.TokenError, SyntaxError):

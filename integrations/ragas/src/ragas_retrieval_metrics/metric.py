@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from ragas.dataset_schema import SingleTurnSample
     from ragas.run_config import RunConfig
 
+    from retrieval_metrics.definition.definition import ParameterValue
     from retrieval_metrics.evaluation.score_queries import QueryScore
-    from retrieval_metrics.metrics.definition import ParameterValue
     from retrieval_metrics.types import QrelsMapping
 
 
@@ -174,8 +174,9 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
     def _nothing_retrieved(self, row: Row, field: str, *, host_filled: bool) -> list[str]:
         """Return an empty ranking for a row that a host left unfilled, which it does where retrieval failed."""
         if not host_filled:
-            msg = f"row {row.query!r} has no {field}, which {self.name} needs; write [] where nothing was retrieved"
-            raise ValueError(msg)
+            raise ValueError(
+                f"row {row.query!r} has no {field}, which {self.name} needs; write [] where nothing was retrieved"
+            )
         warnings.warn(
             f"row {row.query!r} has no {field}: nothing was retrieved, which scores 0",
             rm.RetrievalWarning,
@@ -189,19 +190,16 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
 
 def _require_countable(metric: rm.Metric, by: By) -> None:
     if isinstance(metric.k, rm.Budget) and metric.k.unit == "tokens":
-        msg = (
+        raise ValueError(
             f"{metric} counts tokens, and rows of ragas hold none; cut off by characters, or evaluate with rm.evaluate"
         )
-        raise ValueError(msg)
     if by != "texts" and (isinstance(metric.k, rm.Budget) or metric.definition.needs_places):
-        msg = f"{metric} needs the texts that were retrieved; compare them with by='texts', got by={by!r}"
-        raise ValueError(msg)
+        raise ValueError(f"{metric} needs the texts that were retrieved; compare them with by='texts', got by={by!r}")
 
 
 def _complete(metric: rm.Metric, k: int | rm.Budget | None, parameters: dict[str, ParameterValue]) -> rm.Metric:
     if k is not None and metric.k not in {None, k}:
-        msg = f"the name {str(metric)!r} says k={metric.k}, and k={k} is given beside it; say it once"
-        raise ValueError(msg)
+        raise ValueError(f"the name {str(metric)!r} says k={metric.k}, and k={k} is given beside it; say it once")
     return rm.Metric.of(metric.name, metric.k if k is None else k, **{**dict(metric.parameters), **parameters})
 
 

@@ -12,7 +12,7 @@ from ragas_retrieval_metrics.references import as_references
 if TYPE_CHECKING:
     import retrieval_metrics as rm
     from ragas_retrieval_metrics.names import By, OnUnjudged
-    from retrieval_metrics.metrics.definition import ParameterValue
+    from retrieval_metrics.definition.definition import ParameterValue
     from retrieval_metrics.types import QrelsMapping
 
 
@@ -47,8 +47,9 @@ class _NamedMetric(RetrievalMetric):
         """
         said = self.core_name if name is None else name
         if Named.parse(said).metric.name != self.core_name:
-            msg = f"the name {name!r} is not one of {type(self).__name__}; rebuild it with RetrievalMetric({name!r})"
-            raise ValueError(msg)
+            raise ValueError(
+                f"the name {name!r} is not one of {type(self).__name__}; rebuild it with RetrievalMetric({name!r})"
+            )
         super().__init__(said, k, by=by, qrels=qrels, on_unjudged=on_unjudged, **parameters)
 
 
@@ -161,7 +162,6 @@ def metric_suite(
     """
     cutoffs = list(dict.fromkeys(k if isinstance(k, Iterable) else [k]))
     if not cutoffs:
-        msg = "a suite needs at least one cut-off, for example k=(1, 3, 5, 10)"
-        raise ValueError(msg)
+        raise ValueError("a suite needs at least one cut-off, for example k=(1, 3, 5, 10)")
     shared = None if qrels is None else as_references(qrels)  # read once, not once per metric
     return [cls(cutoff, by=by, qrels=shared, on_unjudged=on_unjudged) for cls in SUITE for cutoff in cutoffs]

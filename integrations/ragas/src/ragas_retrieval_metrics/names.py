@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, cast, get_args
 
-from retrieval_metrics.judging.budget import Budget
-from retrieval_metrics.metrics.metric import Metric
-from retrieval_metrics.metrics.table import DEFINITIONS
+from retrieval_metrics.definition.metric import Metric
+from retrieval_metrics.definition.table import DEFINITIONS
+from retrieval_metrics.judging.matching.budget import Budget
 
 if TYPE_CHECKING:
-    from retrieval_metrics.metrics.definition import ParameterValue
+    from retrieval_metrics.definition.definition import ParameterValue
 
 By: TypeAlias = Literal["ids", "texts", "auto"]
 OnUnjudged: TypeAlias = Literal["nan", "zero"]
@@ -80,8 +80,7 @@ def one_of(value: str, options: object, what: str) -> str:
         ValueError: If it is not.
     """
     if value not in get_args(options):
-        msg = f"{what} must be one of {', '.join(map(repr, get_args(options)))}, got {value!r}"
-        raise ValueError(msg)
+        raise ValueError(f"{what} must be one of {', '.join(map(repr, get_args(options)))}, got {value!r}")
     return value
 
 

@@ -34,13 +34,13 @@ class References:
         if qrels is None:
             return None
         if by == "auto":
-            msg = "with qrels= say what they hold: by='ids' or by='texts'; by='auto' looks at the columns of a row"
-            raise ValueError(msg)
+            raise ValueError(
+                "with qrels= say what they hold: by='ids' or by='texts'; by='auto' looks at the columns of a row"
+            )
         truth = as_references(qrels)
         if by == "ids" and truth.has_pieces:
             piece = next(document for document in truth.documents if not isinstance(document, (str, int)))
-            msg = f"the qrels hold {piece!r}, which is matched with texts; compare them with by='texts'"
-            raise ValueError(msg)
+            raise ValueError(f"the qrels hold {piece!r}, which is matched with texts; compare them with by='texts'")
         return cls(truth)
 
     def of_query(self, row: Row) -> Any:
@@ -53,8 +53,7 @@ class References:
             RetrievalWarning: If its query is not judged.
         """
         if row.user_input is None:
-            msg = "qrels are keyed by user_input, which this row does not have; pass user_input=..."
-            raise ValueError(msg)
+            raise ValueError("qrels are keyed by user_input, which this row does not have; pass user_input=...")
         place = self._place.get(row.user_input)
         if place is None:
             known = ", ".join(map(repr, islice(self._place, 3)))
@@ -102,8 +101,7 @@ def _piece(text: Any) -> rm.Text | rm.Quote:
     if isinstance(text, (rm.Text, rm.Quote)):
         return text
     if not isinstance(text, str):
-        msg = f"by='texts' compares texts: a reference is a str, an rm.Text or an rm.Quote, got {text!r}"
-        raise TypeError(msg)
+        raise TypeError(f"by='texts' compares texts: a reference is a str, an rm.Text or an rm.Quote, got {text!r}")
     return rm.Text(text)
 
 
@@ -114,12 +112,10 @@ def as_items(texts: Any) -> list[rm.Retrieved]:
         TypeError: If they have no order, or one is no text.
     """
     if not isinstance(texts, Sequence) and not hasattr(texts, "tolist"):
-        msg = f"retrieved_contexts must be a list of texts, best first, got {type(texts).__name__}"
-        raise TypeError(msg)
+        raise TypeError(f"retrieved_contexts must be a list of texts, best first, got {type(texts).__name__}")
     for rank, text in enumerate(texts, start=1):
         if not isinstance(text, str):
-            msg = f"retrieved_contexts must hold texts, got {text!r} ({type(text).__name__}) at rank {rank}"
-            raise TypeError(msg)
+            raise TypeError(f"retrieved_contexts must hold texts, got {text!r} ({type(text).__name__}) at rank {rank}")
     return [rm.Retrieved(str(text), str(text)) for text in texts]
 
 
@@ -131,11 +127,10 @@ def scale_known(metric: rm.Metric, judgments: Any) -> rm.Metric:
     """
     graded = isinstance(judgments, Mapping) or any(isinstance(group, Mapping) for group in judgments)
     if graded and "max_grade" in metric.definition.parameters and "max_grade" not in dict(metric.parameters):
-        msg = (
+        raise ValueError(
             f"{metric.name} needs the top of the scale of grades, which one row does not show; say it with "
             "max_grade=..., or give the metric all judgments with qrels=..."
         )
-        raise ValueError(msg)
     return metric
 
 
@@ -145,7 +140,8 @@ def _by_text(questions: rm.EvaluationSet) -> dict[str, Any]:
     qrels: dict[Any, Any] = dict(questions.qrels)
     for query, text in queries.items():
         if text in texts and texts[text] != qrels[query]:
-            msg = f"two queries with different judgments have the same text {text!r}, which a row cannot tell apart"
-            raise ValueError(msg)
+            raise ValueError(
+                f"two queries with different judgments have the same text {text!r}, which a row cannot tell apart"
+            )
         texts[text] = qrels[query]
     return texts

@@ -16,9 +16,9 @@ from ragas_retrieval_metrics.fields import read_collection
 from ragas_retrieval_metrics.host import DataTable, EvaluationDataset, EvaluationResult, MetricResult
 from ragas_retrieval_metrics.names import Named
 from ragas_retrieval_metrics.row import FIELDS
-from retrieval_metrics.evaluation.counts import Counts
-from retrieval_metrics.inputs.queries import QUERY_KEYS
-from retrieval_metrics.judging.rules import STANDARD
+from retrieval_metrics.inputs.questions import QUERY_KEYS
+from retrieval_metrics.results.counts import Counts
+from retrieval_metrics.scoring.rules import STANDARD
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,8 +84,9 @@ def to_evaluation(
     names = None if metrics is None else list(metrics)
     rows = _of_result(result, names) if isinstance(result, EvaluationResult) else _of_rows(_rows(result), names)
     if not rows:
-        msg = "the result has no rows; every row may have failed: see the warnings that the experiment printed"
-        raise ValueError(msg)
+        raise ValueError(
+            "the result has no rows; every row may have failed: see the warnings that the experiment printed"
+        )
     if expected is None and isinstance(result, DataTable):
         warnings.warn(
             "an experiment drops the rows that raise, and what is dropped cannot be seen in it; pass expected=dataset, "
@@ -109,8 +110,7 @@ def to_evaluation(
 def _evaluation(rows: Sequence[ScoredRow], columns: Sequence[str]) -> rm.Evaluation:
     parsed = [Named.parse(column).metric for column in columns]
     if len(set(parsed)) < len(parsed):
-        msg = f"several of the columns {', '.join(columns)} are the same metric; choose with metrics=[...]"
-        raise ValueError(msg)
+        raise ValueError(f"several of the columns {', '.join(columns)} are the same metric; choose with metrics=[...]")
     filled = [[0.0 if (value := row.scores[column]) is None else value for column in columns] for row in rows]
     values = np.array(filled, dtype=np.float64)
     relying = [place for place, metric in enumerate(parsed) if metric.definition.needs_relevant]
@@ -138,14 +138,14 @@ def _rows(result: Any) -> list[Mapping[str, Any]]:
     if hasattr(result, "to_dict") and hasattr(result, "columns"):
         result = result.to_dict(orient="records")
     if not isinstance(result, Iterable) or isinstance(result, (str, bytes, Mapping)):
-        msg = f"a result is what evaluate() or an experiment returned, or its rows, got {type(result).__name__}"
-        raise TypeError(msg)
+        raise TypeError(
+            f"a result is what evaluate() or an experiment returned, or its rows, got {type(result).__name__}"
+        )
     # Not model_dump: it would turn a MetricResult into something else.
     rows = [dict(row) if isinstance(row, BaseModel) else row for row in result]
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, Mapping):
-            msg = f"row {number} must be a mapping or a pydantic model, got {row!r}"
-            raise TypeError(msg)
+            raise TypeError(f"row {number} must be a mapping or a pydantic model, got {row!r}")
     return rows
 
 
@@ -181,16 +181,14 @@ def _columns(rows: Sequence[Mapping[str, Any]], names: Sequence[str] | None) -> 
         for name in names:
             Named.parse(name)
             if rows and name not in there:
-                msg = f"the result has no column {name!r}; it has {', '.join(map(repr, there))}"
-                raise ValueError(msg)
+                raise ValueError(f"the result has no column {name!r}; it has {', '.join(map(repr, there))}")
         return list(names)
     found = [key for key in there if _is_metric(key)]
     if rows and not found:
-        msg = (
+        raise ValueError(
             f"no column of the result is named like a metric of retrieval, such as 'ndcg_at_10'; it has "
             f"{', '.join(map(repr, there))}"
         )
-        raise ValueError(msg)
     return found
 
 
@@ -212,11 +210,10 @@ def _value(cell: Any, column: str, row: Mapping[str, Any]) -> float | None:
             return float(value)
     except ValueError:
         pass
-    msg = (
+    raise TypeError(
         f"{column} of row {_query(row)!r} is {value!r}, which is no number; an experiment should return "
         "metric_result.value, which a file keeps"
     )
-    raise TypeError(msg)
 
 
 def _query(row: Mapping[str, Any]) -> str | None:
@@ -240,8 +237,7 @@ def _complete(rows: Sequence[ScoredRow], columns: Sequence[str], expected: Any) 
         return rows
     wanted = expected if isinstance(expected, int) else len(expected)
     if wanted < len(rows):
-        msg = f"the result has {len(rows)} rows, more than the {wanted} expected"
-        raise ValueError(msg)
+        raise ValueError(f"the result has {len(rows)} rows, more than the {wanted} expected")
     lost: dict[str, float | None] = dict.fromkeys(columns)
     queries = [] if isinstance(expected, int) else [_query(_mapping(row)) for row in expected]
     by_query: dict[str | None, list[ScoredRow]] = {}

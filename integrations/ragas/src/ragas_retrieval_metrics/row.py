@@ -59,9 +59,8 @@ class Row(NamedTuple):
         for field, instead in zip(FIELDS[chosen], FIELDS[other], strict=True):
             brought = has_qrels and field == reference
             if getattr(self, field) is None and not brought and getattr(self, instead) is not None:
-                msg = (
+                raise ValueError(
                     f"row {self.query!r} has {instead} but no {field}, which by={by!r} compares; fill {field}, or "
                     f"compare {other} on both sides with by={other!r}"
                 )
-                raise ValueError(msg)
         return chosen, getattr(self, retrieved), getattr(self, reference)

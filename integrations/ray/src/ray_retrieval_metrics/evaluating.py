@@ -18,9 +18,9 @@ from ray_retrieval_metrics.shuffled_rows import (
     without_unjudged,
 )
 from retrieval_metrics.checks import positive_integer, same_kind
-from retrieval_metrics.judging.rules import as_rules
-from retrieval_metrics.metrics.largest_grade import divides_by_largest_grade
-from retrieval_metrics.metrics.metric import as_metrics
+from retrieval_metrics.definition.largest_grade import divides_by_largest_grade
+from retrieval_metrics.definition.metric import as_metrics
+from retrieval_metrics.scoring.rules import as_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -88,11 +88,10 @@ def evaluate_dataset(
     for role, ours, theirs in zip(("query", "document"), judgments.id_kinds, id_kinds(run, in_run), strict=True):
         same_kind(ours, f"{role} ids in the qrels", theirs, "those in the run")
     if rules.ties == "input" and in_run.kind == "score":
-        msg = (
+        raise ValueError(
             f'{rules.name} leaves equal scores in the order in which they were given (ties="input"), and the rows of a '
             'Dataset stand in no order; pass ties="docid" or ties="expected", or a run with ranks'
         )
-        raise ValueError(msg)
     scale = judgments.largest_grade() if any(map(divides_by_largest_grade, chosen)) else None
     rows = by_query(judgments, run, in_run, partitions or _partitions(run))
     return blockwise(rows, score_block, metrics=chosen, rules=rules, by=in_run.kind, scale=scale)

@@ -17,7 +17,7 @@ from ray_retrieval_metrics.shuffled_rows import (
     to_rows,
     with_said_of,
 )
-from retrieval_metrics.inputs.files.tables import is_frame
+from retrieval_metrics.files.tables import is_frame
 from retrieval_metrics.inputs.qrels import as_qrels
 
 if TYPE_CHECKING:
@@ -89,11 +89,10 @@ def _in_memory(qrels: Any, columns: Mapping[str, str] | None) -> rm.Qrels:
         return rm.Qrels.from_frame(qrels, columns=columns)
     read = rm.read_qrels(qrels, columns=columns) if not is_frame(qrels) else as_qrels(qrels)
     if not read.is_flat or read.has_pieces:
-        msg = (
+        raise TypeError(
             "these qrels hold groups or pieces such as quotes, and in the rows of a Dataset there are only ids; "
             "evaluate them in parts with rm.evaluate and add these up with rm.merge"
         )
-        raise TypeError(msg)
     return read
 
 
@@ -117,8 +116,9 @@ def _check_size(qrels: rm.Qrels) -> None:
         ("document", qrels.document_kind, qrels.documents),
     ):
         if kind is int and (beyond := [one for one in ids if not -(2**63) <= cast("int", one) < 2**63]):
-            msg = f"{role} {beyond[0]} of the qrels is beyond 64 bits; give the ids as text, here and in the run"
-            raise ValueError(msg)
+            raise ValueError(
+                f"{role} {beyond[0]} of the qrels is beyond 64 bits; give the ids as text, here and in the run"
+            )
 
 
 def _collected(dataset: Dataset, most: int) -> pa.Table | None:
@@ -131,6 +131,5 @@ def _collected(dataset: Dataset, most: int) -> pa.Table | None:
 
     parts = list(dataset.limit(most).iter_batches(batch_size=None, batch_format="pyarrow"))
     if not sum(map(len, parts)):
-        msg = "the qrels are empty: they have no rows"
-        raise ValueError(msg)
+        raise ValueError("the qrels are empty: they have no rows")
     return pa.concat_tables(parts, promote_options="default") if sum(map(len, parts)) < most else None

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.evaluation.counts import enters_means
-from retrieval_metrics.evaluation.engine import evaluate_part
+from retrieval_metrics.evaluation.evaluate import evaluate_part
 from retrieval_metrics.evaluation.totals import KINDS
 from retrieval_metrics.inputs.qrels import Qrels
+from retrieval_metrics.results.counts import enters_means
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

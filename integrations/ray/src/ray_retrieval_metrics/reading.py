@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from ray_retrieval_metrics.shuffled_rows import blockwise
 from ray_retrieval_metrics.starting import start
-from retrieval_metrics.inputs.files import trec
-from retrieval_metrics.inputs.files.formats import format_by_name
+from retrieval_metrics.files import trec
+from retrieval_metrics.files.formats import format_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -58,14 +58,12 @@ def read_qrels(paths: Paths) -> Dataset:
 def _read(paths: Paths, layout: trec.Layout) -> Dataset:
     files = [os.fspath(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
     if not files:
-        msg = "there is nothing to read: no path was given"
-        raise ValueError(msg)
+        raise ValueError("there is nothing to read: no path was given")
     for path in files:
         kind = format_by_name(path) or "trec"
         if kind != "trec":
             reader = {"parquet": "read_parquet", "csv": "read_csv", "tsv": "read_csv"}.get(kind, "read_json")
-            msg = f"{path} is named like {kind} and not like TREC text; read it with ray.data.{reader}"
-            raise ValueError(msg)
+            raise ValueError(f"{path} is named like {kind} and not like TREC text; read it with ray.data.{reader}")
     import ray  # noqa: PLC0415  (takes seconds)
 
     if not ray.is_initialized():

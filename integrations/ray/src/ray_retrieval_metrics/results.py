@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 import retrieval_metrics as rm
 from ray_retrieval_metrics.query_rows import FACTS, LARGEST_GRADE, column_name
 from ray_retrieval_metrics.shuffled_rows import blockwise, need_dataset
-from retrieval_metrics.evaluation.counts import NOTHING_FOUND, OTHER_IDS, enters_means
 from retrieval_metrics.evaluation.totals import KINDS, Totals
-from retrieval_metrics.judging.rules import as_rules
+from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, enters_means
+from retrieval_metrics.scoring.rules import as_rules
 from retrieval_metrics.statistics.sums import ExactSums
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from ray.data import Dataset
 
-    from retrieval_metrics.evaluation.counts import Counts
+    from retrieval_metrics.results.counts import Counts
 
 
 def to_evaluation(
@@ -61,8 +61,9 @@ def to_evaluation(
 
 def _check_columns(names: Sequence[str]) -> None:
     if missing := [name for name in FACTS if name not in names]:
-        msg = f"these rows are not what evaluate_dataset returns: they have no column {missing[0]!r}, but {list(names)}"
-        raise ValueError(msg)
+        raise ValueError(
+            f"these rows are not what evaluate_dataset returns: they have no column {missing[0]!r}, but {list(names)}"
+        )
 
 
 def _metrics_of(names: Sequence[str]) -> list[rm.Metric]:
@@ -87,8 +88,7 @@ def totals_of_block(rows: pa.Table, rules: rm.Rules) -> dict[str, list[Any]]:
     _check_columns(rows.column_names)
     metrics = _metrics_of(rows.column_names)
     if not metrics:
-        msg = f"these rows hold the values of no metric, but only {rows.column_names}"
-        raise ValueError(msg)
+        raise ValueError(f"these rows hold the values of no metric, but only {rows.column_names}")
     columns = {name: rows[name].to_numpy() for name in rows.column_names if name != "query"}
     judged, scored = columns["is_judged"], columns["is_scored"]
     _check_rules(columns, metrics, rules)
@@ -119,13 +119,13 @@ def _check_rules(columns: Mapping[str, npt.NDArray[Any]], metrics: Sequence[rm.M
     """Raise if other queries enter the means than these rules let in, or ties were treated otherwise."""
     if (column_name("depends", metrics[0]) in columns) != (rules.ties == "expected"):
         how = "not made" if rules.ties == "expected" else "made"
-        msg = f'these rows were {how} with ties="expected", and the rules say ties="{rules.ties}"; give the same ties='
-        raise ValueError(msg)
+        raise ValueError(
+            f'these rows were {how} with ties="expected", and the rules say ties="{rules.ties}"; give the same ties='
+        )
     kept = columns["is_judged"] & ((columns["n_retrieved"] > 0) | (rules.missing == "zero"))
     expected = kept & enters_means(columns["n_relevant"] > 0, rules)
     if (expected != columns["is_scored"]).any():
-        msg = f"these rows were made under other rules than {rules.name}; say under which with semantics="
-        raise ValueError(msg)
+        raise ValueError(f"these rows were made under other rules than {rules.name}; say under which with semantics=")
 
 
 def _unpacked(blocks: Dataset, found: list[int]) -> Iterator[Totals]:

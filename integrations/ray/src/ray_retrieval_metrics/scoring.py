@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ray_retrieval_metrics.query_rows import rows_of, rows_of_unjudged, value_columns
 from ray_retrieval_metrics.shuffled_rows import JUDGED, JUDGED_NOTHING, NOT_JUDGED, RETRIEVED
-from retrieval_metrics.evaluation.engine import evaluate_part
-from retrieval_metrics.inputs.files.tables import qrels_of_frame, run_of_frame
+from retrieval_metrics.evaluation.evaluate import evaluate_part
+from retrieval_metrics.files.tables import qrels_of_frame, run_of_frame
 from retrieval_metrics.inputs.grouping import first_repeat, grouped
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.run import Run
@@ -47,8 +47,9 @@ def score_block(
 
         queries = pc.unique(rows["query"])
         some = ", ".join(repr(query) for query in queries[:3].to_pylist())
-        msg = f"{error}; this happened in a block of {len(queries):,} queries, among them {some}"
-        raise type(error)(msg) from error
+        raise type(error)(
+            f"{error}; this happened in a block of {len(queries):,} queries, among them {some}"
+        ) from error
 
 
 def _score(rows: pa.Table, metrics: Sequence[rm.Metric], rules: rm.Rules, by: str, scale: float | None) -> pa.Table:
@@ -90,11 +91,10 @@ def _refuse_equal_ranks(rows: pa.Table) -> None:
         at, number = ranks.query_of(row), ranks.documents[row]
         equal = rows.filter(pc.and_(pc.equal(rows["query"], at), pc.equal(rows["number"], number)))
         one, other, *_ = sorted(equal["document"].to_pylist(), key=str)
-        msg = (
+        raise ValueError(
             f"documents {one!r} and {other!r} of query {at!r} have the same rank, {number:g}, and rows of a Dataset "
             "stand in no order; give ranks that differ, or scores"
         )
-        raise ValueError(msg)
 
 
 def _qrels(rows: pa.Table, of_nothing: list[str | int]) -> Qrels | None:

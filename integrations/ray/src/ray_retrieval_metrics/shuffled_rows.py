@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
 from retrieval_metrics.checks import same_kind
-from retrieval_metrics.inputs.files.columns import find_columns
+from retrieval_metrics.inputs.columns import find_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -48,11 +48,10 @@ def columns_of_run(run: Dataset, columns: Mapping[str, str] | None) -> Columns:
     found = find_columns(names, wanted, columns, "the run")
     kind = "score" if "score" in found else "rank"
     if kind not in found:
-        msg = (
+        raise ValueError(
             f"the run has the columns {', '.join(map(repr, names))}, none of them named like a score "
             "or a rank, and the rows of a Dataset stand in no order; say which it is with run_columns={'score': ...}"
         )
-        raise ValueError(msg)
     return Columns(found["query"], found["document"], found[kind], kind)
 
 
@@ -70,8 +69,7 @@ def columns_of_qrels(qrels: Dataset, columns: Mapping[str, str] | None) -> Colum
 def _names(dataset: Dataset, what: str) -> list[str]:
     names = dataset.columns()
     if not names:
-        msg = f"{what} is empty: it has no rows"
-        raise ValueError(msg)
+        raise ValueError(f"{what} is empty: it has no rows")
     return list(names)
 
 
@@ -84,11 +82,10 @@ def need_dataset(given: Any, what: str) -> None:
     from ray.data import Dataset  # noqa: PLC0415  (brings Ray, which whoever has a Dataset has)
 
     if not isinstance(given, Dataset):
-        msg = (
+        raise TypeError(
             f"{what} must be a Ray Dataset, got {type(given).__name__}; ray.data.read_parquet, ray.data.from_pandas "
             "and the like make one, and what fits into memory needs none: rm.evaluate takes it"
         )
-        raise TypeError(msg)
 
 
 def id_kinds(dataset: Dataset, columns: Columns) -> IdKinds:
@@ -158,18 +155,16 @@ def _ids(column: pa.ChunkedArray, other: type[str | int] | None, what: str) -> p
 
     kind = other if pa.types.is_null(column.type) else _kind(column.type)
     if kind is None and not pa.types.is_null(column.type):
-        msg = (
+        raise TypeError(
             f"ids in {what} must be text or whole numbers, and a column holds {column.type}; convert it, for example "
             "with Dataset.map_batches"
         )
-        raise TypeError(msg)
     if kind is not int:
         return _as_text(column)
     try:
         return column.cast(pa.int64())
     except pa.ArrowInvalid as error:
-        msg = f"ids in {what} must fit into 64 bits; give them as text: {error}"
-        raise ValueError(msg) from error
+        raise ValueError(f"ids in {what} must fit into 64 bits; give them as text: {error}") from error
 
 
 def _as_text(ids: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -189,8 +184,7 @@ def _numbers(table: pa.Table, columns: Columns, what: str) -> pa.Array | pa.Chun
         # Whole numbers beyond 2**53 become the nearest float, as in the core.
         return column.cast(pa.float64(), safe=False)
     except pa.ArrowNotImplementedError as error:
-        msg = f"column {columns.number!r} of {what} must hold numbers, not {column.type}"
-        raise TypeError(msg) from error
+        raise TypeError(f"column {columns.number!r} of {what} must hold numbers, not {column.type}") from error
     except pa.ArrowInvalid:
         for row, text in enumerate(column.to_pylist()):
             try:
@@ -202,8 +196,7 @@ def _numbers(table: pa.Table, columns: Columns, what: str) -> pa.Array | pa.Chun
 
 def _refuse(table: pa.Table, columns: Columns, row: int, what: str, complaint: str) -> NoReturn:
     names = [name for name in (columns.query, columns.document, columns.number) if name is not None]
-    msg = f"a row of {what} {complaint}: {table.select(names).slice(row, 1).to_pylist()[0]}"
-    raise ValueError(msg)
+    raise ValueError(f"a row of {what} {complaint}: {table.select(names).slice(row, 1).to_pylist()[0]}")
 
 
 def without_unjudged(rows: pa.Table, judged: ObjectRef[Any]) -> pa.Table:

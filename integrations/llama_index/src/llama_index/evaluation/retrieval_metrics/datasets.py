@@ -57,8 +57,7 @@ def judged_by_text(dataset: Any) -> EvaluationSet:
     texts: dict[Any, list[Text]] = {}
     for query, relevant in relevant_docs.items():
         if lost := [name for name in relevant if name not in corpus]:
-            msg = f"{lost[0]!r}, relevant for query {query!r}, is not in the corpus of {len(corpus)} texts"
-            raise ValueError(msg)
+            raise ValueError(f"{lost[0]!r}, relevant for query {query!r}, is not in the corpus of {len(corpus)} texts")
         texts[query] = [Text(corpus[name]) for name in relevant]
     return EvaluationSet.of({"queries": queries, "relevant_docs": texts})
 
@@ -67,8 +66,7 @@ def _part(dataset: Any, name: str) -> Mapping[Any, Any]:
     part = dataset.get(name) if isinstance(dataset, Mapping) else getattr(dataset, name, None)
     if not isinstance(part, Mapping):
         kind = type(dataset).__name__
-        msg = f"a dataset with texts has queries, corpus and relevant_docs; {name} of the {kind} is {part!r}"
-        raise TypeError(msg)
+        raise TypeError(f"a dataset with texts has queries, corpus and relevant_docs; {name} of the {kind} is {part!r}")
     return part
 
 
@@ -76,13 +74,11 @@ def _read_json(dataset: str | Path) -> Mapping[str, Any]:
     try:
         content = json.loads(Path(dataset).read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
-        msg = f"{dataset} is no JSON: {error}"
-        raise ValueError(msg) from error
+        raise ValueError(f"{dataset} is no JSON: {error}") from error
     if not isinstance(content, Mapping) or not {"queries", "relevant_docs"} <= set(content):
-        msg = (
+        raise ValueError(
             f"{dataset} must hold a JSON object with 'queries' and 'relevant_docs', as EmbeddingQAFinetuneDataset saves"
         )
-        raise ValueError(msg)
     return content
 
 

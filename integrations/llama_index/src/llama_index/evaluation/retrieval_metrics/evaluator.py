@@ -66,8 +66,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
     def _have_names_of_their_own(cls, metrics: list[BaseRetrievalMetric]) -> list[BaseRetrievalMetric]:
         names = [one.metric_name for one in metrics]
         if twice := next((name for name in names if names.count(name) > 1), None):
-            msg = f"two metrics are named {twice!r}, and results are keyed by name; leave one out"
-            raise ValueError(msg)
+            raise ValueError(f"two metrics are named {twice!r}, and results are keyed by name; leave one out")
         return metrics
 
     @classmethod
@@ -85,8 +84,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
             ValueError: If nobody knows a name; the message offers the nearest.
         """
         if isinstance(metric_names, str):
-            msg = f"metric_names must be a list of names: write [{metric_names!r}]"
-            raise TypeError(msg)
+            raise TypeError(f"metric_names must be a list of names: write [{metric_names!r}]")
         return cls(metrics=[_by_name(name) for name in dict.fromkeys(metric_names)], **kwargs)
 
     def evaluate(
@@ -229,25 +227,21 @@ def _by_name(name: str) -> BaseRetrievalMetric:
 
 def _refuse_unknown(arguments: Mapping[str, Any]) -> None:
     if arguments:
-        msg = (
+        raise TypeError(
             f"unknown argument {', '.join(map(repr, arguments))}; grades and groups are given as expected_ids: "
             "{'id': 2} or [['id', 'id'], ['id']]"
         )
-        raise TypeError(msg)
 
 
 def _question(query: str, expected_ids: Judgments | None, expected_texts: list[str] | None) -> Questions:
     if not isinstance(query, str):
-        msg = f"the query must be a str, got {query!r}"
-        raise TypeError(msg)
+        raise TypeError(f"the query must be a str, got {query!r}")
     if expected_ids is not None:
         return Questions(EvaluationSet({query: query}, {query: expected_ids}))
     if expected_texts is None:
-        msg = "evaluate needs expected_ids or expected_texts; where nothing is relevant give an empty list"
-        raise TypeError(msg)
+        raise TypeError("evaluate needs expected_ids or expected_texts; where nothing is relevant give an empty list")
     if isinstance(expected_texts, str):
-        msg = f"expected_texts is the bare string {expected_texts!r}; write a list: [{expected_texts!r}]"
-        raise TypeError(msg)
+        raise TypeError(f"expected_texts is the bare string {expected_texts!r}; write a list: [{expected_texts!r}]")
     return Questions(EvaluationSet({query: query}, {query: [Text(text) for text in expected_texts]}))
 
 

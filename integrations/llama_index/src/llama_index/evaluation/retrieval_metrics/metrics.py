@@ -60,12 +60,10 @@ class RetrievalMetric(BaseRetrievalMetric):
             ValueError: If a list of ids is missing.
         """
         if kwargs:
-            msg = f"{self.metric_name} knows no argument {', '.join(map(repr, kwargs))}"
-            raise TypeError(msg)
+            raise TypeError(f"{self.metric_name} knows no argument {', '.join(map(repr, kwargs))}")
         if expected_ids is None or retrieved_ids is None:
             missing = "expected_ids" if expected_ids is None else "retrieved_ids"
-            msg = f"{self.metric_name} needs {missing}; where there is none give an empty list"
-            raise ValueError(msg)
+            raise ValueError(f"{self.metric_name} needs {missing}; where there is none give an empty list")
         return as_result(score_queries({0: expected_ids}, {0: retrieved_ids}, self.spec)[self.spec][0], self.spec)
 
     def __reduce__(self) -> tuple[Callable[[str], RetrievalMetric], tuple[str]]:
@@ -121,12 +119,12 @@ def ranking_metrics(names: Iterable[str | Metric]) -> list[BaseRetrievalMetric]:
         [metric('mrr@5'), metric('hit_rate@3')]
     """
     if isinstance(names, (str, Metric)):
-        msg = f"ranking_metrics takes a list of names: write [{str(names)!r}], or metric({str(names)!r}) for one"
-        raise TypeError(msg)
+        raise TypeError(
+            f"ranking_metrics takes a list of names: write [{str(names)!r}], or metric({str(names)!r}) for one"
+        )
     chosen = {made.metric_name: made for made in map(metric, names)}
     if not chosen:
-        msg = "no metric was asked for; name at least one, for example ['ndcg@10']"
-        raise ValueError(msg)
+        raise ValueError("no metric was asked for; name at least one, for example ['ndcg@10']")
     return list(chosen.values())
 
 

@@ -93,8 +93,9 @@ class MMRPostprocessor(BaseNodePostprocessor):
         if self.relevance == "score":
             return []
         if query_bundle is None:
-            msg = "MMR compares the nodes with the query: pass query_bundle or query_str, or use relevance='score'"
-            raise ValueError(msg)
+            raise ValueError(
+                "MMR compares the nodes with the query: pass query_bundle or query_str, or use relevance='score'"
+            )
         return query_bundle.embedding_strs if query_bundle.embedding is None else []
 
     def _chosen(
@@ -138,12 +139,11 @@ def _vectors(nodes: Sequence[NodeWithScore], made: Sequence[Vector]) -> list[Vec
     vectors = [next(waiting) if scored.node.embedding is None else scored.node.embedding for scored in nodes]
     for scored, vector in zip(nodes, vectors, strict=True):
         if len(vector) != len(vectors[0]):
-            msg = (
+            raise ValueError(
                 f"node {scored.node.node_id!r} has a vector of {len(vector)} numbers and node "
                 f"{nodes[0].node.node_id!r} one of {len(vectors[0])}: they come from different embedding models; give "
                 "embed_model the one the index was built with"
             )
-            raise ValueError(msg)
     return vectors
 
 
@@ -152,8 +152,9 @@ def _scores(nodes: Sequence[NodeWithScore]) -> list[float]:
     scores = []
     for scored in nodes:
         if scored.score is None or not isfinite(scored.score):
-            msg = f"relevance='score' needs a finite score, but node {scored.node.node_id!r} has {scored.score!r}"
-            raise ValueError(msg)
+            raise ValueError(
+                f"relevance='score' needs a finite score, but node {scored.node.node_id!r} has {scored.score!r}"
+            )
         scores.append(scored.score)
     low, high = min(scores), max(scores)
     return [1.0 if high == low else (score - low) / (high - low) for score in scores]

@@ -40,11 +40,10 @@ def key_of(match: Match) -> Key:
         return _ref_doc_id
     if isinstance(match, str) and match.startswith(METADATA) and match != METADATA:
         return _metadata(match.removeprefix(METADATA))
-    msg = (
+    raise ValueError(
         "match must be 'id', 'ref_doc_id', 'metadata:<key>', a function of a NodeWithScore or a Matching, got "
         f"{match!r}; quotes, texts and spans in the judgments are found whatever match is"
     )
-    raise ValueError(msg)
 
 
 def _node_id(scored: NodeWithScore) -> DocumentId:
@@ -55,11 +54,10 @@ def _ref_doc_id(scored: NodeWithScore) -> DocumentId:
     if isinstance(scored.node, Document):
         return scored.node.node_id  # a whole document was cut from none: it is the source itself
     if (source := scored.node.ref_doc_id) is None:
-        msg = (
+        raise ValueError(
             f"node {scored.node.node_id!r} has no ref_doc_id: it was not cut from a Document by a node parser; use "
             "match='id', match='metadata:<key>' or a function"
         )
-        raise ValueError(msg)
     return source
 
 
@@ -67,8 +65,9 @@ def _metadata(key: str) -> Key:
     def value(scored: NodeWithScore) -> DocumentId:
         if scored.node.metadata.get(key) is None:
             has = ", ".join(map(repr, scored.node.metadata)) or "none"
-            msg = f"node {scored.node.node_id!r} has no metadata {key!r}, by which it is to be judged; it has {has}"
-            raise ValueError(msg)
+            raise ValueError(
+                f"node {scored.node.node_id!r} has no metadata {key!r}, by which it is to be judged; it has {has}"
+            )
         found: DocumentId = scored.node.metadata[key]
         return found
 
@@ -112,8 +111,9 @@ def as_ranking(nodes: Sequence[NodeWithScore], match: Match) -> list[DocumentId]
     ranking = [key(scored) for scored in nodes]
     for scored, found in zip(nodes, ranking, strict=True):
         if not isinstance(found, (str, int)):
-            msg = f"match must give every node an id, a str or an int; for node {scored.node.node_id!r} it is {found!r}"
-            raise TypeError(msg)
+            raise TypeError(
+                f"match must give every node an id, a str or an int; for node {scored.node.node_id!r} it is {found!r}"
+            )
     return ranking
 
 

@@ -8,7 +8,7 @@ from llama_index.core.evaluation.retrieval.metrics import METRIC_REGISTRY
 
 from llama_index.evaluation.retrieval_metrics.metrics import RetrievalMetric, metric_class
 from retrieval_metrics import Metric
-from retrieval_metrics.metrics.table import DEFINITIONS
+from retrieval_metrics.definition.table import DEFINITIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -80,17 +80,15 @@ def register(names: Iterable[str] | None = None, *, override: bool = False) -> R
         metric('mrr@10')
     """
     if isinstance(names, str):
-        msg = f"register takes a list of names: write [{names!r}]"
-        raise TypeError(msg)
+        raise TypeError(f"register takes a list of names: write [{names!r}]")
     wanted = [name.strip() for name in names] if names is not None else _all_names(with_taken=override)
     classes = {name: metric_class(name) for name in wanted}
     taken = [name for name in classes if _is_foreign(name)]
     if taken and not override:
-        msg = (
+        raise ValueError(
             f"llama-index-core has metrics named {', '.join(taken)}, which mean something else; pass override=True to "
             f"replace them, or say more: '{taken[0]}@10'"
         )
-        raise ValueError(msg)
     replaced = {
         name: METRIC_REGISTRY.get(name) for name, cls in classes.items() if METRIC_REGISTRY.get(name) is not cls
     }

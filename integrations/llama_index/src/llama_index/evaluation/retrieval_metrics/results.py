@@ -58,8 +58,9 @@ class DatasetResult(list[RetrieverEvalResult]):
             ValueError: If there is none, because all metrics are foreign.
         """
         if self._evaluation is None:
-            msg = "no metric of this package was computed; name some: RetrieverEvaluator.from_metric_names(['ndcg@10'])"
-            raise ValueError(msg)
+            raise ValueError(
+                "no metric of this package was computed; name some: RetrieverEvaluator.from_metric_names(['ndcg@10'])"
+            )
         return self._evaluation
 
     def __str__(self) -> str:

@@ -1,0 +1,1 @@
+"""The same data under the rules of several libraries."""

@@ -1,0 +1,154 @@
+"""Which rule makes two rule sets disagree: found by switching rules, one at a time and then together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from retrieval_metrics.inputs.run import Run
+from retrieval_metrics.judging.judge import judge
+from retrieval_metrics.results.tie_range import over_tie_orders
+from retrieval_metrics.scoring.score import parameters_of, score_metric
+from retrieval_metrics.scoring.under_rules import fractions, judge_under, refusals, truth_under
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from retrieval_metrics.definition.definition import ParameterValue
+    from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.judging.matching.matching import Key, Matching
+    from retrieval_metrics.scoring.rules import Rules
+    from retrieval_metrics.types import BoolArray, FloatArray, IntArray, RunMapping
+
+FIELDS = ("repeats", "ties", "groups", "negative", "grades", "missing", "empty", "no_relevant")
+TOLERANCE = 1e-9
+"""Values that are closer are the same; rounding in sums is far below, and every rule that matters far above."""
+
+
+class Switch(NamedTuple):
+    """One rule in which two rule sets differ, for one metric.
+
+    Attributes:
+        rule: A field of `Rules`, or a parameter of the metric.
+        value: What the other rule set says.
+        is_parameter: Whether it is a parameter of the metric.
+    """
+
+    rule: str
+    value: ParameterValue | None
+    is_parameter: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.rule}={self.value}"
+
+
+class Bench:
+    """The same judgments and run under one rule set after the other, judged once for each way of judging."""
+
+    def __init__(self, truth: Qrels, run: RunMapping | Run, match: str | Key | Matching) -> None:
+        self.truth = truth
+        self._run: RunMapping = run.as_dict() if isinstance(run, Run) else run
+        self._match = match
+        self._retrieved = np.fromiter((query in run for query in truth.queries), np.bool_, len(truth))
+        self._fractions = fractions(truth)
+        self._judged: dict[tuple[str, str, str], JudgedRun] = {}
+
+    def judged(self, rules: Rules, order: str | None = None) -> JudgedRun:
+        """Return the judged run under some rules."""
+        key = (rules.negative, rules.groups, order or rules.ties)
+        if key not in self._judged:
+            truth = truth_under(self.truth, replace(rules, grades="real"))
+            self._judged[key] = (
+                judge_under(truth, self._run, self._match, rules)
+                if order is None
+                else judge(truth, self._run, self._match, order)
+            )
+        return self._judged[key]
+
+    def refused(self, rules: Rules) -> BoolArray:
+        """Return which queries the rules refuse, shape (queries,)."""
+        refused = np.zeros(len(self.truth), dtype=np.bool_)
+        for queries, _ in refusals(self.judged(rules), rules).values():
+            refused |= queries
+        if rules.grades == "integer":
+            refused |= self._fractions
+        # What is not in the run is not looked at where the rules leave it out.
+        return refused & self._retrieved if rules.missing == "skip" else refused
+
+    def values(self, metric: Metric, rules: Rules) -> FloatArray:
+        """Return the metric of every query, shape (queries,); NaN where it does not enter the mean."""
+        judged = self.judged(rules)
+        values = score_metric(judged, metric, rules)
+        if rules.ties == "expected":
+            blocks = self.judged(rules, "first")
+            values = over_tie_orders(blocks, [metric], rules, values[:, None])[0][:, 0]
+        left_out = self.refused(rules.of(metric.name))
+        if rules.missing == "skip":
+            left_out = left_out | ~self._retrieved
+        return np.where(left_out, np.nan, values)
+
+
+def effective(rules: Rules, metric: Metric) -> Rules:
+    """Return the rules that a metric meets, with all its parameters spelled out."""
+    defaults = {key: parameter.default for key, parameter in metric.definition.parameters.items()}
+    parameters: Mapping[str, Any] = {**defaults, **parameters_of(metric, rules)}
+    return replace(rules.of(metric.name), parameters={metric.name: parameters}, exceptions={})
+
+
+def switches(reference: Rules, other: Rules, metric: Metric) -> list[Switch]:
+    """Return the rules in which two effective rule sets differ for a metric."""
+    ours, theirs = reference.parameters[metric.name], other.parameters[metric.name]
+    return [
+        *(Switch(key, theirs[key], is_parameter=True) for key in theirs if theirs[key] != ours[key]),
+        *(
+            Switch(field, getattr(other, field))
+            for field in FIELDS
+            if getattr(other, field) != getattr(reference, field)
+        ),
+    ]
+
+
+def switched(rules: Rules, chosen: Sequence[Switch], metric: Metric) -> Rules:
+    """Return effective rules with some of them switched."""
+    parameters: dict[str, Any] = {
+        **rules.parameters[metric.name],
+        **{s.rule: s.value for s in chosen if s.is_parameter},
+    }
+    changed: dict[str, Any] = {switch.rule: switch.value for switch in chosen if not switch.is_parameter}
+    return replace(rules, parameters={metric.name: parameters}, **changed)
+
+
+def attribute(
+    bench: Bench, metric: Metric, reference: Rules, other: Rules
+) -> Iterator[tuple[tuple[Switch, ...], IntArray]]:
+    """Yield for each query that two rule sets disagree on the fewest rules that make the difference.
+
+    Starting from the reference, one rule is switched, then two, and so on, until a query has the value it has under the
+    other rules. What all switches together give is that value, so nothing stays unexplained.
+
+    Yields:
+        The switches, and the positions of the queries whose difference they make.
+    """
+    ours, theirs = effective(reference, metric), effective(other, metric)
+    target = bench.values(metric, theirs)
+    unexplained = ~same(bench.values(metric, ours), target)
+    differing = switches(ours, theirs, metric)
+    for size in range(1, len(differing) + 1):
+        for chosen in combinations(differing, size):
+            if not unexplained.any():
+                return
+            reached = same(bench.values(metric, switched(ours, chosen, metric)), target) & unexplained
+            if reached.any():
+                yield chosen, np.flatnonzero(reached)
+                unexplained &= ~reached
+
+
+def same(left: FloatArray, right: FloatArray) -> BoolArray:
+    """Return where two columns of values agree; NaN agrees with NaN."""
+    equal: BoolArray = np.isclose(left, right, rtol=0, atol=TOLERANCE, equal_nan=True)
+    return equal

@@ -1,0 +1,270 @@
+"""The same data under the rules of several libraries, and which rule makes each difference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import fsum, nan
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from retrieval_metrics.auditing.attribution import Bench, attribute, effective
+from retrieval_metrics.auditing.lints import lint
+from retrieval_metrics.auditing.rule_words import detail, words
+from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metrics
+from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.judging.by_id import common_queries
+from retrieval_metrics.presentation.extras import require
+from retrieval_metrics.presentation.printed import Printed
+from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.results.by_metric import ByMetric
+from retrieval_metrics.scoring.rules import RULE_SETS, as_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    import pandas as pd
+
+    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.inputs.run import Run
+    from retrieval_metrics.judging.matching.matching import Key, Matching
+    from retrieval_metrics.scoring.rules import Rules
+    from retrieval_metrics.types import FloatArray, IntArray, QrelsMapping, QueryId, QueryTexts, RunMapping
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """A rule that makes a metric differ from the reference.
+
+    Attributes:
+        semantics: The rule set that differs.
+        metric: The metric.
+        rules: The rule, as `repeats=count`; several where only all of them together make the difference.
+        meaning: The rule in words.
+        queries: The queries it makes the difference in.
+        example: The smallest of them: the one with the fewest retrieved and judged documents.
+        value: The value of the example; NaN if it is left out of the mean.
+        reference: Its value under the reference rules.
+        detail: What in the example the rule acts on.
+    """
+
+    semantics: str
+    metric: str
+    rules: tuple[str, ...]
+    meaning: str
+    queries: tuple[QueryId, ...]
+    example: QueryId
+    value: float
+    reference: float
+    detail: str
+
+
+class Audit(Printed):
+    """What the same data is worth under several rule sets, and why.
+
+    Attributes:
+        metrics: The metrics.
+        semantics: The names of the rule sets; the first is the reference.
+        queries: The ids of the judged queries.
+        values: Per rule set, shape (queries, metrics); NaN where a query does not enter the mean.
+        refused: Per rule set, for how many queries the library raises an error instead of giving a value.
+        differences: Which rule makes which metric differ from the reference, and where.
+        lints: What is suspicious about the evaluation set itself.
+    """
+
+    def __init__(
+        self,
+        *,
+        metrics: Sequence[Metric],
+        rules: Sequence[Rules],
+        queries: Sequence[QueryId],
+        values: Mapping[str, FloatArray],
+        refused: Mapping[str, int],
+        differences: Sequence[Difference],
+        lints: Sequence[str],
+    ) -> None:
+        self.metrics = tuple(metrics)
+        self.semantics = tuple(each.name for each in rules)
+        self.queries = tuple(queries)
+        self.values = dict(values)
+        self.refused = dict(refused)
+        self.differences = tuple(differences)
+        self.lints = tuple(lints)
+        self._rules = {each.name: each for each in rules}
+
+    @property
+    def means(self) -> dict[str, ByMetric[float]]:
+        """Per rule set the mean of each metric that the library has."""
+        return {
+            name: ByMetric(
+                {
+                    str(metric): _mean(column)
+                    for metric, column in zip(self.metrics, values.T, strict=True)
+                    if self._rules[name].has(metric.name)
+                }
+            )
+            for name, values in self.values.items()
+        }
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the means as a DataFrame with a row per metric and a column per rule set.
+
+        The differences are another: `pandas.DataFrame(audit.differences)`.
+
+        Raises:
+            ImportError: If pandas is not installed; the message holds the command.
+        """
+        means = {name: dict(found) for name, found in self.means.items()}
+        pandas = require("pandas", "to_pandas")
+        frame: pd.DataFrame = pandas.DataFrame(
+            means, index=pandas.Index([str(metric) for metric in self.metrics], name="metric")
+        )
+        return frame
+
+    def __repr__(self) -> str:
+        return (
+            f"<Audit of {len(self.queries)} queries: {', '.join(self.semantics)}; {len(self.differences)} differences>"
+        )
+
+    def _tables(self) -> list[Table]:
+        means = self.means
+        rows = [
+            [name, *(f"{means[rules][name]:.4f}" if name in means[rules] else "-" for rules in self.semantics)]
+            for name in map(str, self.metrics)
+        ]
+        return [Table(["metric", *self.semantics], rows, self._notes())]
+
+    def _notes(self) -> list[str]:
+        queries = f"{len(self.queries)} {'query' if len(self.queries) == 1 else 'queries'}"
+        refused = [
+            f"{name}: raises an error for {count} of {len(self.queries)}, which its means leave out"
+            for name, count in self.refused.items()
+            if count
+        ]
+        return [f"{queries}; compared with {self.semantics[0]}", *refused, *self._explained(), *self.lints]
+
+    def _explained(self) -> Iterator[str]:
+        """Yield a sentence for each rule of each rule set, all its metrics together."""
+        together: dict[tuple[str, tuple[str, ...], str], list[Difference]] = {}
+        for found in self.differences:
+            together.setdefault((found.semantics, found.rules, found.meaning), []).append(found)
+        for (semantics, _, meaning), of_rule in together.items():
+            where = ", ".join(f"{found.metric} in {len(found.queries)}" for found in of_rule)
+            shown = max(of_rule, key=lambda found: abs(np.nan_to_num(found.value - found.reference)))
+            yield (
+                f"{semantics}: {meaning} ({where} of {len(self.queries)}); {shown.metric} of query {shown.example!r} "
+                f"is {_number(shown.value)} instead of {_number(shown.reference)}"
+                + (f": {shown.detail}" if shown.detail else "")
+            )
+
+
+def audit(
+    qrels: QrelsMapping | Qrels,
+    run: RunMapping | Run,
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
+    *,
+    semantics: Iterable[str | Rules] = tuple(RULE_SETS),
+    match: str | Key | Matching = "id",
+    corpus: Collection[Any] | None = None,
+    queries: QueryTexts | None = None,
+) -> Audit:
+    """Score the same data under the rules of several libraries, and say which rule makes each difference.
+
+    Each rule set is compared with the first. For every query that differs, rules are switched one at a time from the
+    reference to the other, and where no single one makes the difference, two together, and so on. A library is left out
+    where it has no such metric; a query for which it raises an error is counted and left out of its means.
+
+    Args:
+        qrels: The judgments, as `evaluate` takes them.
+        run: The rankings, as `evaluate` takes them.
+        metrics: Names or metrics.
+        semantics: Names of rule sets, or rule sets of your own; the first is what the others are compared with.
+        match: As in `evaluate`.
+        corpus: The ids of all documents; relevant documents that are not among them are reported.
+        queries: The texts of the queries; repeated ones are reported.
+
+    Raises:
+        TypeError: As `evaluate`.
+        ValueError: As `evaluate`, but no query is refused; or if there is no rule set, or two have one name.
+
+    Example:
+        The formula gives (1/1 + 2/3) / 2; a repeat that counts again makes it (1/1 + 2/2 + 3/3) / 2.
+
+        >>> print(audit({"q": ["a", "b"]}, {"q": ["a", "a", "b"]}, "map", semantics=["standard", "llama_index"]))
+        metric  standard  llama_index
+        map       0.8333       1.5000
+        1 query; compared with standard
+        llama_index: a repeated document counts again (map in 1 of 1); map of query 'q' is 1.5000 instead of 0.8333:
+        document 'a' is retrieved twice
+        67% of the first 10 retrieved documents are judged; the others count as not relevant, whether they are or not
+    """
+    chosen, truth = as_metrics(metrics), as_qrels(qrels)
+    rules = _rule_sets(semantics)
+    common_queries(run, truth)
+    bench = Bench(truth, run, match)
+    values = {
+        each.name: np.column_stack([bench.values(metric, effective(each, metric)) for metric in chosen])
+        for each in rules
+    }
+    reference, *others = rules
+    return Audit(
+        metrics=chosen,
+        rules=rules,
+        queries=truth.queries,
+        values=values,
+        refused={each.name: int(bench.refused(each).sum()) for each in rules},
+        differences=[
+            _difference(bench, metric, other, found, (values[other.name][:, at], values[reference.name][:, at]))
+            for other in others
+            for at, metric in enumerate(chosen)
+            if other.has(metric.name) and reference.has(metric.name)
+            for found in attribute(bench, metric, reference, other)
+        ],
+        lints=lint(bench.judged(RULE_SETS["standard"]), corpus, queries),
+    )
+
+
+def _rule_sets(semantics: Iterable[str | Rules]) -> list[Rules]:
+    if isinstance(semantics, str):
+        raise TypeError(
+            f"semantics must be several rule sets to compare, got {semantics!r}; write ('standard', {semantics!r})"
+        )
+    rules = [as_rules(each) for each in semantics]
+    names = [each.name for each in rules]
+    if not names or len(set(names)) < len(names):
+        raise ValueError(f"semantics must be one or more rule sets, each with a name of its own, got {names}")
+    return rules
+
+
+def _difference(
+    bench: Bench,
+    metric: Metric,
+    rules: Rules,
+    found: tuple[tuple[Any, ...], IntArray],
+    values: tuple[FloatArray, FloatArray],
+) -> Difference:
+    chosen, queries = found
+    judged = bench.judged(RULE_SETS["standard"])
+    size = judged.n_retrieved[queries] + np.diff(np.array(judged.qrels.bounds))[queries]
+    example = int(queries[np.argmin(size)])
+    details = dict.fromkeys(said for switch in chosen if (said := detail(switch, judged, example, metric)))
+    return Difference(
+        semantics=rules.name,
+        metric=str(metric),
+        rules=tuple(map(str, chosen)),
+        meaning=", and ".join(words(switch, metric) for switch in chosen),
+        queries=tuple(judged.qrels.queries[at] for at in queries.tolist()),
+        example=judged.qrels.queries[example],
+        value=float(values[0][example]),
+        reference=float(values[1][example]),
+        detail="; ".join(details),
+    )
+
+
+def _mean(column: FloatArray) -> float:
+    defined = column[~np.isnan(column)].tolist()
+    return fsum(defined) / len(defined) if defined else nan
+
+
+def _number(value: float) -> str:
+    return "left out" if np.isnan(value) else f"{value:.4f}"

@@ -1,0 +1,131 @@
+"""Rules in words, and what in a query they act on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from retrieval_metrics.auditing.attribution import Switch
+    from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.judging.judged_run import JudgedRun
+
+_WORDS: Mapping[str, str] = {
+    "repeats=ignore": "a repeated document earns nothing",
+    "repeats=count": "a repeated document counts again",
+    "repeats=collapse": "repeated documents are taken out before ranking",
+    "repeats=error": "a ranking with a repeated document is refused",
+    "ties=docid": "equal scores are ordered by document id",
+    "ties=input": "equal scores stay in the order given",
+    "ties=expected": "the value is the mean over all orders of equal scores",
+    "groups=credit": "one document of a group suffices",
+    "groups=flatten": "every document of a group is needed",
+    "negative=nonrelevant": "a negative grade is judged not relevant",
+    "negative=unjudged": "a negative grade is not judged",
+    "grades=real": "any grade is taken",
+    "grades=integer": "a grade that is no whole number is refused",
+    "missing=zero": "a query that is not in the run has retrieved nothing",
+    "missing=skip": "a query that is not in the run is left out",
+    "empty=zero": "nothing retrieved scores what the formula gives",
+    "empty=undefined": "nothing retrieved leaves the mean",
+    "empty=error": "a query with nothing retrieved is refused",
+    "no_relevant=undefined": "a query without a relevant document leaves the mean",
+    "no_relevant=zero": "a query without a relevant document scores 0",
+    "no_relevant=match": "a query without a relevant document scores 1 if nothing was retrieved, else 0",
+    "no_relevant=error": "a query without a relevant document is refused",
+    "norm=k": "the denominator is k",
+    "norm=distinct": "the denominator is the number of distinct documents retrieved",
+    "norm=relevant": "the denominator is all relevant documents",
+    "norm=retrieved": "the denominator is what was retrieved",
+    "norm=retrieved of map": "the denominator is the relevant documents found",
+    "per=query": "all documents are ranked together",
+    "per=group": "the value is a mean over the groups, each ranked on its own",
+    "of=groups": "each group gains once",
+    "of=documents": "every document of a group gains",
+    "gain=linear": "the gain is the grade",
+    "gain=binary": "every relevant document gains 1, whatever its grade",
+    "gain=exponential": "the gain is 2^grade - 1",
+    "ideal=all": "the ideal ranking is cut at k only",
+    "ideal=uncut": "the ideal ranking holds all relevant documents, beyond k too",
+    "ideal=retrieved": "the ideal ranking is no longer than the list",
+    "ideal=expanded": "the ideal ranking is no longer than the list, and holds repeated hits again",
+}
+
+
+def words(switch: Switch, metric: Metric) -> str:
+    """Return a rule as a sentence; one that has no words of its own is named as it is written."""
+    return _WORDS.get(f"{switch} of {metric.name}", _WORDS.get(str(switch), str(switch)))
+
+
+def detail(switch: Switch, judged: JudgedRun, query: int, metric: Metric) -> str:
+    """Return what in a query a rule acts on, or nothing."""
+    find = _DETAILS.get(switch.rule)
+    return "" if find is None else find(judged, query, metric)
+
+
+def _repeated(judged: JudgedRun, query: int, metric: Metric) -> str:  # noqa: ARG001  (they share one signature)
+    if judged.repeats is None:
+        return ""
+    again = judged.repeats.document[judged.repeats.query == query]
+    hits = again[again >= 0]
+    if not len(hits):
+        return f"{len(again)} of its places hold repeated documents" if len(again) else ""
+    relevant = hits[judged.qrels.document_grade[hits] > 0]
+    document = int((relevant if len(relevant) else hits)[0])
+    times = int((hits == document).sum()) + 1
+    return f"document {judged.qrels.documents[document]!r} is retrieved {_times(times)}"
+
+
+def _tied(judged: JudgedRun, query: int, metric: Metric) -> str:  # noqa: ARG001
+    items = judged.items
+    here = np.flatnonzero((items.query == query) & (items.tied > 1))
+    if not len(here):
+        return ""
+    at = int(here[np.argmax(items.grade[here])])
+    others = int(items.tied[at]) - 1
+    return (
+        f"document {judged.qrels.documents[int(items.document[at])]!r} has the same score as {_count(others, 'other')}"
+    )
+
+
+def _lengths(judged: JudgedRun, query: int, metric: Metric) -> str:
+    relevant = int(judged.n_relevant()[query])
+    retrieved = int(judged.n_retrieved[query])
+    cut = "" if metric.k is None else f", k is {metric.k}"
+    return f"{retrieved} retrieved, {relevant} relevant{cut}"
+
+
+def _grades(judged: JudgedRun, query: int, metric: Metric) -> str:  # noqa: ARG001
+    start, end = judged.qrels.bounds[query], judged.qrels.bounds[query + 1]
+    grades = sorted(judged.qrels.document_grade[start:end].tolist(), reverse=True)
+    return f"its grades are {', '.join(f'{grade:g}' for grade in grades[:5])}{', ...' if len(grades) > 5 else ''}"  # noqa: PLR2004  (five are enough to see)
+
+
+def _groups(judged: JudgedRun, query: int, metric: Metric) -> str:  # noqa: ARG001
+    start, end = judged.qrels.bounds[query], judged.qrels.bounds[query + 1]
+    return f"{_count(end - start, 'document')} in {_count(int((judged.qrels.group_query == query).sum()), 'group')}"
+
+
+_DETAILS: Mapping[str, Callable[[JudgedRun, int, Metric], str]] = {
+    "repeats": _repeated,
+    "ties": _tied,
+    "groups": _groups,
+    "per": _groups,
+    "of": _groups,
+    "norm": _lengths,
+    "ideal": _lengths,
+    "gain": _grades,
+    "negative": _grades,
+    "grades": _grades,
+}
+
+
+def _times(count: int) -> str:
+    return "twice" if count == 2 else f"{count} times"  # noqa: PLR2004  (English)
+
+
+def _count(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

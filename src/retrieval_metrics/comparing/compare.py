@@ -1,0 +1,106 @@
+"""Evaluate several systems on the same queries and compare them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.comparing.comparison import Comparison
+from retrieval_metrics.comparing.paired_tests import RESAMPLES, pairs_of
+from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
+from retrieval_metrics.evaluation.evaluate import evaluate
+from retrieval_metrics.inputs.qrels import as_qrels
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from retrieval_metrics.evaluation.evaluation import Evaluation
+    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.inputs.run import Run
+    from retrieval_metrics.judging.matching.matching import Key, Matching
+    from retrieval_metrics.scoring.rules import Rules
+    from retrieval_metrics.types import QrelsMapping, RunMapping
+
+
+def compare(
+    qrels: QrelsMapping | Qrels,
+    runs: Mapping[str, RunMapping | Run],
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
+    *,
+    baseline: str | None = None,
+    semantics: str | Rules = "standard",
+    match: str | Key | Matching = "id",
+    level: float = 0.95,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Comparison:
+    """Score several systems on the same queries and test in which metrics they differ.
+
+    Every difference is paired: system minus baseline, query by query, over the queries for which both are defined. It
+    comes with a confidence interval, the p value of the randomisation test (exact where all sign choices can be listed)
+    and of the paired t test, the effect size (mean difference in standard deviations of the differences), and the
+    queries won, tied and lost. The p values of the randomisation test are corrected by Holm for everything compared
+    here, all metrics and all pairs, so that ten metrics give no tenfold chance of a false finding; ask for the metrics
+    you would decide by. Three or more systems also get Tukey's test of all pairs within each metric.
+
+    Args:
+        qrels: What is true, as in `evaluate`.
+        runs: What each system retrieved, by the name of the system.
+        metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
+        baseline: The name of the system that all others are compared with; None compares every pair.
+        semantics: The rules, and
+        match: what an id of the judgments is compared with, as in `evaluate`.
+        level: Confidence level of the intervals; 1 - level is the accepted rate of false findings.
+        resamples: Random sign choices and deals per test where it cannot be exact; more are taken where the correction
+            for many comparisons needs finer p values.
+        seed: Seed of these; the same seed gives the same p values.
+
+    Returns:
+        Means, differences and a verdict in words; print it, plot it, turn it into a DataFrame or a report.
+
+    Raises:
+        TypeError: If `runs` is no mapping of names to runs, or as in `evaluate`.
+        ValueError: If there are fewer than two runs, the baseline is none of them, `level` is not between 0 and 1, or
+            as in `evaluate`.
+
+    Warns:
+        RetrievalWarning: As in `evaluate`, with the name of the system.
+
+    Example:
+        >>> qrels = {f"q{i}": ["d"] for i in range(8)}
+        >>> first = {query: ["d", "x"] for query in qrels}
+        >>> second = {query: ["x", "d"] for query in qrels}
+        >>> print(*compare(qrels, {"second": second, "first": first}, "mrr").verdict)
+        first is better than second in mrr.
+
+    References:
+        M. D. Smucker, J. Allan, B. Carterette (2007). A comparison of statistical significance tests for information
+        retrieval evaluation.
+        S. Holm (1979). A simple sequentially rejective multiple test procedure.
+        B. Carterette (2012). Multiple testing in statistical analysis of systems-based information retrieval
+        experiments.
+    """
+    if not isinstance(runs, Mapping):
+        raise TypeError(f"runs must map the name of each system to its run, got {type(runs).__name__}")
+    pairs_of(list(runs), baseline)  # complain before the work, not after it
+    truth = as_qrels(qrels)
+    evaluations = {}
+    for name, run in runs.items():  # no comprehension: before Python 3.12 it would count as a caller of its own
+        evaluations[name] = _evaluated(name, partial(evaluate, truth, run, metrics, semantics=semantics, match=match))
+    return Comparison.of(evaluations, baseline=baseline, level=level, resamples=resamples, seed=seed)
+
+
+def _evaluated(name: str, evaluate_it: Callable[[], Evaluation]) -> Evaluation:
+    """Evaluate one system, whose name its warnings and errors then carry."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            evaluation = evaluate_it()
+        except (TypeError, ValueError) as error:
+            error.add_note(f"while evaluating the system {name!r}")
+            raise
+    for warning in caught:
+        warnings.warn(f"{name}: {warning.message}", warning.category, stacklevel=3)
+    return evaluation

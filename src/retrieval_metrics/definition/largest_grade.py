@@ -1,0 +1,37 @@
+"""The top of the relevance scale, for metrics that turn a grade into a share of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.definition.definition import Parameter, number_between
+
+if TYPE_CHECKING:
+    from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.judging.judged_run import JudgedRun
+
+MAX_GRADE = Parameter(number_between(0, float("inf")), None, "top of the scale; without it, the largest grade there is")
+
+
+def divides_by_largest_grade(metric: Metric) -> bool:
+    """Return whether a metric depends on the largest grade of all judgments, because its name says no other."""
+    return "max_grade" in metric.definition.parameters and "max_grade" not in dict(metric.parameters)
+
+
+def largest_grade(judged: JudgedRun, max_grade: float | None) -> float:
+    """Return the top of the scale: `max_grade`, or the largest grade of all judgments (1 where nothing is relevant).
+
+    Raises:
+        ValueError: If a grade is above `max_grade`.
+    """
+    largest = judged.qrels.largest_grade
+    if max_grade is None:
+        return largest or 1.0
+    if largest > max_grade:
+        at = int(judged.qrels.document_grade.argmax())
+        query = judged.qrels.queries[judged.qrels.document_query[at]]
+        raise ValueError(
+            f"max_grade={max_grade:g} is below the grade {largest:g} of document {judged.qrels.documents[at]!r} for "
+            f"query {query!r}"
+        )
+    return max_grade

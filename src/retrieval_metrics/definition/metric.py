@@ -1,0 +1,177 @@
+"""The name of a metric: parse it, print it, compare it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.checks import positive_integer
+from retrieval_metrics.definition.table import ALIASES, DEFINITIONS
+from retrieval_metrics.judging.matching.budget import Budget
+
+if TYPE_CHECKING:
+    from retrieval_metrics.definition.definition import Definition, ParameterValue
+
+DEFAULT_METRICS = ("hit_rate@5", "full_recall@5", "recall@10", "precision@5", "mrr@10", "map", "ndcg@10")
+"""What is computed when nothing is asked for."""
+
+_NAME = re.compile(r"\s*(?P<name>[^@()\s]+)\s*(?:\((?P<parameters>[^()]*)\))?\s*(?:@\s*(?P<k>.*?))?\s*", re.DOTALL)
+_PEER_CUTOFF = re.compile(r"(?P<name>.+?)(?:_at_|_cut_|_cut\.|_|\.)(?P<k>\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric with its cut-off and parameters, as `name(parameter=value)@k`.
+
+    Two are equal if their names are; parameters at their default are no part of the name.
+
+    Attributes:
+        name: The metric's canonical name, such as `ndcg`.
+        k: The cut-off: only the first k items count, or those that fit into a `Budget`. None means all.
+        parameters: The parameters that differ from their defaults, sorted by name.
+
+    Example:
+        >>> Metric.parse("nDCG_cut_10")
+        Metric.parse('ndcg@10')
+        >>> str(Metric.of("ndcg", 10, gain="exponential"))
+        'ndcg(gain=exponential)@10'
+        >>> Metric.parse("ap") == Metric.parse("map")
+        True
+    """
+
+    name: str
+    k: int | Budget | None = None
+    parameters: tuple[tuple[str, ParameterValue], ...] = ()
+
+    def __post_init__(self) -> None:
+        name = _canonical_name(self.name)
+        definition = DEFINITIONS[name]
+        k = self.k
+        if not (k is None or isinstance(k, Budget)):
+            k = positive_integer(k, f"the cut-off k of {name}")
+        if k is not None and not definition.takes_cutoff:
+            raise ValueError(f"{name} takes no cut-off, got {name}@{k}; {definition.summary}")
+        explicit = definition.explicit(dict(self.parameters))
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "k", k)
+        object.__setattr__(self, "parameters", tuple(sorted(explicit.items())))
+
+    @classmethod
+    def of(cls, name: str, k: int | Budget | None = None, **parameters: ParameterValue) -> Metric:
+        """Return the metric of that name.
+
+        Raises:
+            ValueError: If the metric, a parameter or its value is unknown, or k is not positive.
+            TypeError: If k is no integer.
+        """
+        return cls(name, k, tuple(parameters.items()))
+
+    @classmethod
+    def parse(cls, text: str) -> Metric:
+        """Return the metric that a name means.
+
+        Args:
+            text: `ndcg@10`, `map`, `rbp(p=0.8)`, `precision(rel=2)@5`, `recall@2000chars`; aliases (`ap`, `rr`, `p`,
+                `r`, `hit`, `success`) and the spellings of other tools (`ndcg_at_10`, `ndcg_cut_10`, `P_10`, `nDCG@10`,
+                `recip_rank`) are read too.
+
+        Raises:
+            ValueError: If the text is no metric; the message offers the nearest known ones.
+            TypeError: If it is no text.
+        """
+        if not isinstance(text, str):
+            raise TypeError(f"a metric is named by a str such as 'ndcg@10', got {text!r} ({type(text).__name__})")
+        return _parse(text)
+
+    @property
+    def definition(self) -> Definition:
+        """The metric's formula, parameters and properties."""
+        return DEFINITIONS[self.name]
+
+    def __str__(self) -> str:
+        inside = ",".join(f"{key}={value}" for key, value in self.parameters)
+        cutoff = "" if self.k is None else f"@{self.k}"
+        return f"{self.name}({inside}){cutoff}" if inside else f"{self.name}{cutoff}"
+
+    def __repr__(self) -> str:
+        return f"Metric.parse({str(self)!r})"
+
+
+@lru_cache(maxsize=1024)
+def _parse(text: str) -> Metric:
+    match = _NAME.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is no metric name; write name@k or name(parameter=value)@k, for example 'ndcg@10'")
+    name, k = match["name"], match["k"]
+    if k is None and match["parameters"] is None and (peer := _peer_spelling(name)):
+        name, k = peer
+    parameters = _read_parameters(text, match["parameters"])
+    return Metric(name, None if k is None else _read_cutoff(text, k), tuple(parameters.items()))
+
+
+def _read_cutoff(text: str, k: str) -> int | Budget:
+    if k.isascii() and k.isdigit() and int(k) > 0:
+        return int(k)
+    budget = Budget.parse(k)
+    if budget is None:
+        raise ValueError(
+            f"the cut-off in {text!r} must be a positive integer, got {k!r}; for all documents leave '@{k}' out, and "
+            "write a budget as @2000chars or @800tokens"
+        )
+    return budget
+
+
+def _peer_spelling(name: str) -> tuple[str, str] | None:
+    """Return name and cut-off of `ndcg_cut_10`, `P_10`, `ndcg_at_10`; None if the name is one as it stands."""
+    match = _PEER_CUTOFF.fullmatch(name)
+    if match is None or _key(name) in ALIASES or _key(match["name"]) not in ALIASES:
+        return None
+    return match["name"], match["k"]
+
+
+def _read_parameters(text: str, inside: str | None) -> dict[str, ParameterValue]:
+    parameters: dict[str, ParameterValue] = {}
+    for part in (inside or "").split(","):
+        if not part.strip():
+            continue
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not (key and equals and value):
+            raise ValueError(f"cannot read {part.strip()!r} in {text!r}; parameters are written name=value")
+        if key in parameters:
+            raise ValueError(f"parameter {key!r} stands twice in {text!r}")
+        parameters[key] = value
+    return parameters
+
+
+def _key(name: str) -> str:
+    return name.strip().lower().replace("-", "_")
+
+
+def _canonical_name(name: str) -> str:
+    key = _key(name)
+    if key in ALIASES:
+        return ALIASES[key]
+    from difflib import get_close_matches  # noqa: PLC0415  (needed only where a name is wrong)
+
+    near = dict.fromkeys(ALIASES[close] for close in get_close_matches(key, ALIASES, n=4, cutoff=0.5))
+    offer = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(DEFINITIONS)}"
+    raise ValueError(f"unknown metric {name!r}; {offer}")
+
+
+def as_metrics(metrics: str | Metric | Iterable[str | Metric]) -> tuple[Metric, ...]:
+    """Return metrics from their names, each once, in the given order.
+
+    Raises:
+        TypeError: If something is neither a name nor a metric.
+        ValueError: If a name is unknown, or there is none.
+    """
+    given = [metrics] if isinstance(metrics, (str, Metric)) else metrics
+    if not isinstance(given, Iterable):
+        raise TypeError(f"metrics must be names such as ['ndcg@10', 'mrr'], got {metrics!r}")
+    chosen = dict.fromkeys(metric if isinstance(metric, Metric) else Metric.parse(metric) for metric in given)
+    if not chosen:
+        raise ValueError("no metric was asked for; name at least one, for example ['ndcg@10']")
+    return tuple(chosen)

@@ -1,0 +1,44 @@
+"""Averages over the groups of a query, each ranked on its own: a rule of AutoRAG."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from retrieval_metrics.definition.definition import Parameter, choice
+from retrieval_metrics.judging.judged_run import is_relevant, ordinals, within
+
+if TYPE_CHECKING:
+    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.types import Cut, FloatArray, IntArray
+
+PER = Parameter(choice("query", "group"), "query", "one value per query, or the mean over its groups")
+
+
+class GroupHits(NamedTuple):
+    """The members of groups that were retrieved: every one of them, not only the first of its group."""
+
+    group: IntArray
+    rank: IntArray
+    ordinal: IntArray
+
+
+def hits_per_group(judged: JudgedRun, k: Cut, rel: float | None) -> GroupHits:
+    """Return the retrieved relevant members of each group, by group and rank; ordinals count within the group."""
+    found, ranks = judged.credits(), judged.items.rank
+    wanted = is_relevant(found.grade, rel)
+    if k is not None:
+        wanted = wanted & within(judged.items.query, ranks, k)[found.item]
+    group, rank = found.group[wanted], ranks[found.item[wanted]]
+    order = np.lexsort((rank, group))
+    group, rank = group[order], rank[order]
+    # One item may satisfy several pieces of a group at its rank; a ranking has one place there.
+    new = (np.diff(group, prepend=-1) != 0) | (np.diff(rank, prepend=0) != 0)
+    return GroupHits(group[new], rank[new], ordinals(group[new]))
+
+
+def mean_over_groups(judged: JudgedRun, group: IntArray, value: FloatArray, rel: float | None) -> FloatArray:
+    """Return for every query the mean over its groups of the sum of each group's values; a group not found has 0."""
+    of_group: FloatArray = np.bincount(group, value, minlength=len(judged.qrels.group_query)).astype(np.float64)
+    return judged.per_query(judged.qrels.group_query, of_group) / np.maximum(judged.n_relevant(rel), 1)

@@ -1,0 +1,159 @@
+"""Evaluate a run against judgments: check, judge, score, count."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.checks import RetrievalWarning
+from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metrics
+from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.judging.by_id import common_queries
+from retrieval_metrics.judging.judge import judge
+from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, count, failures
+from retrieval_metrics.results.tie_range import over_tie_orders
+from retrieval_metrics.scoring.rules import as_rules
+from retrieval_metrics.scoring.score import residual_values, score_metric
+from retrieval_metrics.scoring.under_rules import judge_under, refuse, truth_under
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.inputs.run import Run
+    from retrieval_metrics.judging.matching.matching import Key, Matching
+    from retrieval_metrics.scoring.rules import Rules
+    from retrieval_metrics.types import QrelsMapping, QueryId, RunMapping
+
+
+def evaluate(
+    qrels: QrelsMapping | Qrels,
+    run: RunMapping | Run,
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
+    *,
+    semantics: str | Rules = "standard",
+    match: str | Key | Matching = "id",
+    ties: str | None = None,
+) -> Evaluation:
+    """Score what a retriever returned against what is relevant.
+
+    Args:
+        qrels: Per query what is true: `{"d1": 2, "d7": 1}` (grades), `["d1", "d7"]`, `[["d1", "d2"], ["d9"]]` (groups:
+            one of d1 and d2, and d9) or `[{"d1": 2, "d2": 1}, {"d9": 3}]` (graded groups). In place of an id may stand
+            a `Quote`, `Text`, `Span` or `Metadata`, which survive another way of chunking.
+        run: Per query what was retrieved: `["d7", "d1"]`, best first, or `{"d7": 12.1, "d1": 9.0}` with scores. Equal
+            scores are ordered by document id, descending, as trec_eval does. Or a list of `Retrieved`, best first; or,
+            for the whole, a `Run` as `read_run` returns it.
+        metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
+        semantics: The rules for what libraries treat differently: `"standard"`, `"trec_eval"`, `"llama_index"`,
+            `"haystack"`, `"ragas"`, `"autorag"`, `"mlflow"`, or your own `Rules`.
+        match: What an id of the judgments is compared with, where the rankings hold `Retrieved`: `"id"`, `"source"`,
+            `"metadata:<name>"`, a callable from `Retrieved` to its id, or a `Matching` with more options.
+        ties: Equal scores are ordered by document id, descending (`"docid"`), stay in the order of the mapping
+            (`"input"`), or the value is the mean over all orders of equal scores (`"expected"`), with the smallest and
+            the largest value beside it; None does what the rule set says.
+
+    Returns:
+        The values per query, their means, and everything that was missing, repeated, tied or undefined, counted.
+
+    Raises:
+        TypeError: If something has the wrong type: a bare string for a list of ids, an unordered ranking, ids that are
+            str on one side and int on the other, flat judgments mixed with nested.
+        ValueError: If judgments or run are empty or have no query in common, a score or a grade is not finite, a metric
+            or rule set is unknown, or the rule set refuses a query.
+
+    Warns:
+        RetrievalWarning: If judged queries are missing from the run, or no retrieved document is judged anywhere.
+
+    Example:
+        >>> result = evaluate({"q1": ["d7"], "q2": ["d1", "d2"]}, {"q1": ["d3", "d7"], "q2": ["d2", "d9"]}, "mrr")
+        >>> result.means["mrr"]  # (1/2 + 1/1) / 2
+        0.75
+    """
+    rules, chosen, truth = as_rules(semantics, ties), as_metrics(metrics), as_qrels(qrels)
+    common_queries(run, truth)
+    evaluation = evaluate_part(truth, run, chosen, rules, match)
+    _warn(evaluation, run)
+    return evaluation
+
+
+def evaluate_part(
+    truth: Qrels,
+    run: RunMapping | Run,
+    chosen: Sequence[Metric],
+    rules: Rules,
+    match: str | Key | Matching = "id",
+    *,
+    scale: float | None = None,
+) -> Evaluation:
+    """Return what `evaluate` does, without a warning: what is missing in a part may be normal in the whole.
+
+    Args:
+        truth: The judgments.
+        run: The rankings; they need not have a query in common with the judgments.
+        chosen: The metrics.
+        rules: The rule set.
+        match: What an id of the judgments is compared with.
+        scale: The largest grade of all judgments, if these are only some of them.
+    """
+    truth = truth_under(truth, rules)
+    if scale is not None:
+        truth.largest_grade = scale
+    judged = judge_under(truth, run, match, rules)
+    refuse(judged, rules)
+    retrieved = np.fromiter((query in run for query in truth.queries), np.bool_, len(truth))
+    kept = np.flatnonzero(retrieved) if rules.missing == "skip" else np.arange(len(truth))
+    counts = count(judged, run, kept, rules)
+    values = np.column_stack([score_metric(judged, metric, rules) for metric in chosen])
+    tie_range = None
+    if rules.ties == "expected":
+        values, tie_range = over_tie_orders(judge(truth, run, match, "first"), chosen, rules, values)
+        tie_range = tie_range.of(kept)
+    residuals = {metric: residual_values(judged, metric) for metric in chosen}
+    return Evaluation(
+        metrics=chosen,
+        queries=[truth.queries[at] for at in kept.tolist()],
+        values=values[kept],
+        counts=counts,
+        residuals={metric: residual[kept] for metric, residual in residuals.items() if residual is not None},
+        rules=rules,
+        tie_range=tie_range,
+        judged=judged,
+        run=run,
+        match=match,
+    )
+
+
+def _said_of_failures(errors: Mapping[QueryId, Exception]) -> str:
+    if not errors:
+        return ""
+    query, error = next(iter(errors.items()))
+    return f"; the retriever failed for {len(errors)} of them, for example {query!r}: {type(error).__name__}: {error}"
+
+
+def _warn(evaluation: Evaluation, run: RunMapping) -> None:
+    judged, _ = evaluation.source("warned of")
+    counts, rules = evaluation.counts, evaluation.rules
+    if counts["missing"]:
+        first = judged.qrels.queries[int((judged.n_retrieved == 0).argmax())]
+        treatment = "they score 0" if rules.missing == "zero" else "those not in the run are left out"
+        warnings.warn(
+            f"nothing was retrieved for {counts['missing']} of {counts['queries']} judged queries, for example "
+            f"{first!r}; {treatment}{_said_of_failures(failures(judged, run))}",
+            RetrievalWarning,
+            stacklevel=3,
+        )
+    if not len(judged.items.rank) and not len(judged.places.rank):
+        hint = (
+            "do the items carry the texts, sources and offsets that the truth asks for?"
+            if judged.qrels.has_pieces
+            else OTHER_IDS
+        )
+        warnings.warn(
+            f"{NOTHING_FOUND}; {hint} The qrels have, for example, {judged.qrels.documents[:3]!r}",
+            RetrievalWarning,
+            stacklevel=3,
+        )

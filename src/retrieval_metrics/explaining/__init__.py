@@ -1,0 +1,1 @@
+"""Why a query scored what it did."""

@@ -1,0 +1,187 @@
+"""Why a query scored what it did, and what went wrong over all queries."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isnan
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+
+from retrieval_metrics.checks import positive_integer
+from retrieval_metrics.definition.metric import Metric
+from retrieval_metrics.explaining.findings import ONE_SUFFICES, Investigation, Question, failures, needs
+from retrieval_metrics.explaining.rankings import Rankings
+from retrieval_metrics.presentation import numbers
+from retrieval_metrics.presentation.printed import Printed
+from retrieval_metrics.presentation.tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from retrieval_metrics.evaluation.evaluation import Evaluation
+    from retrieval_metrics.explaining.kinds import Finding, Kind
+    from retrieval_metrics.types import QueryId
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation(Printed):
+    """What became of each relevant document of one query.
+
+    Attributes:
+        query: The query.
+        values: Its metrics; of one metric alone if that was asked about.
+        findings: One per relevant document, best grade first.
+        failures: One per thing that is needed and missing: of alternatives, the one that missed by least.
+        needed: How many things are needed: relevant documents, or groups.
+    """
+
+    query: QueryId
+    values: Mapping[str, float]
+    findings: tuple[Finding, ...]
+    failures: tuple[Finding, ...]
+    needed: int
+
+    def _tables(self) -> list[Table]:
+        values = ", ".join(f"{name} {_value(value)}" for name, value in self.values.items())
+        groups = any(len(finding.groups) > 1 for finding in self.findings) or self.needed < len(self.findings)
+        header = ["document", *(["group"] if groups else []), "grade", "rank"]
+        rows = [
+            [
+                str(finding.document),
+                *([", ".join(map(str, finding.groups))] if groups else []),
+                f"{finding.grade:g}",
+                "-" if finding.rank is None else str(finding.rank),
+                finding.detail,
+            ]
+            for finding in self.findings
+        ]
+        notes = [] if rows else ["no document is relevant to this query"]
+        table = Table([*header, "what became of it"], rows, notes, f"{self.query}: {values}", (0, -1))
+        return [table if rows else Table((), (), notes, table.title)]
+
+    def __repr__(self) -> str:
+        return f"<Explanation of {self.query!r}: {len(self.failures)} of {self.needed} needed are missing>"
+
+
+@dataclass(frozen=True, repr=False)
+class Worst(Printed, Sequence[Explanation]):
+    """The queries with the lowest values, explained, and the failures of all queries.
+
+    Attributes:
+        metric: The metric.
+        explanations: Those of the worst queries, worst first.
+        queries: For how many queries the metric is defined.
+        failures: Over all these, how many needed documents (or groups) are missing for which reason, most first.
+        needed: Over all these, how many are needed.
+        unit: What is needed: a document or a group of alternatives.
+    """
+
+    metric: str
+    explanations: tuple[Explanation, ...]
+    queries: int
+    failures: Mapping[Kind, int]
+    needed: int
+    unit: str = "document"
+
+    @overload
+    def __getitem__(self, index: int) -> Explanation: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Explanation]: ...
+
+    def __getitem__(self, index: int | slice) -> Explanation | Sequence[Explanation]:
+        return self.explanations[index]
+
+    def __len__(self) -> int:
+        return len(self.explanations)
+
+    @property
+    def summary(self) -> str:
+        """The failures of all queries in a sentence: `12 of 17 failures: never retrieved; 5: beyond the cut-off`."""
+        total = sum(self.failures.values())
+        if not total:
+            return f"no failures: {numbers.count(self.needed, f'needed {self.unit}')} found"
+        first, *others = self.failures.items()
+        said = f"{first[1]:,} of {numbers.count(total, 'failure')}: {first[0]}"
+        return "; ".join([said, *(f"{number:,}: {kind}" for kind, number in others)])
+
+    def _tables(self) -> list[Table]:
+        rows = []
+        for each in self.explanations:
+            kinds = Counter(finding.kind for finding in each.failures)
+            why = ", ".join(f"{number} {kind}" for kind, number in kinds.most_common())
+            found = each.needed - len(each.failures)
+            rows.append([str(each.query), _value(each.values[self.metric]), f"{found}/{each.needed}", why])
+        total = sum(self.failures.values())
+        over = f"over {numbers.queries(self.queries)}, {total:,} of {self.needed:,} needed {self.unit}s are missing"
+        return [Table(["query", self.metric, "found", "missing"], rows, [self.summary, over], words=(0, -1))]
+
+    def __repr__(self) -> str:
+        return f"<Worst of {numbers.queries(self.queries)} in {self.metric}: {self.summary}>"
+
+
+def _value(value: float) -> str:
+    return "undefined" if isnan(value) else f"{value:.4f}"
+
+
+def explain(evaluation: Evaluation, query: QueryId, metric: str | Metric | None) -> Explanation:
+    """Explain one query; see `Evaluation.explain`."""
+    investigation = _investigation(evaluation, metric)
+    names = list(evaluation.means) if metric is None else [_name(evaluation, metric)]
+    ((_, found),) = investigation.settled([evaluation.position(query)])
+    return _explained(evaluation, query, names, found)
+
+
+def worst(evaluation: Evaluation, metric: str | Metric, n: int) -> Worst:
+    """Explain the worst queries and sum the failures of all; see `Evaluation.worst`."""
+    wanted = positive_integer(n, "n")
+    name = _name(evaluation, metric)
+    investigation = _investigation(evaluation, metric)
+    values = evaluation.values[:, list(evaluation.means).index(name)]
+    defined = np.flatnonzero(~np.isnan(values))
+    ascending = defined[np.argsort(values[defined], kind="stable")][:wanted].tolist()
+    lowest = {evaluation.position(evaluation.queries[at]): evaluation.queries[at] for at in ascending}
+    explained: dict[int, Explanation] = {}
+    kinds: Counter[Kind] = Counter()
+    needed = 0
+    positions = (evaluation.position(evaluation.queries[at]) for at in defined.tolist())
+    for position, found in investigation.settled(positions):
+        kinds.update(finding.kind for finding in failures(found))
+        needed += needs(found)
+        if position in lowest:
+            explained[position] = _explained(evaluation, lowest[position], [name], found)
+    unit = "document" if investigation.judged.qrels.is_flat else "group"
+    explanations = tuple(explained[position] for position in lowest)
+    return Worst(name, explanations, len(defined), dict(kinds.most_common()), needed, unit)
+
+
+def _explained(evaluation: Evaluation, query: QueryId, names: Sequence[str], found: Sequence[Finding]) -> Explanation:
+    values = {name: evaluation.per_query[name][query] for name in names}
+    return Explanation(query, values, tuple(found), tuple(failures(found)), needs(found))
+
+
+def _investigation(evaluation: Evaluation, metric: str | Metric | None) -> Investigation:
+    judged, run = evaluation.source("explained")
+    rankings = Rankings(run, evaluation.match)
+    if metric is None:
+        cutoffs = [each.k for each in evaluation.metrics if isinstance(each.k, int)]
+        return Investigation(judged, rankings, Question(k=max(cutoffs, default=None)))
+    chosen = Metric.parse(_name(evaluation, metric))
+    parameters = dict(chosen.parameters)
+    rel = parameters.get("rel")
+    question = Question(
+        k=chosen.k,
+        rel=None if rel is None else float(rel),
+        one_suffices=chosen.name in ONE_SUFFICES and parameters.get("per") != "group",
+        at_r=chosen.name == "r_precision",
+    )
+    return Investigation(judged, rankings, question)
+
+
+def _name(evaluation: Evaluation, metric: str | Metric) -> str:
+    """Return the metric's canonical name; KeyError where it was not computed."""
+    evaluation.means[metric]  # complains of a metric that was not computed
+    return str(metric if isinstance(metric, Metric) else Metric.parse(metric))

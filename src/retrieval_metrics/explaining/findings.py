@@ -1,0 +1,142 @@
+"""What became of each relevant document, for any number of queries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from retrieval_metrics.explaining.case import Case, never
+from retrieval_metrics.explaining.kinds import FAILURES, Finding
+from retrieval_metrics.judging.judged_run import is_relevant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from retrieval_metrics.explaining.rankings import Rankings
+    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.judging.matching.budget import Budget
+
+ONE_SUFFICES = frozenset({"hit_rate", "mrr"})
+"""Metrics that look at the first relevant document alone, so that the others are not missed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of every query: which documents count as relevant, down to which rank, and whether one is enough.
+
+    Attributes:
+        k: The cut-off, in items or as a budget; None looks at the whole ranking.
+        rel: The threshold of relevance; None counts every grade above 0.
+        one_suffices: Whether a single relevant document is all that is needed.
+        at_r: Whether the cut-off is, for each query, the number of things it needs, as in R-precision.
+    """
+
+    k: int | Budget | None = None
+    rel: float | None = None
+    one_suffices: bool = False
+    at_r: bool = False
+
+
+class Investigation:
+    """Looks for the relevant documents of a run, query by query."""
+
+    def __init__(self, judged: JudgedRun, rankings: Rankings, question: Question) -> None:
+        self.judged = judged
+        self.rankings = rankings
+        self.question = question
+        self._cut = judged.first(question.k)
+
+    def settled(self, positions: Iterable[int]) -> Iterator[tuple[int, list[Finding]]]:
+        """Return what became of the relevant documents of some queries, given by position, in any order.
+
+        Whether an id occurs anywhere in the run is looked up once for all queries, at the end.
+        """
+        queries = self.judged.qrels.queries
+        place = {queries[at]: at for at in positions}
+        open_: dict[int, list[Finding]] = {}
+        for query, ranking in self.rankings.of(place):
+            found = self.findings(place[query], ranking)
+            if any(one.kind == "another granularity" for one in found):
+                open_[place[query]] = found
+            else:
+                yield place[query], found
+        asked = {one.document for found in open_.values() for one in found if one.kind == "another granularity"}
+        occurring = self.rankings.occurring(asked)  # type: ignore[arg-type]  # only ids have this kind
+        for at, found in open_.items():
+            yield at, [self._never(at, one) if one.document in occurring else one for one in found]
+
+    def _never(self, index: int, finding: Finding) -> Finding:
+        if finding.kind != "another granularity":
+            return finding
+        return replace(finding, kind="never retrieved", detail=never(int(self.judged.n_retrieved[index])))
+
+    def findings(self, index: int, ranking: Any) -> list[Finding]:
+        """Return what became of each relevant document of a query, best grade first.
+
+        That an id exists at another granularity is said before it is known that it occurs nowhere else in the run.
+        """
+        places = self._relevant(index)
+        first, last = np.searchsorted(self.judged.items.query, [index, index + 1])
+        items = self.judged.items
+        at = dict(zip(items.document[first:last].tolist(), range(first, last), strict=True))
+        ranks = {place: int(items.rank[at[place]]) for place in places if place in at}
+        groups = self._groups(index, places)
+        k = self._cutoff(index, len({group for each in groups.values() for group in each}))
+        satisfied = {group for place, rank in ranks.items() if k is None or rank <= k for group in groups[place]}
+        known = {place: (rank, int(items.tied[at[place]])) for place, rank in ranks.items()}
+        case = Case(judged=self.judged, rankings=self.rankings, index=index, ranking=ranking, k=k, places=known)
+        found = []
+        for place in places:
+            grade = float(self.judged.qrels.document_grade[place])
+            kind, detail = case.judge(place, grade, needed=not satisfied.issuperset(groups[place]))
+            document = self.judged.qrels.documents[place]
+            found.append(Finding(document, grade, kind, ranks.get(place), detail, groups[place]))
+        return found
+
+    def _cutoff(self, index: int, needed: int) -> int | None:
+        if self.question.at_r:
+            return needed
+        return self._cut if self._cut is None or isinstance(self._cut, int) else int(self._cut[index])
+
+    def _relevant(self, index: int) -> list[int]:
+        qrels = self.judged.qrels
+        grades = qrels.document_grade[qrels.bounds[index] : qrels.bounds[index + 1]]
+        order = np.argsort(-grades, kind="stable")
+        places: list[int] = (order[is_relevant(grades[order], self.question.rel)] + qrels.bounds[index]).tolist()
+        return places
+
+    def _groups(self, index: int, places: Sequence[int]) -> dict[int, tuple[int, ...]]:
+        """Return the groups that each document belongs to and is relevant in, counted from 1 within the query."""
+        qrels = self.judged.qrels
+        if self.question.one_suffices:
+            return dict.fromkeys(places, (1,))
+        if qrels.is_flat:
+            return {place: (number,) for number, place in enumerate(places, start=1)}
+        before = int(np.searchsorted(qrels.group_query, index))
+        groups = {}
+        for place in places:
+            first, last = np.searchsorted(qrels.member_document, [place, place + 1])
+            counts = is_relevant(qrels.member_grade[first:last], self.question.rel)
+            groups[place] = tuple((qrels.member_group[first:last][counts] - before + 1).tolist())
+        return groups
+
+
+def failures(findings: Sequence[Finding]) -> list[Finding]:
+    """Return one finding for each need that is not met: the nearest miss among its alternatives."""
+    nearest: dict[int, Finding] = {}
+    for finding in findings:
+        if not finding.is_failure:
+            continue
+        for group in finding.groups:
+            known = nearest.get(group)
+            if known is None or FAILURES.index(finding.kind) < FAILURES.index(known.kind):
+                nearest[group] = finding
+    met = {group for finding in findings if finding.kind == "found" for group in finding.groups}
+    return [nearest[group] for group in sorted(nearest) if group not in met]
+
+
+def needs(findings: Sequence[Finding]) -> int:
+    """Return how many things the query needs: its relevant documents, or its groups."""
+    return len({group for finding in findings for group in finding.groups})

@@ -1,0 +1,73 @@
+"""The rankings of a run as they were judged: the ids that the truth is compared with, in rank order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.inputs.run import Run
+from retrieval_metrics.judging.matching.matching import as_matching
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from retrieval_metrics.judging.matching.matching import Key, Matching
+    from retrieval_metrics.types import DocumentId, QueryId
+
+
+class Rankings:
+    """The rankings of a run.
+
+    Attributes:
+        run: The run, as it was evaluated.
+        matching: What ids of the truth were compared with.
+    """
+
+    def __init__(self, run: Mapping[Any, Any], match: str | Key | Matching) -> None:
+        self.run = run
+        self.matching = as_matching(match)
+
+    def of(self, queries: Iterable[QueryId]) -> Iterator[tuple[QueryId, Any]]:
+        """Return each of some queries with its ranking, empty where there is none; a file is read once."""
+        if not isinstance(self.run, Run):
+            yield from ((query, self.run.get(query, ())) for query in queries)
+            return
+        wanted = dict.fromkeys(queries)
+        for query, ranking in self._all():
+            if query in wanted:
+                del wanted[query]
+                yield query, ranking
+        yield from ((query, ()) for query in wanted)
+
+    def _all(self) -> Iterator[tuple[QueryId, Any]]:
+        yield from self.run.rankings() if isinstance(self.run, Run) else self.run.items()
+
+    def ids(self, ranking: Any) -> list[DocumentId]:
+        """Return the ids of a ranking in rank order: scores descending, among equal scores ids descending."""
+        if isinstance(ranking, Mapping):
+            by_id = sorted(ranking, key=str, reverse=True)
+            return sorted(by_id, key=ranking.__getitem__, reverse=True)
+        ids = [self._id(item) for item in ranking]
+        return list(dict.fromkeys(ids)) if self.matching.collapse else ids
+
+    def items(self, ranking: Any) -> dict[DocumentId, Any]:
+        """Return the item that first has each id; of a ranking of ids, the ids."""
+        if isinstance(ranking, Mapping):
+            return {document: document for document in ranking}
+        return {self._id(item): item for item in reversed(ranking)}
+
+    def _id(self, item: Any) -> Any:
+        return self.matching.key(item) if isinstance(item, Retrieved) else item
+
+    def occurring(self, documents: Iterable[DocumentId]) -> set[DocumentId]:
+        """Return those of some ids that stand in any ranking of the run."""
+        missing, found = set(documents), set()
+        for _, ranking in self._all() if missing else ():
+            here = {one for one in missing if one in ranking} if isinstance(ranking, Mapping) else None
+            here = missing.intersection(self.ids(ranking)) if here is None else here
+            found |= here
+            missing -= here
+            if not missing:
+                break
+        return found

@@ -1,0 +1,85 @@
+"""Which format a file has: by its extension, else by its content, and never by a guess."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.files.opening import first_lines
+from retrieval_metrics.inputs.columns import QUERY
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+FORMATS = ("trec", "csv", "tsv", "json", "jsonl", "parquet")
+COMPRESSIONS = (".gz", ".zst")
+EXTENSIONS = {
+    ".csv": "csv",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".qrel": "trec",
+    ".qrels": "trec",
+    ".run": "trec",
+    ".trec": "trec",
+    ".tsv": "tsv",
+}
+TREC_WIDTHS = (4, 6)
+
+
+def format_by_name(path: str | PathLike[str]) -> str | None:
+    """Return the format that the extension says, leaving `.gz` and `.zst` aside; None if it says nothing."""
+    name = Path(path)
+    return EXTENSIONS.get((Path(name.stem) if name.suffix in COMPRESSIONS else name).suffix.lower())
+
+
+def format_of(path: str | PathLike[str], given: str | None) -> str:
+    """Return the format of a file: the given one, else that of the extension, else that of the first line.
+
+    Raises:
+        ValueError: If the given format is unknown, the file is empty, or nothing tells the format.
+    """
+    if given is not None:
+        return known_format(given)
+    by_name = format_by_name(path)
+    # TREC files with tabs are called .tsv too.
+    return by_name if by_name is not None and by_name != "tsv" else _by_content(path)
+
+
+def known_format(given: str) -> str:
+    """Return a format that was asked for.
+
+    Raises:
+        ValueError: If there is no such format.
+    """
+    if given not in FORMATS:
+        raise ValueError(f"unknown format {given!r}; known are {', '.join(FORMATS)}")
+    return given
+
+
+def _by_content(path: str | PathLike[str]) -> str:
+    start = first_lines(path)
+    if start.startswith(b"PAR1"):
+        return "parquet"
+    if b"\x00" in start:
+        raise ValueError(f"{path} is a binary file, and of the binary formats only Parquet is read")
+    lines = [line for line in start.splitlines() if line.strip()]
+    if not lines:
+        raise ValueError(f"{path} is empty")
+    first = lines[0].strip()
+    if first.startswith((b"{", b"[")):
+        # One object a line, or one object of the whole file.
+        return "jsonl" if first.endswith((b"}", b"]")) and len(lines) > 1 else "json"
+    fields = first.decode(errors="replace").split("\t")
+    if any(field.strip().lower() in QUERY for field in fields):
+        return "tsv"
+    if len(first.split()) in TREC_WIDTHS:
+        return "trec"
+    if len(fields) > 1:
+        return "tsv"
+    shown = first[:100].decode(errors="replace")
+    raise ValueError(
+        f"cannot tell the format of {path} from its first line {shown!r}; say format={' or '.join(map(repr, FORMATS))}"
+    )

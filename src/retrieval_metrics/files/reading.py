@@ -1,0 +1,213 @@
+"""Read judgments, runs and texts from files and DataFrames."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from retrieval_metrics.files import formats, json_files, tables
+from retrieval_metrics.files.extra import need_polars
+from retrieval_metrics.files.opening import at_line
+from retrieval_metrics.files.trec import QRELS, RUN, line_of_repeat, parts
+from retrieval_metrics.inputs.grouping import first_repeat, regrouped, whole_queries
+from retrieval_metrics.inputs.progress import progress
+from retrieval_metrics.inputs.qrels import Qrels
+from retrieval_metrics.inputs.run import Run, StreamedRun
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from os import PathLike
+
+    from retrieval_metrics.files.trec import Layout
+    from retrieval_metrics.inputs.run import Batch
+
+    Advance = Callable[[int], None]
+
+DEFAULT_MEMORY = 2 * 1024**3
+SHARE_OF_MEMORY = 4
+"""A run takes at most a quarter of the machine's memory unless more is allowed."""
+
+
+def read_qrels(
+    source: str | PathLike[str] | Any, *, format: str | None = None, columns: Mapping[str, str] | None = None
+) -> Qrels:
+    r"""Read relevance judgments.
+
+    Args:
+        source: The path of a file, or a DataFrame (pandas, polars, Arrow) with a row per judged document. Files are
+
+            - TREC: `query iteration document grade`, separated by blanks or tabs;
+            - CSV, TSV (BEIR's `qrels/*.tsv` among them) and Parquet, with columns found by name; without a column of
+              grades every document has grade 1;
+            - JSON: `{"q1": {"d1": 2}}`; JSONL: a row per line (`{"query": "q1", "document": "d1", "grade": 2}`), or a
+              query per line (`{"query": "q1", "documents": ["d1", "d7"]}`).
+
+            Any of them may be compressed (`.gz`, `.zst`).
+        format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"` or `"parquet"`, where neither the extension nor the
+            content tells.
+        columns: The names of the columns `query`, `document` and `grade` where they are not the usual ones.
+
+    Raises:
+        ValueError: If something in it is wrong; the message holds the file, the line, and what it says.
+        ImportError: If polars is not installed.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
+        >>> path = Path(mkdtemp()) / "small.qrels"
+        >>> _ = path.write_text("q1 0 d7 1\nq1 0 d3 2\nq2 0 d1 1\n")
+        >>> read_qrels(path)
+        <Qrels: 2 queries, 3 judgments, 3 groups>
+    """
+    need_polars()
+    if tables.is_frame(source):
+        return tables.qrels_of_frame(source, columns)
+    kind = formats.format_of(source, format)
+    _refuse_columns(kind, columns, source)
+    if kind == "trec":
+        return _trec_qrels(source)
+    if kind == "json":
+        return Qrels(json_files.whole(source))
+    if kind == "jsonl":
+        judgments = json_files.per_query(source)
+        if judgments is not None:
+            return Qrels(judgments)
+        return tables.qrels_of_frame(json_files.rows(source), columns, str(source))
+    return tables.qrels_of_frame(tables.read_table(source, kind), columns, str(source), _line(source, kind))
+
+
+def read_run(
+    source: str | PathLike[str] | Any,
+    *,
+    format: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    memory: int | None = None,
+    show_progress: bool = False,
+) -> Run:
+    r"""Read what was retrieved, into columns; no dict of dicts stands in between.
+
+    Args:
+        source: The path of a file, or a DataFrame (pandas, polars, Arrow) with a row per retrieved document. Files are
+
+            - TREC: `query Q0 document rank score tag`, separated by blanks or tabs; ranked by score, as trec_eval does;
+            - CSV, TSV and Parquet, with columns found by name: ranked by `score` if there is one, else by `rank`, else
+              in the order of the rows;
+            - JSON: `{"q1": {"d1": 12.5}}` or `{"q1": ["d1", "d7"]}`; JSONL: a row per line, or a query per line
+              (`{"query": "q1", "documents": ["d1", "d7"]}`).
+
+            Any of them may be compressed (`.gz`, `.zst`).
+        format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"` or `"parquet"`, where neither the extension nor the
+            content tells.
+        columns: The names of the columns `query`, `document`, `score` and `rank` where they are not the usual ones.
+        memory: How many bytes the columns of a TREC run may take; a quarter of the machine's memory unless given. A
+            larger one, if the lines of each query stand together, is checked and then read anew at every use
+            (`StreamedRun`), a few thousand lines at a time.
+        show_progress: Show a progress bar on stderr; needs rich.
+
+    Raises:
+        ValueError: If something in it is wrong; the message holds the file, the line, and what it says. A document that
+            stands twice in a scored query is wrong.
+        ImportError: If polars is not installed, or a progress bar is wanted and rich is not.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
+        >>> path = Path(mkdtemp()) / "small.run"
+        >>> _ = path.write_text("q1 Q0 d7 1 9.5 bm25\nq1 Q0 d3 2 8.25 bm25\n")
+        >>> run = read_run(path)
+        >>> run, run["q1"]
+        (<Run: 1 queries, 2 documents>, {'d7': 9.5, 'd3': 8.25})
+    """
+    need_polars()
+    if tables.is_frame(source):
+        return tables.run_of_frame(source, columns)
+    kind = formats.format_of(source, format)
+    _refuse_columns(kind, columns, source)
+    if kind == "trec":
+        return _trec_run(source, _budget() if memory is None else memory, show_progress=show_progress)
+    if kind == "json":
+        return tables.run_of_mapping(json_files.whole(source), str(source))
+    if kind == "jsonl":
+        rankings = json_files.per_query(source)
+        if rankings is not None:
+            return tables.run_of_mapping(rankings, str(source))
+        return tables.run_of_frame(json_files.rows(source), columns, str(source))
+    return tables.run_of_frame(tables.read_table(source, kind), columns, str(source), _line(source, kind))
+
+
+def _line(path: str | PathLike[str], kind: str) -> Callable[[int], str] | None:
+    """Return what names the line of a row, for files that have lines."""
+    return partial(tables.line_at, path, kind) if kind in tables.SEPARATORS else None
+
+
+def _refuse_columns(kind: str, columns: Mapping[str, str] | None, source: Any) -> None:
+    if columns and kind in {"trec", "json"}:
+        raise ValueError(f"{source} is read as {kind}, which has no column names; say format= if it is something else")
+
+
+def _trec_qrels(path: str | PathLike[str]) -> Qrels:
+    batches = list(whole_queries(parts(path, QRELS)))
+    batch = regrouped(batches)
+    if (row := first_repeat(batch)) is not None:
+        _refuse_repeat(path, QRELS, batch, row)
+    return Qrels.from_grouped(batch.queries, batch.bounds, batch.documents.to_list(), batch.scores)
+
+
+def _trec_run(path: str | PathLike[str], memory: int, *, show_progress: bool) -> Run:
+    kept: list[Batch] = []
+    index: dict[Any, tuple[int, int]] = {}
+    documents = taken = 0
+    torn: Any = None
+    label = f"reading {Path(path).name}"
+    with progress(label, Path(path).stat().st_size, enabled=show_progress, in_bytes=True) as advance:
+        # A pipe has no place in a file to report, so nothing is asked of it where nothing is shown.
+        for number, batch in enumerate(_batches(path, advance if show_progress else None)):
+            for at, query in enumerate(batch.queries):
+                if index.setdefault(query, (number, at)) != (number, at) and torn is None:
+                    torn = query
+            if torn is None and (row := first_repeat(batch)) is not None:
+                _refuse_repeat(path, RUN, batch, row)
+            documents += len(batch.documents)
+            taken += int(batch.documents.estimated_size()) + 8 * len(batch.documents)
+            if taken <= memory:
+                kept.append(batch)
+            else:
+                kept.clear()
+                if torn is not None:
+                    _refuse_torn(path, torn, memory)
+    if taken > memory:
+        return StreamedRun(path, partial(_batches, path), index, documents)
+    if torn is None:
+        return Run(kept)
+    whole = regrouped(kept)
+    if (row := first_repeat(whole)) is not None:
+        _refuse_repeat(path, RUN, whole, row)
+    return Run([whole])
+
+
+def _batches(path: str | PathLike[str], advance: Advance | None = None) -> Iterator[Batch]:
+    return whole_queries(parts(path, RUN, advance))
+
+
+def _budget() -> int:
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // SHARE_OF_MEMORY
+    except (AttributeError, ValueError, OSError):  # systems that do not say how much memory they have
+        return DEFAULT_MEMORY
+
+
+def _refuse_torn(path: str | PathLike[str], query: Any, memory: int) -> NoReturn:
+    raise ValueError(
+        f"{path} takes more than the {memory:,} bytes that memory= allows, and the lines of query {query!r} do not "
+        "stand together, so it cannot be streamed; allow more, or sort the file by query (sort -s -k 1,1)"
+    )
+
+
+def _refuse_repeat(path: str | PathLike[str], layout: Layout, batch: Batch, row: int) -> NoReturn:
+    query = batch.query_of(row)
+    number, line = line_of_repeat(path, layout, query, batch.documents[row])
+    raise ValueError(
+        f"{at_line(path, number, line)}: document {batch.documents[row]!r} stands twice for query {query!r}"
+    )

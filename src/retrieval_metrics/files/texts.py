@@ -1,0 +1,137 @@
+"""The texts of queries and documents: BEIR's JSONL, and tables of id and text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.files.formats import format_by_name
+from retrieval_metrics.files.json_files import objects, whole
+from retrieval_metrics.files.opening import at_line, first_lines, numbered_lines
+from retrieval_metrics.files.tables import read_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from os import PathLike
+
+IDS = ("_id", "id", "query_id", "query-id", "qid", "doc_id", "docid", "docno", "corpus-id", "corpus_id")
+TEXTS = ("text", "query", "question", "contents", "body")
+
+
+def read_queries(path: str | PathLike[str]) -> dict[str, str]:
+    r"""Read the texts of queries.
+
+    Args:
+        path: JSONL (BEIR's `queries.jsonl`: `{"_id": "q1", "text": "..."}`), JSON (`{"q1": "..."}`), CSV or Parquet
+            with a column of ids and one of texts, or TSV: with such a header, or without one, as in MS MARCO's
+            `queries.tsv`, where the id stands before the first tab. May be compressed (`.gz`, `.zst`).
+
+    Returns:
+        The text of each query by its id, in the order of the file.
+
+    Raises:
+        ValueError: If an id is missing or comes twice, or a text is missing; the message holds file, line and content.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
+        >>> path = Path(mkdtemp()) / "queries.jsonl"
+        >>> _ = path.write_text('{"_id": "q1", "text": "what is a closure?"}\n')
+        >>> read_queries(path)
+        {'q1': 'what is a closure?'}
+    """
+    texts: dict[str, str] = {}
+    for where, query, text in _entries(path):
+        if query in texts:
+            raise ValueError(f"{where}: query {query!r} comes twice")
+        texts[query] = text
+    if not texts:
+        raise ValueError(f"{path} is empty")
+    return texts
+
+
+def read_corpus(path: str | PathLike[str]) -> dict[str, str]:
+    r"""Read the texts of documents, each with its title before it.
+
+    Args:
+        path: JSONL (BEIR's `corpus.jsonl`: `{"_id": "d1", "title": "...", "text": "..."}`), or any file that
+            `read_queries` reads.
+
+    Returns:
+        Per document its title and text, joined by a blank where there is a title.
+
+    Raises:
+        ValueError: As `read_queries`.
+    """
+    if _kind(path) != "jsonl":
+        return read_queries(path)
+    texts: dict[str, str] = {}
+    for number, line, row in objects(path):
+        document, text = _id_and_text(row, at_line(path, number, line))
+        if document in texts:
+            raise ValueError(f"{at_line(path, number, line)}: document {document!r} comes twice")
+        texts[document] = f"{row['title']} {text}" if row.get("title") else text
+    return texts
+
+
+def _kind(path: str | PathLike[str]) -> str:
+    known = format_by_name(path)
+    if known in {"csv", "json", "jsonl", "parquet"}:
+        return known
+    if first_lines(path).lstrip().startswith(b"{"):
+        return "jsonl"
+    return "tsv"
+
+
+def _entries(path: str | PathLike[str]) -> Iterator[tuple[str, str, str]]:
+    kind = _kind(path)
+    if kind == "jsonl":
+        for number, line, row in objects(path):
+            where = at_line(path, number, line)
+            yield where, *_id_and_text(row, where)
+    elif kind == "json":
+        for query, text in whole(path).items():
+            yield f"{path}, query {query!r}", query, _text(text, f"{path}, query {query!r}")
+    elif kind == "tsv":
+        yield from _tab_separated(path)
+    else:
+        for number, row in enumerate(read_table(path, kind).iter_rows(named=True), start=1):
+            where = f"{path}, row {number}: {row}"
+            yield where, *_id_and_text(row, where)
+
+
+def _tab_separated(path: str | PathLike[str]) -> Iterator[tuple[str, str, str]]:
+    header: list[str] | None = None
+    for count, (number, line) in enumerate(numbered_lines(path)):
+        fields = line.split("\t")
+        where = at_line(path, number, line)
+        if count == 0 and any(name.strip().lower() in IDS for name in fields):
+            header = [name.strip() for name in fields]
+        elif header is not None:
+            yield where, *_id_and_text(dict(zip(header, fields, strict=False)), where)
+        elif len(fields) != 2:  # noqa: PLR2004  (id and text)
+            raise ValueError(
+                f"{where}: {len(fields)} columns where there should be 2: the id and the text, separated by a tab"
+            )
+        else:
+            yield where, fields[0], _text(fields[1], where)
+
+
+def _id_and_text(row: dict[str, Any], where: str) -> tuple[str, str]:
+    key, text = _one_of(IDS, row, where), _one_of(TEXTS, row, where)
+    if row[key] is None or row[key] == "":
+        raise ValueError(f"{where}: there is no id")
+    return str(row[key]), _text(row[text], where)
+
+
+def _one_of(names: Sequence[str], row: dict[str, Any], where: str) -> str:
+    present = [name for name in row if name.strip().lower() in names]
+    if len(present) != 1:
+        said = f"both {present[0]!r} and {present[1]!r}" if present else f"none of {', '.join(names)}"
+        raise ValueError(f"{where}: there is {said}")
+    return present[0]
+
+
+def _text(text: Any, where: str) -> str:
+    if not isinstance(text, str):
+        raise ValueError(f"{where}: the text must be a string, got {text!r}")  # noqa: TRY004  (the file is wrong, not the call)
+    return text

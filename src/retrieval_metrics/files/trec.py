@@ -1,0 +1,180 @@
+"""TREC files: qrels of four columns, runs of six, separated by blanks or tabs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from retrieval_metrics.files.opening import at_line, decoded, pieces
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from os import PathLike
+
+    import polars as pl
+
+    from retrieval_metrics.types import FloatArray
+
+    Part = tuple[pl.Series, pl.Series, FloatArray]
+
+BLANK = 32
+LETTERS = bytes(range(BLANK + 1, 256))
+"""What columns are made of; everything else separates them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The columns of a file.
+
+    Attributes:
+        name: What such a file is called, with its verb.
+        fields: The names of all columns.
+        value: Which column holds the number: the score or the grade.
+        hint: What a file with another number of columns probably is.
+    """
+
+    name: str
+    fields: tuple[str, ...]
+    value: str
+    hint: dict[int, str]
+
+    @property
+    def used(self) -> list[int]:
+        """The positions of query, document and value."""
+        return [self.fields.index(name) for name in ("query", "document", self.value)]
+
+
+RUN = Layout(
+    "a TREC run has",
+    ("query", "Q0", "document", "rank", "score", "tag"),
+    "score",
+    {
+        4: "; four columns are TREC qrels, which read_qrels reads",
+        3: "; three columns without a header are read by polars or pandas, and their DataFrame by Run.from_frame",
+    },
+)
+QRELS = Layout(
+    "TREC qrels have",
+    ("query", "iteration", "document", "grade"),
+    "grade",
+    {6: "; six columns are a TREC run, which read_run reads", 3: "; for BEIR qrels say format='tsv'"},
+)
+
+
+def parts(path: str | PathLike[str], layout: Layout, advance: Callable[[int], None] | None = None) -> Iterator[Part]:
+    """Return query, document and value of successive rows.
+
+    Raises:
+        ValueError: If a line has another number of columns, or a value that is no finite number; the message holds the
+            file, the number of the line, and the line.
+    """
+    line, rows = 1, 0
+    for piece in pieces(path, advance):
+        part = _parse_regular(piece, layout)
+        if part is not None:
+            lines = len(part[0])
+        else:
+            lines = piece.count(b"\n")
+            part = _parse_regular(_tidied(piece), layout) or _parse_line_by_line(piece, layout, path, line)
+        yield part
+        line += lines
+        rows += len(part[0])
+    if not rows:
+        raise ValueError(f"{path} is empty: it holds nothing but blanks")
+
+
+def _tidied(piece: bytes) -> bytes:
+    """Return lines with one blank between columns, none at the ends, and no line that is empty."""
+    text = piece.replace(b"\r\n", b"\n").replace(b"\t", b" ")
+    while b"  " in text:
+        text = text.replace(b"  ", b" ")
+    text = text.replace(b" \n", b"\n").replace(b"\n ", b"\n").removeprefix(b" ")
+    while b"\n\n" in text:
+        text = text.replace(b"\n\n", b"\n")
+    return text.removeprefix(b"\n")
+
+
+def _parse_regular(text: bytes, layout: Layout) -> Part | None:
+    """Return the columns of lines whose columns all are separated by one blank; None if anything is not as it should.
+
+    polars checks neither the columns that it leaves out nor their number, so that is done before: between two
+    separators there is something, and every n-th is the end of a line.
+    """
+    import polars as pl
+
+    separates = np.frombuffer(text, np.uint8) <= BLANK
+    if not len(separates) or separates[0] or (separates[1:] & separates[:-1]).any():
+        return None
+    line = b" " * (len(layout.fields) - 1) + b"\n"
+    separators = text.translate(None, delete=LETTERS)
+    if separators != line * (len(separators) // len(line)):
+        return None
+    schema = {name: pl.Float64 if name == layout.value else pl.String for name in layout.fields}
+    try:
+        frame = pl.read_csv(text, has_header=False, separator=" ", quote_char=None, schema=schema, columns=layout.used)
+    except (pl.exceptions.PolarsError, UnicodeDecodeError):
+        return None
+    values = frame[layout.value]
+    if values.null_count() or not np.isfinite(numbers := values.to_numpy()).all():
+        return None
+    return frame["query"], frame["document"], numbers
+
+
+def _parse_line_by_line(piece: bytes, layout: Layout, path: str | PathLike[str], line: int) -> Part:
+    """Read lines that are not regular, and complain about the first that is wrong."""
+    import polars as pl
+
+    columns: tuple[list[str], list[str], list[float]] = ([], [], [])
+    query, document, value = layout.used
+    for number, raw in enumerate(piece.split(b"\n"), line):
+        fields = [decoded(field, path, number) for field in raw.split()]
+        if not fields:
+            continue
+        if len(fields) != len(layout.fields):
+            _refuse_columns(raw, len(fields), layout, path, number)
+        columns[0].append(fields[query])
+        columns[1].append(fields[document])
+        columns[2].append(_number(fields[value], layout, raw, path, number))
+    return pl.Series(columns[0], dtype=pl.String), pl.Series(columns[1], dtype=pl.String), np.array(columns[2])
+
+
+def _number(field: str, layout: Layout, raw: bytes, path: str | PathLike[str], line: int) -> float:
+    try:
+        number = float(field) if "_" not in field else math.nan
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        where = at_line(path, line, raw.decode(errors="replace").rstrip("\r"))
+        raise ValueError(f"{where}: the {layout.value} {field!r} is no finite number; {layout.name} {_columns(layout)}")
+    return number
+
+
+def _refuse_columns(raw: bytes, found: int, layout: Layout, path: str | PathLike[str], line: int) -> NoReturn:
+    if b"\x00" in raw:
+        raise ValueError(f"{path} is no text; {layout.name} lines of {_columns(layout)}")
+    where = at_line(path, line, raw.decode(errors="replace").rstrip("\r"))
+    columns = f"{found} column" if found == 1 else f"{found} columns"
+    raise ValueError(f"{where}: {columns} where {layout.name} {_columns(layout)}{layout.hint.get(found, '')}")
+
+
+def _columns(layout: Layout) -> str:
+    return f"{len(layout.fields)}: {' '.join(layout.fields)}"
+
+
+def line_of_repeat(path: str | PathLike[str], layout: Layout, query: Any, document: Any) -> tuple[int, str]:
+    """Return number and text of the second line with this query and document; the file is known to have one."""
+    wanted = str(document).encode()
+    query_at, document_at, _ = layout.used
+    seen, line = 0, 1
+    for piece in pieces(path):
+        if wanted in piece:
+            for number, raw in enumerate(piece.split(b"\n"), line):
+                if wanted in raw and (fields := raw.split())[document_at] == wanted:
+                    seen += fields[query_at] == str(query).encode()
+                    if seen == 2:  # noqa: PLR2004  (the second is the repeat)
+                        return number, raw.decode().rstrip("\r")
+        line += piece.count(b"\n")
+    raise RuntimeError(f"{path} changed while it was read")

@@ -1,0 +1,125 @@
+"""Query texts with their judgments, in whatever shape they come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from retrieval_metrics.types import Judgments, QrelsMapping, QueryId, QueryTexts
+
+ID_KEYS = ("id", "query_id", "_id")
+QUERY_KEYS = ("query", "question", "user_input", "text")
+RELEVANT_KEYS = ("relevant", "relevant_docs", "expected_ids", "reference_context_ids", "qrels")
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationSet:
+    """The questions to ask and what is true for each.
+
+    Attributes:
+        queries: The text of each query, by query id.
+        qrels: The judgments of each query, by query id, in any shape that `evaluate` takes.
+    """
+
+    queries: QueryTexts
+    qrels: QrelsMapping
+
+    @classmethod
+    def of(cls, dataset: Any) -> EvaluationSet:
+        """Read a dataset.
+
+        Args:
+            dataset: One of
+
+                - pairs `(query text, relevant)`;
+                - rows `{"query": text, "relevant": ..., "id": ...}`; the id may be left out. A query is also found
+                under
+                  `question`, `user_input` or `text`, its judgments under `relevant_docs`, `expected_ids`,
+                  `reference_context_ids` or `qrels`, its id under `query_id` or `_id`;
+                - an object or a mapping with `queries` (id to text) and `relevant_docs` (id to judgments), such as
+                  LlamaIndex's EmbeddingQAFinetuneDataset or its JSON;
+                - a mapping of query texts to judgments;
+                - an `EvaluationSet`.
+
+                `relevant` is whatever `evaluate` takes as the judgments of a query: ids, grades, or groups. Where there
+                is no id, the text is the id.
+
+        Raises:
+            TypeError: If the dataset or one of its rows has another shape.
+            ValueError: If it is empty, a row lacks a part, a query occurs twice, or judgments belong to no query.
+        """
+        if isinstance(dataset, cls):
+            return dataset
+        queries, relevant = _part(dataset, "queries"), _part(dataset, "relevant_docs")
+        if isinstance(queries, Mapping) and isinstance(relevant, Mapping):
+            return cls._checked(queries, relevant)
+        if isinstance(dataset, Mapping):
+            return cls._checked({text: text for text in dataset}, dataset)
+        if isinstance(dataset, Iterable) and not isinstance(dataset, (str, bytes)):
+            return cls._of_rows(dataset)
+        raise TypeError(
+            "a dataset is a list of (query, relevant) pairs, a list of {'query': ..., 'relevant': ...} rows, or an "
+            f"object with queries and relevant_docs; got {type(dataset).__name__}"
+        )
+
+    @classmethod
+    def _of_rows(cls, rows: Iterable[Any]) -> EvaluationSet:
+        queries: dict[QueryId, str] = {}
+        qrels: dict[QueryId, Judgments] = {}
+        places: dict[QueryId, int] = {}
+        for number, row in enumerate(rows, start=1):
+            query_id, text, relevant = _row(row, number)
+            if query_id in places:
+                raise ValueError(
+                    f"query {query_id!r} stands in rows {places[query_id]} and {number}; give each row its own "
+                    "'id', or merge their judgments"
+                )
+            places[query_id] = number
+            queries[query_id], qrels[query_id] = text, relevant
+        return cls._checked(queries, qrels)
+
+    @classmethod
+    def _checked(cls, queries: Mapping[Any, Any], qrels: Mapping[Any, Any]) -> EvaluationSet:
+        if not queries:
+            raise ValueError("the dataset is empty: there is no query to ask")
+        for query_id, text in queries.items():
+            if not isinstance(text, str):
+                raise TypeError(f"the text of query {query_id!r} must be a str, got {text!r}")
+        if stray := [query_id for query_id in qrels if query_id not in queries]:
+            raise ValueError(f"there are judgments for {len(stray)} queries without a text, for example {stray[0]!r}")
+        if bare := [query_id for query_id in queries if query_id not in qrels]:
+            raise ValueError(
+                f"there are no judgments for {len(bare)} of {len(queries)} queries, for example {bare[0]!r}; leave "
+                "these queries out, or give an empty list if nothing is relevant"
+            )
+        return cls(dict(queries), dict(qrels))
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+
+def _part(dataset: Any, name: str) -> Any:
+    return dataset.get(name) if isinstance(dataset, Mapping) else getattr(dataset, name, None)
+
+
+def _row(row: Any, number: int) -> tuple[QueryId, str, Judgments]:
+    if isinstance(row, Mapping):
+        text = _first(row, QUERY_KEYS, number, "query")
+        query_id = next((row[key] for key in ID_KEYS if row.get(key) is not None), text)
+        return query_id, text, _first(row, RELEVANT_KEYS, number, "relevant")
+    if isinstance(row, Sequence) and not isinstance(row, (str, bytes)) and len(row) == 2:  # noqa: PLR2004  (a pair)
+        return row[0], row[0], row[1]
+    raise TypeError(
+        f"row {number} must be a (query, relevant) pair or a {{'query': ..., 'relevant': ...}} mapping, got {row!r}"
+    )
+
+
+def _first(row: Mapping[str, Any], keys: Sequence[str], number: int, what: str) -> Any:
+    for key in keys:
+        if key in row:
+            return row[key]
+    raise ValueError(
+        f"row {number} has no {what!r} (nor {', '.join(keys[1:])}); it has {', '.join(map(repr, row)) or 'nothing'}"
+    )

@@ -1,0 +1,1 @@
+"""Which retrieved text, place or property satisfies which piece of the truth."""

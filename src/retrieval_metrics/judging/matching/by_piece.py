@@ -1,0 +1,164 @@
+"""Join judgments and rankings of items that carry texts, places and properties."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from retrieval_metrics.inputs.pieces import Metadata, Quote, Span, Text
+from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.judging.by_id import NoId, as_list, judge_by_id
+from retrieval_metrics.judging.judged_run import JudgedRun
+from retrieval_metrics.judging.matching.budget import Lengths
+from retrieval_metrics.judging.matching.covered import Coverage
+from retrieval_metrics.judging.matching.keys import IdRule, MetadataRule
+from retrieval_metrics.judging.matching.piece_hits import Findings
+from retrieval_metrics.judging.matching.positions import Geography
+from retrieval_metrics.judging.matching.quotes import QuoteRule
+from retrieval_metrics.judging.matching.spans import SpanRule
+from retrieval_metrics.judging.matching.texts import TextRule
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.judging.matching.matching import Matching
+    from retrieval_metrics.types import QueryId, RunMapping
+
+    Rankings = dict[QueryId, Sequence[Retrieved]]
+
+
+class Rule(Protocol):
+    """Decides for one kind of piece which items satisfy it."""
+
+    def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], findings: Findings) -> None:
+        """Look for the pieces of a query in its ranking: the items with their ranks, each id once."""
+
+
+def judge_items(qrels: Qrels, run: RunMapping, matching: Matching) -> JudgedRun:
+    """Find what satisfies the judgments of every query in its ranking.
+
+    Args:
+        qrels: The judgments.
+        run: Per query a list of `Retrieved`, best first. Queries that are not judged are not looked at.
+        matching: What is compared with what, and how strictly.
+
+    Raises:
+        TypeError: If a ranking holds something else, or ids of run and judgments are of different types.
+        ValueError: If no item has what it is to be matched by, or a quote is too short.
+    """
+    rankings = _read(qrels, run)
+    keys = _keys(rankings, matching, needed=qrels.document_kind is not None or not qrels.has_pieces)
+    if matching.collapse:
+        rankings, keys = _collapsed(rankings, keys)
+    judged = _judge_pieces(qrels, rankings, matching) if qrels.has_pieces else judge_by_id(qrels, keys)
+    judged.lengths = Lengths(qrels.queries, rankings, matching.tokens)
+    return judged
+
+
+def _read(qrels: Qrels, run: RunMapping) -> Rankings:
+    rankings: Rankings = {}
+    given: Mapping[Any, Any] = run
+    for query in qrels.queries:
+        if query not in given:
+            continue
+        ranking = given[query]
+        if isinstance(ranking, Mapping):
+            if ranking:
+                raise TypeError(
+                    f"the ranking of query {query!r} maps ids to scores, but the truth or match= asks for more than "
+                    "ids; pass a list of Retrieved(id, text=..., source=...), best first"
+                )
+            ranking = []
+        items = as_list(ranking, query)
+        for item in items:
+            if not isinstance(item, Retrieved):
+                raise TypeError(
+                    f"the ranking of query {query!r} holds {item!r}, but the truth, match= or the other rankings ask "
+                    "for more than ids; pass Retrieved(id, text=..., source=...) for every item"
+                )
+        rankings[query] = items
+    return rankings
+
+
+def _keys(rankings: Rankings, matching: Matching, *, needed: bool) -> dict[Any, list[Any]]:
+    """Return the id of every item as the matching says; an item without one gets an id that equals nothing."""
+    if not (needed or matching.collapse):
+        return {}
+    key = matching.key
+    keys: dict[Any, list[Any]] = {
+        query: [NoId() if (found := key(item)) is None else found for item in items]
+        for query, items in rankings.items()
+    }
+    without = [query for query, found in keys.items() if any(isinstance(one, NoId) for one in found)]
+    if without and matching.by == "id":
+        raise ValueError(
+            f"an item in the ranking of query {without[0]!r} has no id; match by 'source', 'metadata:<name>' or a "
+            "callable, or judge by Quote, Text or Span"
+        )
+    if without and all(isinstance(one, NoId) for found in keys.values() for one in found):
+        first = next(item for items in rankings.values() for item in items)
+        raise ValueError(f"no retrieved item has a value for match={str(matching)!r}; the first is {first!r}")
+    return keys
+
+
+def _collapsed(rankings: Rankings, keys: Mapping[Any, list[Any]]) -> tuple[Rankings, dict[Any, list[Any]]]:
+    """Return the rankings with every id at its first rank only."""
+    kept: Rankings = {}
+    kept_keys: dict[Any, list[Any]] = {}
+    for query, items in rankings.items():
+        first = dict(zip(reversed(keys[query]), reversed(items), strict=True))
+        once = dict.fromkeys(keys[query])
+        kept[query] = [first[key] for key in once]
+        kept_keys[query] = list(once)
+    return kept, kept_keys
+
+
+def _judge_pieces(qrels: Qrels, rankings: Rankings, matching: Matching) -> JudgedRun:
+    findings, geography = Findings(qrels), Geography(matching.sources)
+    kinds = set(map(type, qrels.documents))
+    spans = SpanRule(qrels, matching, findings, geography)
+    rules: list[Rule] = [spans] if Span in kinds else []
+    if Quote in kinds:
+        rules.append(QuoteRule(qrels, matching))
+    if Text in kinds:
+        rules.append(TextRule(qrels, matching, findings))
+    if Metadata in kinds:
+        rules.append(MetadataRule(qrels))
+    if qrels.document_kind is not None:
+        rules.append(IdRule(qrels, matching))
+    n_retrieved = np.zeros(len(qrels), dtype=np.int64)
+    n_repeated = np.zeros(len(qrels), dtype=np.int64)
+    for index, query in enumerate(qrels.queries):
+        items = rankings.get(query, ())
+        distinct = _distinct(items)
+        n_retrieved[index], n_repeated[index] = len(items), len(items) - len(distinct)
+        for rule in rules:
+            rule.find(index, distinct, findings)
+    judged = JudgedRun(
+        qrels, findings.items(), n_retrieved, n_repeated, places=findings.places(), additions=findings.additions()
+    )
+    if not np.isnan(findings.size).all():
+        judged.coverage = Coverage(
+            qrels,
+            size=findings.size,
+            added=findings.added(),
+            placed=findings.placed,
+            rankings=rankings,
+            geography=geography,
+        )
+    judged.unplaced, judged.ambiguous = spans.unplaced, geography.ambiguous
+    return judged
+
+
+def _distinct(items: Sequence[Retrieved]) -> list[tuple[int, Retrieved]]:
+    """Return the items with their ranks, without those whose id stood in the ranking before."""
+    seen: set[Any] = set()
+    distinct = []
+    for rank, item in enumerate(items, start=1):
+        if item.id is None or item.id not in seen:
+            seen.add(item.id)
+            distinct.append((rank, item))
+    return distinct

@@ -1,0 +1,62 @@
+"""Match ids and properties: by what an item is called or said to be, not by what it holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.checks import id_kind, same_kind
+from retrieval_metrics.inputs.pieces import Metadata, Piece
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.inputs.retrieved import Retrieved
+    from retrieval_metrics.judging.matching.matching import Matching
+    from retrieval_metrics.judging.matching.piece_hits import Findings
+
+
+class IdRule:
+    """Finds ids that stand beside pieces in the truth: each at the first item that has it."""
+
+    def __init__(self, qrels: Qrels, matching: Matching) -> None:
+        self._qrels = qrels
+        self._key = matching.key
+        self._ids: dict[int, dict[Any, int]] = {}
+        for at, document in enumerate(qrels.documents):
+            if not isinstance(document, Piece):
+                self._ids.setdefault(int(qrels.document_query[at]), {})[document] = at
+
+    def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], findings: Findings) -> None:
+        """Look for the ids of a query among the items of its ranking."""
+        ids = dict(self._ids.get(query, {}))
+        if not ids:
+            return
+        keys = [(rank, self._key(item)) for rank, item in ranking]
+        kind = id_kind({type(key) for _, key in keys if key is not None}, "document ids in the run")
+        same_kind(self._qrels.document_kind, "document ids in the qrels", kind, "those in the run")
+        for rank, key in keys:
+            at = ids.pop(key, None)
+            if at is not None:
+                findings.satisfied(at, rank)
+                findings.overlapping(at, rank)
+
+
+class MetadataRule:
+    """Finds properties: an item satisfies them if it has them all."""
+
+    def __init__(self, qrels: Qrels) -> None:
+        self._wanted: dict[int, list[tuple[int, Metadata]]] = {}
+        for at, piece in enumerate(qrels.documents):
+            if isinstance(piece, Metadata):
+                self._wanted.setdefault(int(qrels.document_query[at]), []).append((at, piece))
+
+    def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], findings: Findings) -> None:
+        """Look for the properties of a query among the items of its ranking."""
+        missing = dict(self._wanted.get(query, []))
+        for at, wanted in self._wanted.get(query, []):
+            for rank, item in ranking:
+                if all(item.value(name) == value for name, value in wanted.values):
+                    findings.overlapping(at, rank)
+                    if missing.pop(at, None):
+                        findings.satisfied(at, rank)

@@ -1,0 +1,89 @@
+"""How retrieved items are matched with the truth: the options, each with its default."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import TYPE_CHECKING, TypeAlias
+
+from retrieval_metrics.checks import positive_integer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from retrieval_metrics.inputs.retrieved import Retrieved
+    from retrieval_metrics.types import DocumentId
+
+    Key: TypeAlias = Callable[[Retrieved], DocumentId | None]
+
+METADATA = "metadata:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matching:
+    """How retrieved items are matched with the truth.
+
+    Attributes:
+        by: What an id of the truth is compared with: `"id"`, `"source"`, `"metadata:<name>"`, or a callable that takes
+            a `Retrieved` and returns its id (None: it has none).
+        collapse: Drop every item whose id, as `by` says, stood in the ranking before, so that a document takes one
+            place however many of its chunks came back. Without it a repeat keeps its place and earns nothing.
+        sources: The text of each source, by the name that items and spans call it. With it white space does not count
+            in what spans and items cover, and an item that has no offsets is looked for in its source; without it every
+            character counts.
+        shortest_quote: A `Quote` of fewer characters, white space aside, is an error, because it occurs by chance.
+        text_run: How many words in a row must be the same for a word of a `Text` to count as held.
+        share: A `Span` or a `Text` is satisfied once this share of its characters is covered.
+        overlap: An item counts as relevant in precision if its overlap with a `Span` or a `Text` is at least this share
+            of the shorter of the two.
+        tokens: Counts the tokens of a text, for cut-offs such as `recall@800tokens` where items have no count.
+
+    Raises:
+        ValueError: If an option has a value that means nothing.
+    """
+
+    by: str | Key = "id"
+    collapse: bool = False
+    sources: Mapping[str, str] | None = field(default=None, repr=False, hash=False)
+    shortest_quote: int = 8
+    text_run: int = 5
+    share: float = 0.8
+    overlap: float = 0.5
+    tokens: Callable[[str], int] | None = None
+
+    def __post_init__(self) -> None:
+        self._check_by()
+        positive_integer(self.shortest_quote, "shortest_quote")
+        positive_integer(self.text_run, "text_run")
+        for name, value in (("share", self.share), ("overlap", self.overlap)):
+            if not isinstance(value, Real) or not 0 < value <= 1:
+                raise ValueError(f"{name} must be above 0 and at most 1, got {value!r}")
+
+    def _check_by(self) -> None:
+        if callable(self.by) or self.by in {"id", "source"}:
+            return
+        if not (isinstance(self.by, str) and self.by.startswith(METADATA) and self.by != METADATA):
+            hint = "; a Quote or a Text in the truth is matched with the text as it is" if self.by == "text" else ""
+            raise ValueError(f"match must be 'id', 'source', 'metadata:<name>' or a callable, got {self.by!r}{hint}")
+
+    @property
+    def key(self) -> Key:
+        """What gives the id of an item."""
+        if callable(self.by):
+            return self.by
+        if self.by == "id":
+            return lambda item: item.id
+        name = self.by.removeprefix(METADATA)
+        return lambda item: item.value(name)
+
+    def __str__(self) -> str:
+        return self.by if isinstance(self.by, str) else getattr(self.by, "__name__", repr(self.by))
+
+
+def as_matching(match: str | Key | Matching) -> Matching:
+    """Return the options, from themselves or from what `Matching.by` takes.
+
+    Raises:
+        ValueError: If it is neither.
+    """
+    return match if isinstance(match, Matching) else Matching(by=match)

@@ -1,0 +1,57 @@
+"""Match quotes: an item satisfies a quote if it contains it, typography aside."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.inputs.pieces import Quote
+from retrieval_metrics.judging.matching.normalised import normalised
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.inputs.retrieved import Retrieved
+    from retrieval_metrics.judging.matching.matching import Matching
+    from retrieval_metrics.judging.matching.piece_hits import Findings
+
+
+class QuoteRule:
+    """Finds quotes by containment after normalisation; each text is normalised once."""
+
+    def __init__(self, qrels: Qrels, matching: Matching) -> None:
+        self._quotes: dict[int, list[tuple[int, str]]] = {}
+        self._normalised: dict[str, str] = {}
+        for at, piece in enumerate(qrels.documents):
+            if isinstance(piece, Quote):
+                query = int(qrels.document_query[at])
+                quote = normalised(piece.text)
+                if len(quote) < matching.shortest_quote:
+                    raise ValueError(
+                        f"the quote {piece.text!r} for query {qrels.queries[query]!r} has {len(quote)} characters and "
+                        f"would be found by chance; quote at least {matching.shortest_quote}, or set "
+                        f"match=Matching(shortest_quote={len(quote)})"
+                    )
+                self._quotes.setdefault(query, []).append((at, quote))
+
+    def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], findings: Findings) -> None:
+        """Look for the quotes of a query in the items of its ranking."""
+        quotes = self._quotes.get(query)
+        if not quotes:
+            return
+        missing = dict(quotes)
+        for rank, item in ranking:
+            if item.text is None:
+                continue
+            text = self._text(item.text)
+            for at, quote in quotes:
+                if quote in text:
+                    findings.overlapping(at, rank)
+                    if missing.pop(at, None):
+                        findings.satisfied(at, rank)
+
+    def _text(self, text: str) -> str:
+        found = self._normalised.get(text)
+        if found is None:
+            found = self._normalised[text] = normalised(text)
+        return found

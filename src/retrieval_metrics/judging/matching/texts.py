@@ -1,0 +1,126 @@
+"""Match whole reference texts: by the words that items hold in the same runs as the reference."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, TypeAlias
+from unicodedata import normalize
+
+import numpy as np
+
+from retrieval_metrics.inputs.pieces import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.inputs.retrieved import Retrieved
+    from retrieval_metrics.judging.matching.matching import Matching
+    from retrieval_metrics.judging.matching.piece_hits import Findings
+    from retrieval_metrics.types import BoolArray
+
+    Run: TypeAlias = tuple[str, ...]
+
+# Scripts that put no space between words are read letter by letter.
+_WORD = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+    "|[^\\W_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003ffff]+"
+)
+
+
+def words(text: str) -> list[str]:
+    r"""Return the words of a text in NFKC and without case; punctuation and white space are none.
+
+    Example:
+        >>> words("The \ufb01rst: don't; \u4e2d\u6587")
+        ['the', 'first', 'don', 't', '中', '文']
+    """
+    return _WORD.findall(text.lower() if text.isascii() else normalize("NFKC", normalize("NFKC", text).casefold()))
+
+
+class _Reference:
+    """A reference text, cut into words."""
+
+    def __init__(self, at: int, text: str, longest_run: int) -> None:
+        tokens = words(text)
+        self.at = at
+        self.run = min(longest_run, len(tokens))
+        self.weight = np.array([len(token) for token in tokens], dtype=np.int64)
+        self.size = int(self.weight.sum())
+        self.places: dict[Run, list[int]] = {}
+        for place, run in enumerate(runs_of(tokens, self.run)):
+            self.places.setdefault(run, []).append(place)
+
+    def characters(self, held: BoolArray) -> int:
+        """Return how many characters some of its words have."""
+        return int(self.weight[held].sum())
+
+    def held(self, runs: set[Run]) -> BoolArray | None:
+        """Return which words stand in a run that is among some others; None if none does."""
+        common = self.places.keys() & runs
+        if not common:
+            return None
+        starts = np.array([place for run in common for place in self.places[run]])
+        edges = np.bincount(starts, minlength=len(self.weight) + 1)
+        edges = edges - np.bincount(starts + self.run, minlength=len(self.weight) + 1)
+        return np.cumsum(edges)[:-1] > 0
+
+
+class TextRule:
+    """Finds reference texts by shared runs of words, in time linear in the texts."""
+
+    def __init__(self, qrels: Qrels, matching: Matching, findings: Findings) -> None:
+        self._matching = matching
+        self._references: dict[int, list[_Reference]] = {}
+        self._words: dict[str, list[str]] = {}
+        for at, piece in enumerate(qrels.documents):
+            if isinstance(piece, Text):
+                query = int(qrels.document_query[at])
+                reference = _Reference(at, piece.text, matching.text_run)
+                if not reference.size:
+                    raise ValueError(
+                        f"the reference text {piece.text!r} for query {qrels.queries[query]!r} has no words to match"
+                    )
+                findings.size[at] = reference.size
+                self._references.setdefault(query, []).append(reference)
+
+    def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], findings: Findings) -> None:
+        """Look for the reference texts of a query in the items of its ranking."""
+        references = self._references.get(query)
+        if not references:
+            return
+        lengths = {reference.run for reference in references}
+        covered = {reference.at: np.zeros(len(reference.weight), dtype=np.bool_) for reference in references}
+        for rank, item in ranking:
+            if item.text is None:
+                continue
+            tokens = self._words_of(item.text)
+            runs = {length: set(runs_of(tokens, length)) for length in lengths}
+            for reference in references:
+                held = reference.held(runs[reference.run])
+                if held is None:
+                    continue
+                shorter = min(reference.size, sum(map(len, tokens)))
+                if reference.characters(held) / shorter >= self._matching.overlap:
+                    findings.overlapping(reference.at, rank)
+                so_far = covered[reference.at]
+                before = reference.characters(so_far)
+                so_far |= held
+                findings.cover(reference.at, rank, (before, reference.characters(so_far)), self._matching.share)
+
+    def _words_of(self, text: str) -> list[str]:
+        found = self._words.get(text)
+        if found is None:
+            found = self._words[text] = words(text)
+        return found
+
+
+def runs_of(tokens: Sequence[str], length: int) -> zip[Run]:
+    """Return all runs of `length` words.
+
+    Example:
+        >>> list(runs_of(["a", "b", "c"], 2))
+        [('a', 'b'), ('b', 'c')]
+    """
+    return zip(*(tokens[start:] for start in range(length)), strict=False)

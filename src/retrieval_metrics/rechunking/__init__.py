@@ -1,0 +1,1 @@
+"""Judgments and matches from one chunking to another."""

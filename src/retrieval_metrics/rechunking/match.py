@@ -1,0 +1,117 @@
+"""Which retrieved item satisfies which piece of the truth: to look at before one believes a number."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.judging.by_id import common_queries
+from retrieval_metrics.judging.judge import judge
+from retrieval_metrics.presentation import tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.judging.matching.matching import Key, Matching
+    from retrieval_metrics.types import QrelsMapping, QueryId, Relevant, RunMapping
+
+SHOWN = 60
+"""Longer cells are cut: a quote may fill a page."""
+
+
+class Match(NamedTuple):
+    """One piece of the truth and where it was found.
+
+    Attributes:
+        query: The query.
+        relevant: The id, quote, text, span or property.
+        grade: Its grade.
+        rank: The rank of the item that satisfies it, the last of several that do so together; None if none does.
+    """
+
+    query: QueryId
+    relevant: Relevant
+    grade: float
+    rank: int | None
+
+
+class Matches:
+    """All pieces of the truth with the ranks that satisfy them, query by query.
+
+    Attributes:
+        rows: One for each piece; a sequence of tuples with names, as `pandas.DataFrame` takes it.
+    """
+
+    def __init__(self, rows: Sequence[Match]) -> None:
+        self.rows = tuple(rows)
+
+    @property
+    def missing(self) -> list[Match]:
+        """The relevant pieces that nothing satisfies."""
+        return [row for row in self.rows if row.rank is None and row.grade > 0]
+
+    def __iter__(self) -> Iterator[Match]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __str__(self) -> str:
+        return tables.text(*self._table())
+
+    def _repr_html_(self) -> str:
+        return tables.html(*self._table())
+
+    def __repr__(self) -> str:
+        return f"<Matches: {len(self.rows)} judged, {len(self.missing)} relevant ones not found>"
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        rows = [
+            [
+                f"{_short(row.query)}  {_short(row.relevant)}",
+                f"{row.grade:g}",
+                "-" if row.rank is None else str(row.rank),
+            ]
+            for row in self.rows
+        ]
+        return ["query and what is judged", "grade", "rank"], rows
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 4]}...{text[-1]}"
+
+
+def match(qrels: QrelsMapping | Qrels, run: RunMapping, by: str | Key | Matching = "id") -> Matches:
+    """Find which retrieved item satisfies which piece of the truth, as `evaluate` does before it counts.
+
+    Args:
+        qrels: The judgments, as for `evaluate`.
+        run: The rankings, as for `evaluate`.
+        by: What an id is compared with, or a `Matching`; `evaluate` calls it `match`.
+
+    Raises:
+        TypeError: If judgments or rankings have the wrong type.
+        ValueError: If the run is empty or belongs to other queries, or an option is unknown.
+
+    Example:
+        >>> from retrieval_metrics import Quote, Retrieved
+        >>> qrels = {"q": [Quote("wraps a block"), "c9"]}
+        >>> print(match(qrels, {"q": [Retrieved("c1", "Next."), Retrieved("c2", "It wraps a block.")]}))
+        query and what is judged           grade  rank
+        'q'  Quote(text='wraps a block')       1     2
+        'q'  'c9'                              1     -
+    """
+    truth = as_qrels(qrels)
+    common_queries(run, truth)
+    items = judge(truth, run, by).items
+    rank = dict(zip(items.document.tolist(), items.rank.tolist(), strict=True))
+    return Matches(
+        [
+            Match(truth.queries[query], truth.documents[at], grade, rank.get(at))
+            for at, (query, grade) in enumerate(
+                zip(truth.document_query.tolist(), truth.document_grade.tolist(), strict=True)
+            )
+        ]
+    )

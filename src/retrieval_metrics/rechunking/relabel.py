@@ -1,0 +1,233 @@
+"""Carry judgments made on one chunking over to another."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from retrieval_metrics.inputs.pieces import Piece, Span
+from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.sources import locate
+from retrieval_metrics.judging.matching.covered import merged
+from retrieval_metrics.judging.matching.matching import Matching
+from retrieval_metrics.judging.matching.positions import Geography
+from retrieval_metrics.presentation import tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.inputs.retrieved import Retrieved
+    from retrieval_metrics.types import DocumentId, Judgments, QrelsMapping, QueryId, Relevant
+
+Fate: TypeAlias = Literal["kept", "moved", "split", "merged", "lost"]
+
+_MEANING: Mapping[Fate, str] = {
+    "kept": "the same chunk has the same id",
+    "moved": "one new chunk holds it, under another id or with other edges",
+    "split": "it takes several new chunks to hold it",
+    "merged": "one new chunk holds it together with other old chunks",
+    "lost": "the new chunks do not hold it",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Relabelled:
+    """What became of one label.
+
+    Attributes:
+        query: The query.
+        label: The id of the old chunk.
+        fate: `kept`, `moved`, `split`, `merged` or `lost`.
+        span: The place of the old chunk; None where it is not known, and the label stays an id.
+        new: The ids of the new chunks that hold part of it, largest part first.
+        held: The share of its characters that the new chunks hold together.
+    """
+
+    query: QueryId
+    label: DocumentId
+    fate: Fate
+    span: Span | None
+    new: tuple[DocumentId | None, ...]
+    held: float
+
+
+class Relabelling:
+    """Judgments that no longer depend on how the texts were cut, and what became of every label.
+
+    Attributes:
+        qrels: The judgments, every label a `Span` over its old chunk, flagged as uncertain: that the chunk was relevant
+            does not say which part of it was. They can be evaluated against any chunking of the same sources.
+        labels: What became of each label.
+        counts: How many labels had which fate.
+    """
+
+    def __init__(self, qrels: dict[QueryId, Judgments], labels: Iterable[Relabelled]) -> None:
+        self.qrels: Any = qrels
+        self.labels = list(labels)
+        found = Counter(label.fate for label in self.labels)
+        self.counts: dict[Fate, int] = {fate: found[fate] for fate in _MEANING}
+
+    def __str__(self) -> str:
+        return tables.text(*self._table(), self._notes())
+
+    def _repr_html_(self) -> str:
+        return tables.html(*self._table(), self._notes())
+
+    def __repr__(self) -> str:
+        return f"<Relabelling of {len(self.labels)} labels: {self.counts['lost']} lost>"
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        rows = [[f"{fate}: {meaning}", str(self.counts[fate])] for fate, meaning in _MEANING.items()]
+        return ["labels", "n"], rows
+
+    def _notes(self) -> list[str]:
+        return [
+            f"lost: {label.label!r} of query {label.query!r}, {label.held:.0%} held"
+            + ("" if label.span else "; its place is not known, and it stays an id")
+            for label in self.labels
+            if label.fate == "lost"
+        ]
+
+
+def relabel(
+    qrels: QrelsMapping | Qrels,
+    old_chunks: Iterable[Retrieved],
+    new_chunks: Iterable[Retrieved],
+    *,
+    match: Matching | None = None,
+) -> Relabelling:
+    """Carry judgments by chunk id over to another chunking of the same sources.
+
+    Every label becomes a `Span` over the old chunk. What happens to it in the new chunking is reported label by label;
+    nothing is dropped: a label whose chunk is unknown stays an id, a span that the new chunks do not hold stays a span,
+    and both count against recall as they should. Where both texts are known, a new chunk holds only what reads the same
+    there: offsets into a source that has been edited in between do not match silently.
+
+    Args:
+        qrels: Judgments by chunk id, flat, graded or grouped; pieces such as quotes stay as they are.
+        old_chunks: The chunks the judgments speak of, with source and offsets.
+        new_chunks: The chunks to come, with source and offsets.
+        match: `Matching.sources` locates chunks without offsets and leaves white space out of account;
+            `Matching.share` is how much of a chunk must be held.
+
+    Returns:
+        The new judgments and the report.
+
+    Raises:
+        ValueError: If two old chunks have the same id.
+
+    Example:
+        >>> from retrieval_metrics import Retrieved
+        >>> old = [Retrieved("a", source="s", start=0, end=512), Retrieved("b", source="s", start=512, end=1024)]
+        >>> new = [Retrieved(at, source="s", start=at, end=at + 384) for at in (0, 384, 768)]
+        >>> result = relabel({"q": ["a"]}, old, new)
+        >>> result.labels[0].fate, result.labels[0].new
+        ('split', (0, 384))
+        >>> result.qrels
+        {'q': {Span(source='s', start=0, end=512, uncertain=True): 1.0}}
+    """
+    options = match or Matching()
+    truth = as_qrels(qrels)
+    old, new = (locate(chunks, options.sources or {}) for chunks in (old_chunks, new_chunks))
+    by_id: dict[Any, Retrieved] = {}
+    for chunk in old:
+        if chunk.id in by_id:
+            raise ValueError(f"two old chunks have the id {chunk.id!r}, so a label with that id has no one place")
+        by_id[chunk.id] = chunk
+    chunking = _Chunking(old, new, options)
+    labels: list[Relabelled] = []
+
+    def carried(query: QueryId, relevant: Relevant) -> Relevant:
+        if isinstance(relevant, Piece):
+            return relevant
+        label = chunking.fate_of(query, relevant, by_id.get(relevant))
+        labels.append(label)
+        return label.span or relevant
+
+    def group(query: QueryId, grades: Mapping[Any, float]) -> dict[Any, float]:
+        places: dict[Any, float] = {}
+        for relevant, grade in grades.items():
+            place = carried(query, relevant)
+            places[place] = max(grade, places.get(place, grade))  # two old chunks may stand at one place
+        return places
+
+    judgments: dict[QueryId, Judgments] = {}
+    for index, query in enumerate(truth.queries):
+        given: Any = truth.judgments(index)
+        judgments[query] = group(query, given) if isinstance(given, Mapping) else [group(query, one) for one in given]
+    return Relabelling(judgments, labels)
+
+
+class _Chunking:
+    """Finds what the new chunks hold of an old one."""
+
+    def __init__(self, old: Sequence[Retrieved], new: Sequence[Retrieved], options: Matching) -> None:
+        self._share = options.share
+        self._geography = Geography(options.sources)
+        self._old = _by_source(old)
+        self._new = _by_source(new)
+
+    def fate_of(self, query: QueryId, label: DocumentId, chunk: Retrieved | None) -> Relabelled:
+        """Return what becomes of a label."""
+        if chunk is None or chunk.source is None or chunk.start is None or chunk.end is None or not self._length(chunk):
+            return Relabelled(query, label, "lost", None, (), 0.0)
+        span = Span(chunk.source, chunk.start, chunk.end, uncertain=True)
+        parts = [
+            (self._geography.length(chunk.source, *stretch), stretch, other)
+            for other in self._new.get(chunk.source, ())
+            if (stretch := _common(chunk, other)) is not None and _reads_alike(chunk, other, stretch)
+        ]
+        parts = sorted((part for part in parts if part[0]), key=lambda part: -part[0])
+        union = merged(stretch for _, stretch, _ in parts)
+        held = sum(self._geography.length(chunk.source, *stretch) for stretch in union) / self._length(chunk)
+        new = tuple(other.id for _, _, other in parts)
+        return Relabelled(query, label, self._fate(chunk, [part[2] for part in parts], held), span, new, held)
+
+    def _fate(self, chunk: Retrieved, holding: Sequence[Retrieved], held: float) -> Fate:
+        if held < self._share:
+            return "lost"
+        largest = holding[0]
+        if not self._holds(largest, chunk):
+            return "split"
+        if self._holds(chunk, largest):
+            same = largest.id == chunk.id and (largest.start, largest.end) == (chunk.start, chunk.end)
+            return "kept" if same else "moved"
+        others = (other for other in self._old.get(chunk.source or "", ()) if other is not chunk)
+        return "merged" if any(self._holds(largest, other) for other in others) else "moved"
+
+    def _holds(self, holder: Retrieved, chunk: Retrieved) -> bool:
+        stretch = _common(holder, chunk)
+        if stretch is None or chunk.source is None:
+            return False
+        return self._geography.length(chunk.source, *stretch) / max(self._length(chunk), 1) >= self._share
+
+    def _length(self, chunk: Retrieved) -> int:
+        return self._geography.length(chunk.source or "", chunk.start or 0, chunk.end or 0)
+
+
+def _by_source(chunks: Iterable[Retrieved]) -> dict[str, list[Retrieved]]:
+    by_source: dict[str, list[Retrieved]] = {}
+    for chunk in chunks:
+        if chunk.source is not None and chunk.start is not None and chunk.end is not None:
+            by_source.setdefault(chunk.source, []).append(chunk)
+    return by_source
+
+
+def _common(left: Retrieved, right: Retrieved) -> tuple[int, int] | None:
+    start, end = max(left.start or 0, right.start or 0), min(left.end or 0, right.end or 0)
+    return (start, end) if start < end else None
+
+
+def _reads_alike(left: Retrieved, right: Retrieved, stretch: tuple[int, int]) -> bool:
+    """Return whether two chunks have the same text where they overlap, as far as both texts are known verbatim."""
+    one, other = _verbatim(left, stretch), _verbatim(right, stretch)
+    return one is None or other is None or one == other
+
+
+def _verbatim(chunk: Retrieved, stretch: tuple[int, int]) -> str | None:
+    if chunk.text is None or chunk.start is None or chunk.end is None or len(chunk.text) != chunk.end - chunk.start:
+        return None
+    return chunk.text[stretch[0] - chunk.start : stretch[1] - chunk.start]

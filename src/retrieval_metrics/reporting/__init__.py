@@ -1,0 +1,1 @@
+"""What a table, a figure or a report says of a result."""

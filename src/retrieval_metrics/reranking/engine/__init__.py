@@ -1,0 +1,1 @@
+"""How MMR is computed: exact methods, chosen by size."""

@@ -1,0 +1,72 @@
+"""Which of the exact methods is the fastest for a problem of a given size."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.reranking.engine.directions import Directions
+from retrieval_metrics.reranking.engine.greedy import gram, running_maximum
+from retrieval_metrics.reranking.engine.lazy_greedy import lazy_greedy
+from retrieval_metrics.reranking.engine.marginal_relevance import MarginalRelevance
+from retrieval_metrics.reranking.engine.products import BLOCK, DOUBLE, SINGLE
+from retrieval_metrics.reranking.engine.provisional import Provisional
+from retrieval_metrics.reranking.engine.vectors import cutoff
+from retrieval_metrics.reranking.selection import Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from retrieval_metrics.reranking.engine.greedy import Picks
+    from retrieval_metrics.reranking.engine.problem import Problem
+    from retrieval_metrics.reranking.engine.relevance import Relevance
+    from retrieval_metrics.reranking.engine.vectors import Vectors
+
+    Method = Callable[[MarginalRelevance, int], Picks]
+
+# Measured with tests/benchmarks/mmr.py.
+_GRAM_CANDIDATES = 120
+_GRAM_CANDIDATES_PER_PICK = 3
+_LAZY_CANDIDATES = 250
+_LAZY_BYTES = 50_000_000  # to be read by all the steps together
+_USEFUL_RESOLUTION = 0.1  # of scores of about 1: what cannot tell them apart is not worth a try
+
+
+def fastest(vectors: Vectors, k: int) -> Method:
+    """Return the method that selects `k` of the candidates, shape (n, d), in the least time."""
+    if len(vectors) <= min(_GRAM_CANDIDATES, _GRAM_CANDIDATES_PER_PICK * k):
+        return gram
+    if len(vectors) > _LAZY_CANDIDATES and vectors.nbytes * k > _LAZY_BYTES:
+        return lazy_greedy
+    return running_maximum
+
+
+def solve(problems: Sequence[Problem], k: int | None, lambda_mult: float) -> list[Selection]:
+    """Select `k` candidates by MMR for each of some problems, at least one, that share their candidates.
+
+    Raises:
+        TypeError: If `k` is no integer.
+        ValueError: If `k` is not positive, or a vector has a number that is not finite.
+    """
+    vectors = problems[0].vectors
+    picks = cutoff(k, len(vectors))
+    if not picks:
+        return [Selection.of([], []) for _ in problems]
+    method = fastest(vectors, picks)
+    candidates = Directions(
+        vectors,
+        problems[0].name,
+        precision=DOUBLE if method is gram else None,
+        block=vectors.shape[1] if method is running_maximum else BLOCK,
+    )
+    return [select(candidates, method, picks, problem.measure(), lambda_mult) for problem in problems]
+
+
+def select(candidates: Directions, method: Method, k: int, relevance: Relevance, lambda_mult: float) -> Selection:
+    """Select `k` >= 1 candidates by MMR: in float32 where that suffices and can be proved to, else in float64."""
+    if candidates.precision == SINGLE and candidates.resolution(relevance.largest) < _USEFUL_RESOLUTION:
+        provisional = Provisional(candidates, relevance, lambda_mult)
+        picks, _ = method(provisional, k)
+        scores = provisional.prove(picks)
+        if scores is not None:
+            return Selection.of(picks, scores)
+    return Selection.of(*method(MarginalRelevance(candidates.double, relevance, lambda_mult), k))

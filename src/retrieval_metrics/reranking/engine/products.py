@@ -1,0 +1,83 @@
+"""Dot products of many vectors at once, and how far off they can be."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache, reduce
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from retrieval_metrics.reranking.engine.vectors import Vectors
+
+SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+EPS = {dtype: float(np.finfo(dtype).eps) for dtype in (SINGLE, DOUBLE)}
+ALL = slice(None)
+BLOCK = 384  # dimensions; in float32, narrower blocks have a smaller error, and take longer
+
+
+def dot_products(left: Vectors, right: Vectors, precision: np.dtype[Any], block: int = BLOCK) -> Vectors:
+    """Return the dot product of every vector on the left with the one on the right, or with each, shape (d,) or (m, d).
+
+    They are added up in blocks of dimensions, and then the blocks, because the error of a sum grows with the number of
+    terms that are added in a row. What is of another precision is converted block by block.
+    """
+
+    def of_block(some: slice) -> Vectors:
+        part = left[:, some].astype(precision, copy=False)
+        other = part if right is left else right[..., some].astype(precision, copy=False)
+        products: Vectors = part @ other.T
+        return products
+
+    return of_block(ALL) if block >= left.shape[1] else reduce(np.add, map(of_block, _blocks(left, block)))
+
+
+def squared_lengths(vectors: Vectors, precision: np.dtype[Any]) -> Vectors:
+    """Return the dot product of each vector with itself, shape (n,), of blocks likewise, which are added in float64."""
+    n, d = vectors.shape
+    if vectors.dtype == DOUBLE:
+        return _row_by_row(vectors)
+    if precision == DOUBLE:
+        return reduce(np.add, (_row_by_row(vectors[:, some].astype(DOUBLE)) for some in _blocks(vectors, BLOCK)))
+    whole = d - d % BLOCK
+    blocks = vectors[:, :whole].reshape(n, whole // BLOCK, BLOCK)
+    squares: Vectors = np.add.reduce(_row_by_row(blocks), axis=1, dtype=DOUBLE)
+    return squares + _row_by_row(vectors[:, whole:]) if whole < d else squares
+
+
+def _blocks(vectors: Vectors, block: int) -> Iterator[slice]:
+    return (slice(start, start + block) for start in range(0, vectors.shape[1], block))
+
+
+def _row_by_row(vectors: Vectors) -> Vectors:
+    products: Vectors = np.matmul(vectors[..., np.newaxis, :], vectors[..., np.newaxis])[..., 0, 0]
+    return products
+
+
+@lru_cache
+def rounding_error(dtype: np.dtype[Any], d: int, block: int = BLOCK) -> float:
+    """Return how far a cosine of two vectors of `d` numbers, computed of these products in `dtype`, can be off.
+
+    A dot product adds up as many rounded products as a block has dimensions, and then the blocks; so does each of two
+    lengths, under a square root. With a few operations to spare, each of these roundings is by at most eps / 2, in
+    whatever order the BLAS adds. Source: Higham, Accuracy and Stability of Numerical Algorithms (2002), section 3.1.
+    """
+    terms = sum(min(d, width) + math.ceil(d / width) for width in (block, d if dtype == DOUBLE else BLOCK))
+    relative = (terms + 8) * EPS[dtype] / 2
+    return relative / (1 - relative) if relative < 1 else math.inf
+
+
+def resolution(dtype: np.dtype[Any], d: int, largest: float, block: int = BLOCK) -> float:
+    """Return the least distance of two scores of such cosines that proves which is larger, also in a plain float64 sum.
+
+    Args:
+        dtype: The precision of the products of vectors.
+        d: How many numbers a vector has.
+        largest: The largest absolute relevance.
+        block: How many dimensions of a product were added up in a row.
+    """
+    arithmetic = 4 * EPS[dtype] * (1 + largest)
+    return 2 * (rounding_error(dtype, d, block) + rounding_error(DOUBLE, d, d) + arithmetic)

@@ -1,0 +1,54 @@
+"""Selecting in float32, which takes half the time, and proving afterwards that float64 selects the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.reranking.engine.directions import Directions
+from retrieval_metrics.reranking.engine.marginal_relevance import MarginalRelevance
+from retrieval_metrics.reranking.engine.products import ALL, DOUBLE, EPS, SINGLE
+
+if TYPE_CHECKING:
+    from retrieval_metrics.reranking.engine.relevance import Relevance
+    from retrieval_metrics.reranking.engine.vectors import FloatArray, Indices
+
+_FEW = 8  # rivals at one step that are settled at once if they seem to tie
+_PROVED = 4  # times as many rivals as picks: with more, to select in float64 takes no longer than a proof
+_NOTED = 100_000  # there is no proof with more, so that their list is not in want of memory
+
+
+class Provisional(MarginalRelevance):
+    """Scores in float32: whoever seems best is taken, and where it was close, the rivals are noted for the proof."""
+
+    def __init__(self, candidates: Directions, relevance: Relevance, lambda_mult: float) -> None:
+        """Take the candidates of one query, their relevance to it and the weight of that relevance."""
+        super().__init__(candidates, relevance, lambda_mult)
+        self._tie = 4 * EPS[SINGLE] * (1 + relevance.largest)
+        self._steps: list[int] = []
+        self._rivals: list[int] = []  # each could have been the best at its step
+
+    def _settle(self, best: int, rivals: Indices, lead: float, picks: list[int], rows: Indices | None) -> int:
+        if len(rivals) < _FEW and (not picks or lead <= self._tie):
+            return super()._settle(best, rivals, lead, picks, rows)
+        if len(self._rivals) <= _NOTED:
+            self._rivals += (rivals if rows is None else rows[rivals]).tolist()
+            self._steps += [len(picks)] * len(rivals)
+        return best
+
+    def prove(self, picks: list[int]) -> FloatArray | None:
+        """Return the float64 score of each pick, or None unless each is certain to be ahead of all its rivals."""
+        k, vectors = len(picks), self.candidates.vectors
+        place = {row: i for i, row in enumerate(dict.fromkeys(picks + self._rivals))}
+        if len(place) > (1 + _PROVED) * k or len(self._rivals) > _NOTED:
+            return None
+        rows = np.array(list(place))
+        chosen = Directions(vectors[rows], "candidates", precision=DOUBLE)
+        scores = np.empty((k, len(rows)))  # at every step, of every row
+        scores[0] = self.lambda_mult * self.relevance.of(chosen, rows)
+        redundancy = np.maximum.accumulate(chosen.cosines_between(slice(k - 1), ALL), axis=0)
+        np.subtract(scores[0], (1 - self.lambda_mult) * redundancy, out=scores[1:])
+        picked = scores.diagonal().copy()
+        lead = picked[self._steps] - scores[self._steps, [place[rival] for rival in self._rivals]]
+        return picked if (lead > chosen.resolution(self.relevance.largest)).all() else None

@@ -1,0 +1,69 @@
+"""How relevant the candidates are to the query: as given, or by their cosine with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from retrieval_metrics.reranking.engine.exact import exact_cosines
+
+if TYPE_CHECKING:
+    from retrieval_metrics.reranking.engine.directions import Directions
+    from retrieval_metrics.reranking.engine.vectors import FloatArray, Indices, Vectors
+
+
+class Relevance(Protocol):
+    """The relevance of candidates to one query."""
+
+    @property
+    def largest(self) -> float:
+        """A bound on the absolute value of every relevance."""
+
+    def of(self, candidates: Directions, rows: Indices | slice) -> Vectors:
+        """Return the relevance of candidates that stand in these rows, in the precision of their cosines."""
+
+    def exactly(self, vectors: Vectors, rows: Indices) -> FloatArray:
+        """Return the float64 relevance of some of the candidates, shape (rows,)."""
+
+
+@dataclass(frozen=True)
+class GivenRelevance:
+    """Numbers from elsewhere, for example from a cross-encoder."""
+
+    values: FloatArray
+
+    @property
+    def largest(self) -> float:
+        """The largest absolute value."""
+        return float(np.abs(self.values).max())
+
+    def of(self, candidates: Directions, rows: Indices | slice) -> Vectors:  # noqa: ARG002  # they need not be looked at
+        """Return what was given for these rows."""
+        return self.values[rows]
+
+    def exactly(self, vectors: Vectors, rows: Indices) -> FloatArray:  # noqa: ARG002  # they need not be looked at
+        """Return what was given for these rows."""
+        return self.values[rows]
+
+
+@dataclass(frozen=True)
+class CosineRelevance:
+    """The cosine with the query."""
+
+    query: Directions  # a single one, in float64
+    largest: float = 1.0
+
+    @cached_property
+    def _unit(self) -> Vectors:
+        return self.query.unit(0)
+
+    def of(self, candidates: Directions, rows: Indices | slice) -> Vectors:  # noqa: ARG002  # the vectors are all there is
+        """Return the cosine of each candidate with the query."""
+        return candidates.cosines(self._unit)
+
+    def exactly(self, vectors: Vectors, rows: Indices) -> FloatArray:
+        """Return the cosine of some candidates with the query, as the definition reads."""
+        return exact_cosines(vectors, rows, self.query.vectors, np.zeros_like(rows))

@@ -1,0 +1,124 @@
+"""What was met on the way to the numbers: counted, and said in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import numpy as np
+
+from retrieval_metrics.inputs.retrieve import RetrievedRun
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.scoring.rules import Rules
+    from retrieval_metrics.types import BoolArray, IntArray, QueryId
+
+NOTHING_FOUND = "none of the retrieved documents is judged for its query, so every metric is 0"
+OTHER_IDS = "are the ids of chunks compared with the ids of documents?"
+
+
+class Counts(TypedDict):
+    """What was met on the way, in numbers.
+
+    Attributes:
+        queries: Judged queries.
+        scored: Judged queries that enter the means: under standard rules all that have a relevant document, missing
+            ones included.
+        missing: Judged queries for which nothing was retrieved.
+        failed: Judged queries for which the retriever raised; they are among the missing.
+        unjudged_queries: Queries of the run that are not judged; they are left out.
+        no_relevant: Judged queries without a relevant document.
+        duplicates: Places of the rankings taken by a document that stood there before.
+        ties: Queries in which a judged document has the same score as another document.
+        unplaced: Retrieved items that could not be compared with a span, because their place in its source is not
+            known.
+        ambiguous: Items without offsets whose text stands in their source more than once; the first place was taken.
+    """
+
+    queries: int
+    scored: int
+    missing: int
+    failed: int
+    unjudged_queries: int
+    no_relevant: int
+    duplicates: int
+    ties: int
+    unplaced: int
+    ambiguous: int
+
+
+def count(
+    judged: JudgedRun, run: Mapping[Any, Any], kept: IntArray, rules: Rules, among: IntArray | None = None
+) -> Counts:
+    """Count what was met.
+
+    Args:
+        judged: The judged run.
+        run: The run it was judged from.
+        kept: Positions of the queries that the rules keep in the result.
+        rules: The rules.
+        among: Positions of the judged queries that are looked at; None looks at all, and at the rest of the run too.
+            What is known of the whole run alone, `unplaced` and `ambiguous`, is then 0.
+    """
+    looked_at = np.arange(judged.n_queries) if among is None else among
+    undefined = judged.n_relevant() == 0
+    tied = np.unique(judged.items.query[judged.items.tied > 1])
+    unjudged = len(run) - sum(map(run.__contains__, judged.qrels.queries)) if among is None else 0
+    return Counts(
+        queries=len(looked_at),
+        scored=int(np.count_nonzero(enters_means(~undefined[kept], rules))),
+        missing=int(np.count_nonzero(judged.n_retrieved[looked_at] == 0)),
+        failed=len(failures(judged, run, among)),
+        unjudged_queries=unjudged,
+        no_relevant=int(np.count_nonzero(undefined[looked_at])),
+        duplicates=int(judged.n_repeated[looked_at].sum()),
+        ties=len(tied if among is None else np.intersect1d(tied, among)),
+        unplaced=judged.unplaced if among is None else 0,
+        ambiguous=judged.ambiguous if among is None else 0,
+    )
+
+
+def enters_means(has_relevant: BoolArray, rules: Rules) -> BoolArray:
+    """Return which of the queries that the rules keep enter the means: those with a relevant document, or all."""
+    return has_relevant | (rules.no_relevant == "zero")
+
+
+def failures(judged: JudgedRun, run: Mapping[Any, Any], among: IntArray | None = None) -> dict[QueryId, Exception]:
+    """Return the errors of the judged queries (of some of them) whose retriever raised."""
+    errors = run.errors if isinstance(run, RetrievedRun) else {}
+    if not errors:
+        return {}
+    queries = judged.qrels.queries
+    chosen = queries if among is None else [queries[at] for at in among.tolist()]
+    return {query: errors[query] for query in chosen if query in errors}
+
+
+_REPEATS = {
+    "ignore": "earn nothing",
+    "count": "are hits again",
+    "collapse": "were taken out of the rankings",
+    "error": "are refused",
+}
+
+
+def describe(counts: Counts, rules: Rules) -> list[str]:
+    """Return what was met in words, one line each, without what did not occur."""
+    scored_zero = ", scored 0"
+    said: dict[str, str] = {
+        "missing": "with nothing retrieved"
+        + (scored_zero if rules.missing == "zero" else "; those not in the run left out"),
+        "failed": "for which the retriever failed" + (scored_zero if rules.missing == "zero" else ""),
+        "unjudged_queries": "in the run but not judged, left out",
+        "no_relevant": "without a relevant document"
+        + (scored_zero if rules.no_relevant == "zero" else ", undefined and out of the means"),
+        "ties": "in which a judged document ties with another",
+        "duplicates": f"repeated documents, which {_REPEATS[rules.repeats]}",
+        "unplaced": "retrieved items whose place in a source is not known, so that no span was found in them",
+        "ambiguous": "items that stand in their source more than once, taken to be the first",
+    }
+    numbers: Mapping[str, Any] = counts
+    queries = f"{counts['queries']} {'query' if counts['queries'] == 1 else 'queries'}"
+    first = queries if rules.name == "standard" else f"{queries}, {rules.name} rules"
+    return [first, *(f"{numbers[key]} {text}" for key, text in said.items() if numbers[key])]

@@ -1,0 +1,71 @@
+"""How high a metric can get on these queries: what its confidence interval may take for possible."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.judging.judged_run import Items, JudgedRun, is_relevant, ordinals
+from retrieval_metrics.judging.matching.budget import Budget
+from retrieval_metrics.scoring.score import score_metric
+
+if TYPE_CHECKING:
+    from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.scoring.rules import Rules
+    from retrieval_metrics.statistics.sums import Sums
+    from retrieval_metrics.types import FloatArray
+
+BELOW_ONE = frozenset({"precision", "f1", "rbp", "err"})
+"""Metrics of which even an ideal ranking may score less than 1: precision@5 is 0.2 where one document is relevant."""
+
+
+def ideal_values(metric: Metric, judged: JudgedRun, rules: Rules) -> FloatArray | None:
+    """Return the metric of each query's ideal ranking, shape (queries,), where it may be less than 1 and is known."""
+    if metric.name not in BELOW_ONE or not _has_known_ideal(metric, judged.qrels):
+        return None
+    return score_metric(_ideal_run(judged.qrels, dict(metric.parameters).get("rel")), metric, rules)
+
+
+def bounds(metric: Metric, smallest: float, largest: float, ideal: float | None) -> tuple[float, float]:
+    """Return the least and the largest value that a metric can have on some queries.
+
+    Args:
+        metric: The metric.
+        smallest: The least of its values, which always lie within; NaN if there are none.
+        largest: The greatest of them.
+        ideal: The greatest of the `ideal_values` of these queries; None where they are not known, and then a bounded
+            metric reaches 1.
+    """
+    if not metric.definition.bounded or largest > 1 or smallest < 0:
+        return (-inf if smallest < 0 else 0.0), inf
+    if ideal is None:
+        return 0.0, 1.0
+    return 0.0, min(max(ideal, largest), 1.0) or 1.0
+
+
+def is_binary(metric: Metric, sums: Sums) -> bool:
+    """Return whether all values are 0 or 1; of a binary metric the means over orders of equal scores need not be."""
+    return metric.definition.binary and sums.total == sums.total_of_squares
+
+
+def _has_known_ideal(metric: Metric, qrels: Qrels) -> bool:
+    """Return whether sorting the relevant documents by grade gives the metric's best value.
+
+    It does not where one document may satisfy several groups, unless they are merely counted, and it is unknown where
+    items of unknown length or number may satisfy a piece.
+    """
+    return (metric.name == "precision" or qrels.is_flat) and not (qrels.has_pieces or isinstance(metric.k, Budget))
+
+
+def _ideal_run(qrels: Qrels, rel: object) -> JudgedRun:
+    """Return the run that retrieves every relevant document, best first, and nothing else."""
+    grade = qrels.document_grade
+    relevant = np.flatnonzero(is_relevant(grade, rel if isinstance(rel, (int, float)) else None))
+    document = relevant[np.lexsort((-grade[relevant], qrels.document_query[relevant]))]
+    query = qrels.document_query[document]
+    items = Items(document, query, ordinals(query), grade[document], np.ones(len(document), dtype=np.int64))
+    n_retrieved = np.bincount(query, minlength=len(qrels)).astype(np.int64)
+    return JudgedRun(qrels, items, n_retrieved, np.zeros(len(qrels), dtype=np.int64))

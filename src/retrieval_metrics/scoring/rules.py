@@ -1,0 +1,214 @@
+"""Rule sets: what a library does where the literature leaves a choice, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from retrieval_metrics.definition.definition import ParameterValue
+
+Ties: TypeAlias = Literal["docid", "input", "expected"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What happens in the situations that libraries treat differently.
+
+    Attributes:
+        name: The name printed with the results.
+        missing: A judged query that is not in the run has retrieved nothing (`"zero"`), or is left out (`"skip"`).
+        empty: A query for which nothing was retrieved scores what the formula gives, 0 (`"zero"`), is undefined and
+            leaves the mean (`"undefined"`), or is an error.
+        no_relevant: A query without a relevant document is undefined and leaves the mean (`"undefined"`), scores 0 and
+            stays (`"zero"`), scores 1 if nothing was retrieved either and else 0 (`"match"`), or is an error.
+        negative: A document of negative grade is judged and gains nothing (`"nonrelevant"`), or counts as never judged
+            (`"unjudged"`).
+        groups: Each group of alternatives is credited once (`"credit"`), or every document of every group is needed on
+            its own (`"flatten"`).
+        repeats: A document that is retrieved again keeps its rank and earns nothing (`"ignore"`), is a hit again
+            (`"count"`), is taken out of the ranking before anything is ranked (`"collapse"`), or is an error. Where
+            pieces such as quotes are matched, not ids, counting and taking out are ignoring.
+        ties: Documents with equal scores are ordered by their id, descending (`"docid"`), stay in the order in which
+            they were given (`"input"`), or the value is the mean over all their orders (`"expected"`).
+        grades: Any finite grade (`"real"`), or only whole numbers (`"integer"`; others are an error).
+        parameters: Per metric name, parameters that differ from the metric's own defaults. What a metric's name says
+            explicitly (`map(norm=retrieved)`) wins over this.
+        exceptions: Per metric name, which of `empty`, `no_relevant` and `repeats` are different for this metric.
+        metrics: The metrics that the library has; None if it has all. The others are computed by the same rules.
+    """
+
+    name: str
+    missing: Literal["zero", "skip"] = "zero"
+    empty: Literal["zero", "undefined", "error"] = "zero"
+    no_relevant: Literal["undefined", "zero", "match", "error"] = "undefined"
+    negative: Literal["nonrelevant", "unjudged"] = "nonrelevant"
+    groups: Literal["credit", "flatten"] = "credit"
+    repeats: Literal["ignore", "count", "collapse", "error"] = "ignore"
+    ties: Ties = "docid"
+    grades: Literal["real", "integer"] = "real"
+    parameters: Mapping[str, Mapping[str, ParameterValue]] = field(default_factory=dict)
+    exceptions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    metrics: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for metric, changed in self.exceptions.items():
+            if not set(changed) <= {"empty", "no_relevant", "repeats"}:
+                raise ValueError(
+                    f"the exceptions of {self.name} for {metric} must be among empty, no_relevant and repeats, got "
+                    f"{sorted(changed)}"
+                )
+
+    def of(self, metric: str) -> Rules:
+        """Return the rules as they are for one metric, without exceptions.
+
+        Example:
+            >>> LLAMA_INDEX.repeats, LLAMA_INDEX.of("recall").repeats
+            ('count', 'ignore')
+        """
+        changed: Mapping[str, Any] = self.exceptions.get(metric, {})
+        return replace(self, exceptions={}, **changed) if changed else self
+
+    def has(self, metric: str) -> bool:
+        """Return whether the library has that metric at all."""
+        return self.metrics is None or metric in self.metrics
+
+
+STANDARD = Rules(name="standard")
+"""The default: see the table "What each situation does" in the README."""
+
+TREC_EVAL = Rules(
+    name="trec_eval",
+    missing="skip",
+    no_relevant="zero",
+    negative="unjudged",
+    repeats="error",
+    grades="integer",
+    metrics=("map", "ndcg", "mrr", "precision", "recall", "hit_rate", "r_precision", "bpref"),
+)
+"""What trec_eval does, through pytrec_eval-terrier 0.5.11: the same value for every query, to 1e-9, for str ids, whole
+grades and scores whose order and ties are the same in 32 bits, in map, ndcg, mrr, r_precision and bpref without a
+cut-off, and map, ndcg, precision, recall and hit_rate (there: success) with one. Raises where a document is retrieved
+twice (trec_eval: "duplicate docs") and where a grade is no whole number (pytrec_eval: TypeError)."""
+
+LLAMA_INDEX = Rules(
+    name="llama_index",
+    empty="error",
+    no_relevant="error",
+    groups="flatten",
+    repeats="count",
+    ties="input",
+    parameters={"precision": {"norm": "distinct"}, "ndcg": {"gain": "binary", "ideal": "uncut"}},
+    exceptions={"precision": {"repeats": "ignore"}, "recall": {"repeats": "ignore"}},
+    metrics=("hit_rate", "mrr", "precision", "recall", "map", "ndcg"),
+)
+"""What llama-index-core 0.14.25 does in `llama_index/core/evaluation/retrieval/metrics.py`, with a list of k documents
+for `@k`: `AveragePrecision` and `NDCG` walk the list and take a repeated document as a hit again, so they may exceed 1;
+`Precision` and `Recall` compare sets; `Precision` divides by the distinct documents retrieved; `NDCG` is binary and its
+ideal holds every expected id, however short the list. Every `compute` raises ValueError ("Retrieved ids and expected
+ids must be provided") where nothing was retrieved or nothing is relevant; so do these rules. Not covered: the granular
+options, and expected ids that are given twice."""
+
+HAYSTACK = Rules(
+    name="haystack",
+    no_relevant="zero",
+    groups="flatten",
+    ties="input",
+    parameters={"ndcg": {"ideal": "uncut"}},
+    metrics=("hit_rate", "mrr", "recall", "map", "ndcg"),
+)
+"""What haystack-ai 3.4.0 does in `haystack/components/evaluators`, with a list of k documents for `@k`:
+`document_ndcg.py` has linear gains and an ideal of all relevant documents, however short the list;
+`document_map.py` divides by all of them (since 2026; before, by those found); each relevant document is credited
+once and a repeat keeps its place; `document_recall.py` is recall in its mode multi_hit and hit rate in single_hit. Its
+ground truth are the documents with a grade above 0. Compared by id: `document_comparison_field="id"`."""
+
+RAGAS = Rules(
+    name="ragas",
+    groups="flatten",
+    repeats="count",
+    ties="input",
+    parameters={"precision": {"norm": "distinct"}, "map": {"norm": "retrieved"}},
+    exceptions={
+        "precision": {"empty": "undefined", "no_relevant": "zero", "repeats": "ignore"},
+        "recall": {"repeats": "ignore"},
+    },
+    metrics=("precision", "recall", "map"),
+)
+"""What ragas 0.4.3 does without a model, with a list of k contexts for `@k`: in `metrics/_context_precision.py`,
+`IDBasedContextPrecision` (precision) compares sets and is NaN where nothing was retrieved, and
+`NonLLMContextPrecisionWithReference` (map, where texts are equal or differ by more than its threshold) divides by the
+relevant contexts found, repeats counted again, plus 1e-10, so it agrees to 1e-9; in `metrics/_context_recall.py`,
+`IDBasedContextRecall` (recall) compares sets. NaN leaves the mean. With nothing relevant recall is NaN and the
+average precision raises ValueError ("max() iterable argument is empty"), which `evaluate` turns into NaN; only if
+nothing was retrieved either it is 0 there and undefined here."""
+
+AUTORAG = Rules(
+    name="autorag",
+    no_relevant="zero",
+    repeats="count",
+    ties="input",
+    parameters={
+        "precision": {"norm": "retrieved"},
+        "f1": {"norm": "retrieved"},
+        "mrr": {"per": "group"},
+        "map": {"per": "group", "norm": "retrieved"},
+        "ndcg": {"gain": "binary", "of": "documents", "ideal": "retrieved"},
+    },
+    exceptions={name: {"repeats": "ignore"} for name in ("precision", "recall", "f1")},
+    metrics=("precision", "recall", "f1", "mrr", "map", "ndcg"),
+)
+"""What AutoRAG 0.3.27 documents and codes in `autorag/evaluation/metric/retrieval.py`: reciprocal rank and average
+precision are means over the groups, average precision divides by the relevant retrieved, NDCG is binary over all
+documents of all groups with an ideal as long as the list, and precision divides by the number retrieved. Average
+precision and NDCG take a repeated document as a hit again; precision and recall compare sets, but precision divides by
+the list. Its decorator gives None instead of a value where nothing was retrieved; the functions themselves, and these
+rules, give 0."""
+
+MLFLOW = Rules(
+    name="mlflow",
+    no_relevant="match",
+    groups="flatten",
+    repeats="count",
+    ties="input",
+    parameters={"precision": {"norm": "retrieved"}, "ndcg": {"gain": "binary", "ideal": "expanded"}},
+    exceptions={"precision": {"no_relevant": "zero", "repeats": "count"}, "recall": {"repeats": "ignore"}},
+    metrics=("precision", "recall", "ndcg"),
+)
+"""What mlflow 3.17.2 does in `mlflow/metrics/metric_definitions.py`: `_precision_at_k_eval_fn` counts a repeated
+document again and divides by the number retrieved, `_recall_at_k_eval_fn` compares sets, and `_ndcg_at_k_eval_fn` is
+binary, takes each repeat of a relevant document as one more relevant document (`_expand_duplicate_retrieved_docs`) and
+cuts the ideal at the number retrieved. With nothing relevant recall and NDCG are 1 if nothing was retrieved either, and
+else 0; precision is 0. It has no metric without a cut-off."""
+
+RULE_SETS: Mapping[str, Rules] = {
+    rules.name: rules for rules in (STANDARD, TREC_EVAL, LLAMA_INDEX, HAYSTACK, RAGAS, AUTORAG, MLFLOW)
+}
+
+
+def as_rules(semantics: str | Rules, ties: str | None = None) -> Rules:
+    """Return the rule set of that name, or the given one.
+
+    Args:
+        semantics: A name or a rule set.
+        ties: What it does with ties instead of what it says.
+
+    Raises:
+        ValueError: If no rule set has that name, or `ties` is unknown.
+        TypeError: If it is neither a name nor a rule set.
+    """
+    if not isinstance(semantics, (str, Rules)):
+        raise TypeError(f"semantics must be the name of a rule set or a Rules, got {type(semantics).__name__}")
+    if isinstance(semantics, str) and semantics not in RULE_SETS:
+        known = ", ".join(RULE_SETS)
+        raise ValueError(f"unknown semantics {semantics!r}; known are {known}, or pass your own Rules(...)")
+    rules = RULE_SETS[semantics] if isinstance(semantics, str) else semantics
+    if ties is None:
+        return rules
+    if ties not in get_args(Ties):
+        raise ValueError(
+            f"ties must be one of {', '.join(get_args(Ties))}, or None for what the rule set says, got {ties!r}"
+        )
+    return replace(rules, ties=ties)  # type: ignore[arg-type]  # one of them, as was just checked

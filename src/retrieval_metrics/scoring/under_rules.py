@@ -1,0 +1,79 @@
+"""What a rule set makes of judgments and runs before any metric is computed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.inputs.run import Run
+from retrieval_metrics.judging.judge import judge
+
+if TYPE_CHECKING:
+    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.judging.matching.matching import Key, Matching
+    from retrieval_metrics.scoring.rules import Rules
+    from retrieval_metrics.types import BoolArray, RunMapping
+
+
+def truth_under(truth: Qrels, rules: Rules) -> Qrels:
+    """Return the judgments as the rules read them.
+
+    Raises:
+        ValueError: If a grade is no whole number and the rules know no other.
+    """
+    if rules.negative == "unjudged":
+        truth = truth.without_negative_grades()
+    if rules.grades == "integer":
+        truth.require_integer_grades(rules.name)
+    return truth.flattened() if rules.groups == "flatten" else truth
+
+
+def judge_under(truth: Qrels, run: RunMapping | Run, match: str | Key | Matching, rules: Rules) -> JudgedRun:
+    """Join judgments and rankings; equal scores stand by document id, unless the rules leave them as they came."""
+    return judge(truth, _by_rows(run, rules), match, "input" if rules.ties == "input" else "docid")
+
+
+def _by_rows(run: RunMapping | Run, rules: Rules) -> RunMapping | Run:
+    """Return a run query by query if the rules ask where its repeats stand, which its columns do not say."""
+    asks = {rules.repeats, *(changed.get("repeats") for changed in rules.exceptions.values())} & {"count", "collapse"}
+    divides = any(parameters.get("norm") == "distinct" for parameters in rules.parameters.values())
+    return run.as_dict() if isinstance(run, Run) and (asks or divides) else run
+
+
+def refuse(judged: JudgedRun, rules: Rules) -> None:
+    """Raise if the rules refuse a query.
+
+    Raises:
+        ValueError: If they do, naming the first such query and the rule.
+    """
+    for rule, (queries, complaint) in refusals(judged, rules).items():
+        if queries.any():
+            query = judged.qrels.queries[int(queries.argmax())]
+            raise ValueError(
+                f'{complaint.format(query=repr(query))}, which {rules.name} refuses ({rule}="error"); {_ADVICE[rule]}'
+            )
+
+
+def refusals(judged: JudgedRun, rules: Rules) -> dict[str, tuple[BoolArray, str]]:
+    """Return for each rule that refuses something which queries it refuses, and why."""
+    met = {
+        "repeats": (judged.n_repeated > 0, "the ranking of query {query} holds a document twice"),
+        "no_relevant": (judged.n_relevant() == 0, "query {query} has no relevant document"),
+        "empty": (judged.n_retrieved == 0, "nothing was retrieved for query {query}"),
+    }
+    return {rule: found for rule, found in met.items() if getattr(rules, rule) == "error"}
+
+
+def fractions(truth: Qrels) -> BoolArray:
+    """Return which queries have a grade that is no whole number, shape (queries,)."""
+    found: BoolArray = np.bincount(truth.document_query, truth.document_grade % 1 != 0, minlength=len(truth)) > 0
+    return found
+
+
+_ADVICE = {
+    "repeats": 'remove it, or use semantics="standard", where only the first counts',
+    "no_relevant": 'remove the query, or use semantics="standard", where it is counted and leaves the mean',
+    "empty": 'remove the query, or use semantics="standard", where it scores 0',
+}

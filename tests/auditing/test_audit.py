@@ -1,0 +1,205 @@
+"""An audit says which rule makes each difference, and switching that rule alone makes it again."""
+
+import math
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import retrieval_metrics as rm
+from retrieval_metrics.auditing.attribution import Switch, effective, switched
+from retrieval_metrics.definition.metric import Metric
+from retrieval_metrics.scoring.rules import RULE_SETS
+from rule_cases import cases
+
+NAMES = ["ndcg@3", "ndcg", "map@5", "map", "mrr@10", "precision@5", "recall@2", "f1@3", "hit_rate@1", "bpref"]
+
+
+@cache
+def generated() -> tuple[dict[int, Any], dict[int, Any]]:
+    """2,000 cases as lists and as scored rankings with ties, some missing from the run."""
+    qrels: dict[int, Any] = {}
+    run: dict[int, Any] = {}
+    for number, case in enumerate(cases(9)):
+        qrels[number] = [dict(group) for group in case.groups]
+        if number % 3 == 0:
+            run[number] = {d: float(-(place // 2)) for place, d in enumerate(dict.fromkeys(case.ranking))}
+        elif number % 20:
+            run[number] = case.ranking
+    return qrels, run
+
+
+@cache
+def audited() -> rm.Audit:
+    return rm.audit(*generated(), NAMES)
+
+
+def agree(left: float, right: float) -> bool:
+    return (math.isnan(left) and math.isnan(right)) or abs(left - right) < 1e-9
+
+
+class TestAttribution:
+    def test_every_difference_has_a_rule_and_only_one_explanation(self) -> None:
+        audit = audited()
+        explained: dict[tuple[str, str, Any], int] = {}
+        for found in audit.differences:
+            assert found.rules
+            assert found.meaning
+            for query in found.queries:
+                key = (found.semantics, found.metric, query)
+                explained[key] = explained.get(key, 0) + 1
+        assert set(explained.values()) == {1}
+        differing = set()
+        for name in audit.semantics[1:]:
+            for at, metric in enumerate(audit.metrics):
+                if RULE_SETS[name].has(metric.name):
+                    values = audit.values  # noqa: PD011  (not pandas')
+                    columns = zip(audit.queries, values[name][:, at], values["standard"][:, at], strict=True)
+                    differing |= {(name, str(metric), q) for q, theirs, ours in columns if not agree(theirs, ours)}
+        assert set(explained) == differing
+        assert len(differing) > 10_000
+
+    @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+    def test_an_evaluation_with_those_rules_switched_has_the_value_of_the_library(self) -> None:
+        qrels, run = generated()
+        checked = 0
+        for found in audited().differences:
+            metric, other = Metric.parse(found.metric), RULE_SETS[found.semantics]
+            theirs = effective(other, metric)
+            ours = effective(RULE_SETS["standard"], metric)
+            chosen = [switch for switch in _all_switches(theirs, metric) if str(switch) in found.rules]
+            assert len(chosen) == len(found.rules)
+            rules = switched(ours, chosen, metric)
+            if "error" in {rules.repeats, rules.empty, rules.no_relevant} or rules.grades == "integer":
+                assert math.isnan(found.value) or "error" not in str(found.rules)
+                continue
+            query: Any = found.example
+            one = {query: run.get(query, [])}
+            if query not in run and rules.missing == "skip":
+                assert math.isnan(found.value)
+                continue
+            result = rm.evaluate({query: qrels[query]}, one, metric, semantics=rules)
+            assert agree(result.per_query[str(metric)][query], found.value), found
+            checked += 1
+        assert checked > 100
+
+    def test_one_rule_is_enough_for_most(self) -> None:
+        sizes = [len(found.rules) for found in audited().differences for _ in found.queries]
+        assert sizes.count(1) > 0.7 * len(sizes)
+        assert max(sizes) <= 4
+
+    def test_the_means_are_those_of_an_evaluation(self) -> None:
+        qrels, run = generated()
+        rules = RULE_SETS["haystack"]
+        with pytest.warns(rm.RetrievalWarning, match="nothing was retrieved"):
+            result = rm.evaluate(qrels, run, NAMES, semantics=rules)
+        means = audited().means["haystack"]
+        assert set(means) == {name for name in NAMES if rules.has(Metric.parse(name).name)}
+        assert dict(means) == {name: result.means[name] for name in means}
+
+    def test_ties_averaged_over_their_orders_are_named(self) -> None:
+        mine = rm.Rules(name="mine", ties="expected")
+        audit = rm.audit({"q": ["a"]}, {"q": {"a": 1.0, "b": 1.0}}, "mrr", semantics=["standard", mine])
+        (found,) = audit.differences
+        assert (found.rules, found.value, found.reference) == (("ties=expected",), 0.75, 0.5)
+        assert found.detail == "document 'a' has the same score as 1 other"
+
+
+def _all_switches(rules: rm.Rules, metric: Metric) -> list[Switch]:
+    fields = ("repeats", "ties", "groups", "negative", "grades", "missing", "empty", "no_relevant")
+    parameters = rules.parameters[metric.name]
+    return [
+        *(Switch(field, getattr(rules, field)) for field in fields),
+        *(Switch(key, value, is_parameter=True) for key, value in parameters.items()),
+    ]
+
+
+PRINTED = """\
+metric       standard  llama_index  haystack
+ndcg           0.6257       1.1320    0.6257
+precision@5    0.2000       0.7500         -
+3 queries; compared with standard
+llama_index: raises an error for 1 of 3, which its means leave out
+llama_index: a repeated document counts again (ndcg in 1 of 3); ndcg of query 'q7' is 1.2641 instead of 0.8772: \
+document 'd7' is retrieved twice
+llama_index: a query with nothing retrieved is refused (ndcg in 1, precision@5 in 1 of 3); ndcg of query 'q9' is \
+left out instead of 0.0000
+llama_index: the denominator is the number of distinct documents retrieved (precision@5 in 2 of 3); precision@5 of \
+query 'q8' is 1.0000 instead of 0.2000: 1 retrieved, 1 relevant, k is 5
+70% of the first 10 retrieved documents are judged; the others count as not relevant, whether they are or not
+"""
+
+
+class TestWhatItPrints:
+    QRELS = {"q7": ["d7", "d9"], "q8": ["d1"], "q9": ["d2"]}  # noqa: RUF012  (never changed)
+    RUN = {"q7": ["d7", "d7", "x", "d9", "y"], "q8": ["d1"], "q9": []}  # noqa: RUF012  (never changed)
+
+    def audit(self) -> rm.Audit:
+        return rm.audit(
+            self.QRELS, self.RUN, ["ndcg", "precision@5"], semantics=["standard", "llama_index", "haystack"]
+        )
+
+    def test_the_table_and_below_it_each_rule_with_its_smallest_example(self) -> None:
+        assert f"{self.audit()}\n" == PRINTED
+
+    def test_markdown_html_and_pandas_hold_the_same_numbers(self) -> None:
+        audit = self.audit()
+        assert "| ndcg | 0.6257 | 1.1320 | 0.6257 |" in audit.to_markdown()
+        assert "<td" in audit._repr_html_()
+        assert "document &#x27;d7&#x27; is retrieved twice" in audit._repr_html_()
+        frame = audit.to_pandas()
+        assert frame.loc["ndcg", "llama_index"] == audit.means["llama_index"]["ndcg"]
+        assert frame["haystack"].isna().tolist() == [False, True]
+        assert list(pd.DataFrame(audit.differences)["example"]) == ["q7", "q9", "q8", "q9"]
+        assert repr(audit) == "<Audit of 3 queries: standard, llama_index, haystack; 4 differences>"
+
+    def test_what_it_is_given_is_not_changed(self) -> None:
+        qrels, run = {"q": ["a"]}, {"q": ["a", "a"]}
+        rm.audit(qrels, run)
+        assert (qrels, run) == ({"q": ["a"]}, {"q": ["a", "a"]})
+
+
+class TestLints:
+    def test_one_relevant_document_everywhere(self) -> None:
+        (lint,) = rm.audit({"p": ["a"], "q": ["b"]}, {"p": ["a"], "q": ["b"]}, "map").lints
+        assert lint.startswith(
+            "every query has exactly one relevant document: recall, full recall and hit rate are one"
+        )
+
+    def test_relevant_documents_that_are_not_in_the_corpus(self) -> None:
+        (lint,) = rm.audit({"p": {"a": 1, "z": 1, "n": 0}}, {"p": ["a"]}, "map", corpus={"a", "b"}).lints
+        assert lint == (
+            "1 relevant documents of 1 queries are not in the corpus, so nothing can find them, as 'z' of query 'p'"
+        )
+
+    def test_repeated_queries_by_their_texts_or_by_ids_that_are_texts(self) -> None:
+        qrels, run = {"1": ["a", "b"], "2": ["a"]}, {"1": ["a"], "2": ["a"]}
+        (lint,) = rm.audit(qrels, run, "map", queries={"1": "What is it?", "2": " what  is IT"}).lints
+        assert lint == "1 of 2 queries repeat another, as '2' does '1': they count as often as they stand there"
+        assert not rm.audit(qrels, run, "map").lints
+        (lint,) = rm.audit({"Why?": ["a", "b"], "why": ["a"]}, {"why": ["a"]}, "map").lints
+        assert "as 'why' does 'Why?'" in lint
+
+    def test_queries_without_a_relevant_document_and_the_judged_share(self) -> None:
+        lints = rm.audit({"p": ["a"], "q": {"b": 0}}, {"p": ["a", "x", "y", "z"], "q": ["b"]}, "map").lints
+        assert lints[0] == "1 of 2 queries have no relevant document, as query 'q'"
+        assert lints[1].startswith("62% of the first 10 retrieved documents are judged")
+
+
+class TestBadInput:
+    def test_one_name_is_no_comparison(self) -> None:
+        with pytest.raises(
+            TypeError, match=r"several rule sets to compare, got 'ragas'; write \('standard', 'ragas'\)"
+        ):
+            rm.audit({"q": ["a"]}, {"q": ["a"]}, semantics="ragas")
+
+    def test_names_must_differ(self) -> None:
+        mine = replace(RULE_SETS["standard"], repeats="count")
+        with pytest.raises(ValueError, match=r"each with a name of its own, got \['standard', 'standard'\]"):
+            rm.audit({"q": ["a"]}, {"q": ["a"]}, semantics=["standard", mine])
+
+    def test_a_run_that_cannot_belong_to_the_judgments(self) -> None:
+        with pytest.raises(ValueError, match="no query in common"):
+            rm.audit({"q": ["a"]}, {"p": ["a"]})

@@ -1,0 +1,250 @@
+"""What became of each relevant document, told for one query and summed over all."""
+
+import pickle
+import warnings
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import retrieval_metrics as rm
+from retrieval_metrics.explaining.kinds import Finding
+from retrieval_metrics.types import Judgments, QrelsMapping, Ranking, RunMapping
+
+
+def explained(truth: Judgments, ranking: Ranking, metric: str = "ndcg@2") -> dict[Any, Finding]:
+    qrels: dict[str, Judgments] = {"q": truth, "other": ["o"]}
+    run: dict[str, Ranking] = {"q": ranking, "other": ["o"]}
+    evaluation = rm.evaluate(qrels, run, metric)
+    return {finding.document: finding for finding in evaluation.explain("q", metric).findings}
+
+
+def test_found_has_its_rank() -> None:
+    finding = explained({"d": 2}, ["x", "d"])["d"]
+    assert (finding.kind, finding.rank, finding.grade, finding.is_failure) == ("found", 2, 2, False)
+
+
+def test_beyond_the_cut_off() -> None:
+    finding = explained(["d"], ["x", "y", "d"])["d"]
+    assert (finding.kind, finding.rank, finding.detail) == ("beyond the cut-off", 3, "beyond the cut-off 2")
+
+
+def test_never_retrieved_says_how_much_was() -> None:
+    finding = explained(["d"], ["x", "y", "z"])["d"]
+    assert (finding.kind, finding.rank) == ("never retrieved", None)
+    assert finding.detail == "never retrieved; the ranking has 3 documents"
+
+
+def test_a_tie_is_lost_only_if_another_order_of_equals_would_have_won_it() -> None:
+    lost = explained(["b"], {"x": 3, "e": 1, "d": 1, "c": 1, "b": 1})["b"]
+    assert (lost.kind, lost.rank) == ("lost a tie", 5)
+    assert lost.detail == "lost a tie: 4 documents have its score, from rank 2 on"
+    too_low = explained(["b"], {"x": 3, "y": 2, "c": 1, "b": 1})["b"]
+    assert too_low.kind == "beyond the cut-off"
+
+
+def test_behind_repeats_only_if_without_them_it_would_be_found() -> None:
+    assert explained(["d"], ["x", "x", "x", "d"])["d"].detail == "behind 2 repeated documents"
+    assert explained(["d"], ["x", "x", "y", "z", "d"])["d"].kind == "beyond the cut-off"
+
+
+def test_behind_chunks_only_if_one_of_each_document_would_let_it_in() -> None:
+    behind = explained(["d1"], ["d3#1", "d3#2", "d3#9", "d1"])["d1"]
+    assert (behind.kind, behind.detail) == ("behind chunks of one document", "behind 2 further chunks of d3")
+    assert explained(["d1"], ["d3#1", "d3#2", "d4#1", "d5", "d1"])["d1"].kind == "beyond the cut-off"
+    two = explained(["d1"], ["d3#1", "d4#1", "d3#2", "d4#2", "d3#3", "d1"], "ndcg@3")["d1"]
+    assert two.detail == "behind 2 further chunks of d3 and 1 of other documents"
+
+
+@pytest.mark.parametrize(("relevant", "retrieved"), [("d7", "d7#3"), ("d7", "d7_chunk_3"), ("d7::p2", "d7")])
+def test_another_granularity(relevant: str, retrieved: str) -> None:
+    finding = explained([relevant], ["x", retrieved])[relevant]
+    assert finding.kind == "another granularity"
+    assert finding.detail == f"its id occurs nowhere in the run, but {retrieved!r} does, at rank 2"
+
+
+def test_an_id_that_occurs_elsewhere_in_the_run_is_at_the_right_granularity() -> None:
+    for other in (["d7"], {"d7": 1.0}):
+        run: RunMapping = {"q": ["d7#3"], "other": other}
+        finding = rm.evaluate({"q": ["d7"], "other": ["d7"]}, run, "mrr").explain("q").findings[0]
+        assert finding.kind == "never retrieved"
+
+
+def test_nothing_retrieved_and_a_retriever_that_failed() -> None:
+    with pytest.warns(rm.RetrievalWarning):
+        evaluation = rm.evaluate(
+            {"empty": ["d"], "failed": ["d"], "fine": ["d"]},
+            rm.RetrievedRun({"empty": [], "failed": [], "fine": ["d"]}, {"failed": TimeoutError("too slow")}),
+            "mrr",
+        )
+    assert evaluation.explain("empty").findings[0].kind == "nothing retrieved"
+    assert evaluation.explain("failed").findings[0].detail == "the retriever failed: TimeoutError: too slow"
+    assert evaluation.worst("mrr").failures == {"nothing retrieved": 1, "the retriever failed": 1}
+
+
+def test_alternatives_of_a_group_that_is_satisfied_are_not_needed() -> None:
+    evaluation = rm.evaluate({"q": [["a", "b"], ["c", "d"]]}, {"q": ["a", "x", "d"]}, "full_recall@2")
+    explanation = evaluation.explain("q", "full_recall@2")
+    assert {one.document: one.kind for one in explanation.findings} == {
+        "a": "found", "b": "not needed", "c": "never retrieved", "d": "beyond the cut-off",
+    }  # fmt: skip
+    assert [one.document for one in explanation.failures] == ["d"]  # the nearest miss stands for its group
+    assert explanation.needed == 2
+    assert "group" in str(explanation).splitlines()[1]
+
+
+def test_metrics_of_the_first_relevant_document_need_only_one() -> None:
+    evaluation = rm.evaluate({"q": ["a", "b"]}, {"q": ["a", "x"]}, ["mrr@2", "recall@2"])
+    assert evaluation.worst("mrr@2").failures == {}
+    assert evaluation.worst("recall@2").failures == {"never retrieved": 1}
+
+
+def test_what_could_not_fit_is_no_failure_unless_it_is_worth_more() -> None:
+    assert explained(["a", "b", "c"], ["a", "b", "c"])["c"].kind == "no room"
+    assert explained({"a": 1, "b": 1, "c": 2}, ["a", "b", "c"])["c"].kind == "beyond the cut-off"
+
+
+def test_the_threshold_of_the_metric_says_what_is_relevant() -> None:
+    assert set(explained({"a": 1, "b": 2}, ["x"], "recall(rel=2)@2")) == {"b"}
+
+
+def test_r_precision_cuts_at_the_number_of_relevant_documents() -> None:
+    found = explained(["a", "b"], ["a", "x", "b"], "r_precision")
+    assert (found["a"].kind, found["b"].kind) == ("found", "beyond the cut-off")
+
+
+def test_without_a_metric_the_largest_cut_off_counts() -> None:
+    evaluation = rm.evaluate({"q": ["d"]}, {"q": ["x", "y", "d"]}, ["ndcg@2", "mrr@3", "map"])
+    explanation = evaluation.explain("q")
+    assert explanation.findings[0].kind == "found"
+    assert list(explanation.values) == ["ndcg@2", "mrr@3", "map"]
+
+
+def test_the_worst_come_first_and_all_failures_are_summed() -> None:
+    qrels = {"a": ["d1", "d2"], "b": ["d1"], "c": ["d1"], "none": {"d1": 0}}
+    run = {"a": ["d1", "x"], "b": ["x", "y"], "c": ["x", "y", "d1"], "none": ["d1"]}
+    worst = rm.evaluate(qrels, run, ["recall@2"]).worst("recall@2", n=2)
+    assert [one.query for one in worst] == ["b", "c"]
+    assert worst[0].failures[0].kind == "never retrieved"
+    assert [one.query for one in worst[1:]] == ["c"]
+    assert (worst.queries, worst.needed, worst.failures) == (3, 4, {"never retrieved": 2, "beyond the cut-off": 1})
+    assert worst.summary == "2 of 3 failures: never retrieved; 1: beyond the cut-off"
+    assert str(worst).splitlines() == [
+        "query  recall@2  found  missing",
+        "b        0.0000    0/1  1 never retrieved",
+        "c        0.0000    0/1  1 beyond the cut-off",
+        "2 of 3 failures: never retrieved; 1: beyond the cut-off",
+        "over 3 queries, 3 of 4 needed documents are missing",
+    ]
+
+
+def test_without_failures_the_summary_says_so() -> None:
+    assert rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr").worst("mrr").summary == "no failures: 1 needed document found"
+
+
+def test_a_query_without_relevant_documents_says_so() -> None:
+    explanation = rm.evaluate({"q": {"d": 0}, "p": ["d"]}, {"q": ["d"], "p": ["d"]}, "mrr").explain("q")
+    assert str(explanation).splitlines() == ["q: mrr undefined", "no document is relevant to this query"]
+
+
+def test_ids_may_be_numbers_and_rules_may_leave_queries_out() -> None:
+    with pytest.warns(rm.RetrievalWarning):
+        evaluation = rm.evaluate({1: {10: 1}, 2: {20: 1}, 3: {30: 2, 31: -1}}, {2: [20], 3: [1]}, semantics="trec_eval")
+    assert evaluation.queries == (2, 3)
+    assert evaluation.explain(3).findings[0].kind == "never retrieved"
+    assert [one.query for one in evaluation.worst("ndcg@10")] == [3, 2]
+    with pytest.raises(KeyError, match="query 1 was not evaluated; the evaluated queries begin with 2, 3"):
+        evaluation.explain(1)
+
+
+def test_what_cannot_be_explained_is_an_error() -> None:
+    evaluation = rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr")
+    with pytest.raises(KeyError, match="map was not computed"):
+        evaluation.explain("q", "map")
+    with pytest.raises(ValueError, match="n must be a positive integer or None, got 0"):
+        evaluation.worst("mrr", 0)
+    bare = rm.Evaluation(
+        metrics=evaluation.metrics, queries=evaluation.queries, values=evaluation.values, counts=evaluation.counts,
+        rules=evaluation.rules,
+    )  # fmt: skip
+    with pytest.raises(ValueError, match="cannot be explained: it holds values only"):
+        bare.explain("q")
+
+
+def test_an_evaluation_can_be_pickled_and_explained_afterwards() -> None:
+    evaluation = rm.evaluate({"q": ["d"]}, {"q": ["x", "d"]}, "mrr@1")
+    again: rm.Evaluation = pickle.loads(pickle.dumps(evaluation))  # noqa: S301  (our own)
+    assert str(again) == str(evaluation)
+    assert str(again.explain("q")) == str(evaluation.explain("q"))
+
+
+def test_pieces_of_text_and_budgets_are_explained_too() -> None:
+    qrels = {"q": {rm.Quote("wraps a block"): 2, rm.Quote("told of the exception"): 1, rm.Quote("never said"): 1}}
+    chunks = [
+        rm.Retrieved("a", "x" * 90),
+        rm.Retrieved("b", "It wraps a block."),
+        rm.Retrieved("c", "told of the exception"),
+    ]
+    result = rm.evaluate(qrels, {"q": chunks}, ["recall@110chars", "recall@2"])
+    for metric in ("recall@110chars", "recall@2"):
+        explanation = result.explain("q", metric)
+        assert [one.kind for one in explanation.findings] == ["found", "beyond the cut-off", "never retrieved"]
+    assert "Quote(text='told of the exception')" in str(explanation)
+    assert result.worst("recall@2").failures == {"beyond the cut-off": 1, "never retrieved": 1}
+
+
+def test_items_matched_by_source_repeat_it() -> None:
+    chunks = [rm.Retrieved(f"c{at}", source=source) for at, source in enumerate(["s1", "s1", "s1", "s2"])]
+    result = rm.evaluate({"q": ["s2"]}, {"q": chunks}, "recall@2", match="source")
+    assert result.explain("q").findings[0].detail == "behind 2 repeated documents"
+    once = rm.evaluate({"q": ["s2"]}, {"q": chunks}, "recall@2", match=rm.Matching(by="source", collapse=True))
+    assert once.explain("q").findings[0].rank == 2
+
+
+def test_chunks_of_one_source_stand_in_the_way() -> None:
+    chunks = [
+        rm.Retrieved(name, source=source) for name, source in (("a", "s1"), ("b", "s1"), ("c", "s1"), ("d", "s2"))
+    ]
+    finding = rm.evaluate({"q": ["d"]}, {"q": chunks}, "recall@2").explain("q").findings[0]
+    assert finding.detail == "behind 2 further chunks of s1"
+
+
+def test_a_run_in_columns_is_explained_like_the_dict_it_stands_for() -> None:
+    qrels = {"q1": ["d1"], "q2": ["d7"], "q3": ["d9"], "q4": ["d4"]}
+    run = {
+        "q1": {"x": 3.0, "y": 2.0, "d1": 1.0},
+        "q2": {"d7#1": 1.0},
+        "q3": {"d9#2": 1.0, "d4": 0.5},
+        "q5": {"d9": 1.0},
+    }
+    rows = [(query, document, score) for query, scores in run.items() for document, score in scores.items()]
+    columns = rm.Run.from_frame(dict(zip(("query", "document", "score"), zip(*rows, strict=True), strict=True)))
+    with pytest.warns(rm.RetrievalWarning):
+        one, other = (rm.evaluate(qrels, given, "recall@2") for given in (run, columns))
+    assert str(one.worst("recall@2")) == str(other.worst("recall@2"))
+    assert one.worst("recall@2").failures == {
+        "beyond the cut-off": 1, "another granularity": 1, "never retrieved": 1, "nothing retrieved": 1,
+    }  # fmt: skip
+    assert str(one.explain("q3")) == str(other.explain("q3"))
+
+
+GRADES = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 2), min_size=1, max_size=6)
+RANKINGS = st.lists(st.sampled_from("abcdefghxyz"), max_size=9)
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(GRADES, RANKINGS), min_size=1, max_size=5), st.integers(1, 5))
+def test_failures_account_for_all_that_recall_misses(queries: list[tuple[dict[str, int], list[str]]], k: int) -> None:
+    qrels: QrelsMapping = {f"q{at}": grades for at, (grades, _) in enumerate(queries)}
+    run: RunMapping = {f"q{at}": ranking for at, (_, ranking) in enumerate(queries)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rm.RetrievalWarning)
+        evaluation = rm.evaluate(qrels, run, f"recall@{k}")
+    for query, (grades, ranking) in zip(evaluation.queries, queries, strict=True):
+        explanation = evaluation.explain(query, f"recall@{k}")
+        wanted = {document for document, grade in grades.items() if grade > 0}
+        assert {one.document for one in explanation.findings if one.kind == "found"} == wanted & set(ranking[:k])
+        no_room = sum(one.kind == "no room" for one in explanation.findings)
+        assert len(explanation.failures) + no_room == len(wanted - set(ranking[:k]))
+        assert explanation.needed == len(wanted)

@@ -1,0 +1,241 @@
+"""Whichever method computes it, and in whichever precision, the selection is that of the formula."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mmr_reference import Situation, cosine, situations
+from retrieval_metrics.reranking.engine import lazy_greedy as lazy
+from retrieval_metrics.reranking import methods, provisional
+from retrieval_metrics.reranking.engine.directions import Directions
+from retrieval_metrics.reranking.engine.greedy import gram, running_maximum
+from retrieval_metrics.reranking.engine.lazy_greedy import lazy_greedy
+from retrieval_metrics.reranking.engine.problem import read_problem
+from retrieval_metrics.reranking.engine.provisional import Provisional
+from retrieval_metrics.reranking.engine.relevance import CosineRelevance, GivenRelevance
+from retrieval_metrics.reranking.mmr import mmr
+from retrieval_metrics.reranking.selection import Selection
+
+ALL = [gram, running_maximum, lazy_greedy]
+
+
+def solve(situation: Situation) -> Selection:
+    query = situation.query if situation.relevance is None else None
+    problem = read_problem(query, situation.candidates, situation.relevance)
+    return methods.solve([problem], situation.k, situation.lambda_mult)[0]
+
+
+def clustered(n: int, d: int, seed: int = 0) -> tuple[Any, Any]:
+    """A query and float32 candidates around a few centres, as passages about a few topics are."""
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(1 + n // 20, d))
+    candidates = centres[rng.integers(len(centres), size=n)] + 0.6 * rng.normal(size=(n, d))
+    return (candidates[0] + rng.normal(size=d)).astype(np.float32), candidates.astype(np.float32)
+
+
+def in_float64(query: Any, candidates: Any, k: int, lambda_mult: float) -> list[int]:
+    """The formula with all similarities kept, for more candidates than plain loops can take."""
+    vectors = candidates.astype(np.float64)
+    units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    relevance = units @ (query / np.linalg.norm(query.astype(np.float64)))
+    picks = [int(relevance.argmax())]
+    while len(picks) < k:
+        score = lambda_mult * relevance - (1 - lambda_mult) * (units @ units[picks].T).max(axis=1)
+        score[picks] = -np.inf
+        picks.append(int(score.argmax()))
+    return picks
+
+
+def of_whole_numbers(query: Any, candidates: Any, k: int, lambda_mult: float) -> list[int]:
+    """The formula, as it reads, for whole numbers: their products are exact in whatever order they are added."""
+    wide, asked = candidates.astype(np.float64), query.astype(np.float64)
+    lengths = np.sqrt((wide * wide).sum(axis=1))
+
+    def cosines(vector: Any) -> Any:
+        both = lengths * np.sqrt(vector @ vector)
+        return np.divide(wide @ vector, both, out=np.zeros(len(wide)), where=both > 0)
+
+    relevance = cosines(asked)
+    picks, redundancy = [int(relevance.argmax())], np.full(len(wide), -np.inf)
+    while len(picks) < k:
+        redundancy = np.maximum(redundancy, cosines(wide[picks[-1]]))
+        score = lambda_mult * relevance - (1 - lambda_mult) * redundancy
+        score[picks] = -np.inf
+        picks.append(int(score.argmax()))
+    return picks
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_every_method_selects_what_the_formula_says(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(methods, "fastest", lambda *_: method)
+    for situation in situations(250, seed=1):
+        picks, scores = situation.expected()
+        selection = solve(situation)
+        assert list(selection) == picks, situation
+        assert selection.scores == pytest.approx(scores, abs=1e-12)
+
+
+@pytest.mark.parametrize(("leaders", "compared"), [((1, 1), 1), ((2, 3), 4), ((3, 8), 5), ((5, 6), 25)])
+def test_a_few_leaders_compete_for_what_the_formula_says(
+    leaders: tuple[int, int], compared: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(methods, "fastest", lambda *_: lazy_greedy)
+    monkeypatch.setattr(lazy, "_LEADERS", leaders)
+    monkeypatch.setattr(lazy, "_COMPARED", compared)
+    for situation in situations(250, seed=4):
+        picks, scores = situation.expected()
+        selection = solve(situation)
+        assert list(selection) == picks, situation
+        assert selection.scores == pytest.approx(scores, abs=1e-12)
+
+
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 3000), k=st.integers(1, 120), method=st.sampled_from(ALL[1:]))
+@settings(max_examples=60, deadline=None)
+def test_among_very_many_ties_repeats_and_zero_vectors_the_lowest_index_is_first(
+    seed: int, n: int, k: int, method: Any
+) -> None:
+    rng = np.random.default_rng(seed)
+    d, largest = rng.integers(1, 7), rng.integers(1, 5)
+    candidates = rng.integers(-largest, largest + 1, (n, d)).astype(np.float32)
+    query = rng.integers(-largest, largest + 1, d)
+    lambda_mult = float(rng.choice([0, 0.25, 0.5, 0.75, 1, rng.random()]))
+    expected = of_whole_numbers(query, candidates, min(k, n), lambda_mult)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(methods, "fastest", lambda *_: method)
+        assert list(mmr(query, candidates, k=k, lambda_mult=lambda_mult)) == expected
+
+
+@pytest.mark.parametrize("lambda_mult", [0.0, 0.3, 0.5, 0.9, 1.0])
+def test_leaders_of_more_candidates_than_are_compared_at_once(lambda_mult: float) -> None:
+    query, candidates = clustered(5000, 120)
+    assert methods.fastest(candidates, 200) is lazy_greedy
+    picks = in_float64(query, candidates, 200, lambda_mult)
+    for vectors in (candidates, candidates.astype(np.float64)):
+        assert list(mmr(query, vectors, k=200, lambda_mult=lambda_mult)) == picks
+
+
+def test_mmr_itself_selects_what_the_formula_says() -> None:
+    for situation in situations(1000, seed=2):
+        picks, scores = situation.expected()
+        selection = solve(situation)
+        assert list(selection) == picks, situation
+        assert selection.scores == pytest.approx(scores, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "k", "method"),
+    [(20, 384, 10, gram), (100, 64, 50, gram), (400, 100, 20, running_maximum), (2500, 1000, 30, lazy_greedy)],
+)
+@pytest.mark.parametrize("lambda_mult", [0.2, 0.5, 0.9])
+def test_each_size_takes_its_method_and_selects_the_same(
+    n: int, d: int, k: int, method: Any, lambda_mult: float
+) -> None:
+    query, candidates = clustered(n, d)
+    assert methods.fastest(candidates, k) is method
+    picks = in_float64(query, candidates, k, lambda_mult)
+    for vectors in (candidates, candidates.astype(np.float64), np.asfortranarray(candidates)):
+        assert list(mmr(query, vectors, k=k, lambda_mult=lambda_mult)) == picks
+
+
+@pytest.mark.parametrize("method", [running_maximum, lazy_greedy])
+def test_what_float32_cannot_tell_apart_is_told_apart(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(methods, "fastest", lambda *_: method)
+    wrong = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        candidates = (1 + 1e-6 * rng.normal(size=(60, 32))).astype(np.float32)  # all but the same direction
+        query = rng.normal(size=32)
+        expected = in_float64(query, candidates, 12, 0.5)
+        single = candidates / np.linalg.norm(candidates, axis=1, keepdims=True)
+        wrong += int((single @ query.astype(np.float32)).argmax()) != expected[0]
+        assert list(solve(Situation(query, candidates, None, 12, 0.5))) == expected
+    assert wrong > 0  # else this would test nothing
+
+
+def test_repeats_come_in_the_order_of_their_places_wherever_they_stand() -> None:
+    query, candidates = clustered(1000, 96)
+    best = candidates[int(mmr(query, candidates, k=1).indices[0])].copy()
+    for places in ([3, 998, 999], [0, 511, 512, 777], list(range(0, 1000, 7))):
+        repeated = candidates.copy()
+        repeated[places] = best
+        selection = list(mmr(query, repeated, lambda_mult=1))
+        # At lambda 1 equal candidates are next to each other.
+        start = selection.index(places[0])
+        found = selection[start : start + len(places)]
+        assert found == sorted(found)
+        assert set(places) <= {*found, int(mmr(query, candidates, k=1).indices[0])}
+
+
+def test_a_query_that_is_a_candidate_makes_exact_ties_at_one_half() -> None:
+    # Beside the query itself, rel(d) = sim(d, s): every score is 0, so the lowest index is next.
+    _, candidates = clustered(600, 200)
+    selection = mmr(candidates[5], candidates, k=2)
+    assert list(selection) == [5, 0]
+    assert selection.scores == pytest.approx([0.5, 0], abs=1e-15)
+
+
+@pytest.mark.parametrize("method", [running_maximum, lazy_greedy])
+def test_what_cannot_be_proved_is_selected_in_float64(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    query, candidates = clustered(300, 80)
+    monkeypatch.setattr(methods, "fastest", lambda *_: method)
+    proved = mmr(query, candidates, k=20)
+    monkeypatch.setattr(Provisional, "prove", lambda *_: None)
+    selected = mmr(query, candidates, k=20)
+    assert list(selected) == list(proved)
+    assert selected.scores == pytest.approx(proved.scores, abs=1e-14)
+
+
+def test_a_proof_fails_where_a_rival_is_ahead_or_level_and_where_there_are_too_many() -> None:
+    candidates = Directions(np.array([[1, 0], [0, 1], [1, 1], [1, 1]], dtype=np.float32), "candidates")
+    given = GivenRelevance(np.array([0.9, 0.5, 0.6, 0.6]))
+    # At lambda 1, after 0, the second is 2: level with 3 and ahead of 1.
+    for rival, picks, provable in ((1, [0, 2], True), (2, [0, 1], False), (3, [0, 2], False)):
+        attempt = Provisional(candidates, given, 1.0)
+        attempt._steps, attempt._rivals = [1], [rival]  # noqa: SLF001  # as `_settle` notes them
+        scores = attempt.prove(picks)
+        assert (scores is not None) is provable
+        if scores is not None:
+            assert scores.tolist() == [0.9, 0.6]
+    many = Directions(np.eye(20, dtype=np.float32), "candidates")
+    attempt = Provisional(many, CosineRelevance(Directions(np.ones((1, 20)), "query")), 0.5)
+    attempt._steps, attempt._rivals = [1] * 18, list(range(2, 20))  # noqa: SLF001  # as above
+    assert attempt.prove([0, 1]) is None
+
+
+@pytest.mark.parametrize("limit", ["_PROVED", "_NOTED", "_FEW"])
+@pytest.mark.parametrize("method", [running_maximum, lazy_greedy])
+def test_however_many_rivals_are_settled_noted_and_proved(
+    method: Any, limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(methods, "fastest", lambda *_: method)
+    monkeypatch.setattr(provisional, limit, 0)
+    for situation in situations(150, seed=5):
+        picks, scores = situation.expected()
+        selection = solve(situation)
+        assert list(selection) == picks, situation
+        assert selection.scores == pytest.approx(scores, abs=1e-12)
+
+
+@pytest.mark.parametrize("method", [running_maximum, lazy_greedy])
+def test_relevance_far_beyond_the_precision_of_float32_still_decides(
+    method: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(methods, "fastest", lambda *_: method)
+    _, candidates = clustered(500, 60)
+    relevance = 1e12 + np.arange(500.0)
+    assert list(mmr(None, candidates, relevance=relevance, k=3, lambda_mult=0.9)) == [499, 498, 497]
+    assert list(mmr(None, candidates, relevance=1e290 * relevance, k=1)) == [499]
+    opposed = np.where(np.arange(500) == 7, 1.5e308, -1.5e308)
+    assert list(mmr(None, candidates, relevance=opposed, k=3, lambda_mult=1)) == [7, 0, 1]
+
+
+def test_scores_are_float64_also_of_float32_vectors() -> None:
+    query, candidates = clustered(300, 768)
+    selection = mmr(query, candidates, k=5)
+    assert selection.scores.dtype == np.float64
+    first, second = selection.indices[:2]
+    relevance, redundancy = cosine(query, candidates[second]), cosine(candidates[first], candidates[second])
+    assert selection.scores[1] == pytest.approx(0.5 * relevance - 0.5 * redundancy, abs=1e-14)

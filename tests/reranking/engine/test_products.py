@@ -1,0 +1,97 @@
+"""Products of matrices are never further from the truth than is said, and in blocks they are nearer."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from retrieval_metrics.reranking.engine.directions import Directions
+from retrieval_metrics.reranking.engine.products import ALL, BLOCK, dot_products, rounding_error, squared_lengths
+
+SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+PRECISIONS: Any = [(SINGLE, SINGLE), (SINGLE, DOUBLE), (DOUBLE, DOUBLE)]  # of vectors and products
+SIZES = [1, 3, 100, BLOCK - 1, BLOCK, BLOCK + 1, 1000, 1536, 10_000]
+
+
+def hard(d: int) -> list[Any]:
+    """Vectors whose products are as wrong as rounding makes them."""
+    rng = np.random.default_rng(d)
+    return [
+        rng.normal(size=(6, d)),
+        np.full((6, d), 0.1),  # every sum is rounded to the same side
+        rng.choice([1e-8, 1.0], (6, d)),
+        np.abs(rng.normal(size=(6, d))) ** 9,
+        np.sort(np.abs(rng.normal(size=(6, d))), axis=1)[:, ::-1],  # the small ones come to a large sum, and are lost
+    ]
+
+
+def true_cosines(vectors: Any) -> Any:
+    """In long double, where the machine has one."""
+    wide = vectors.astype(np.longdouble)
+    lengths = np.sqrt((wide * wide).sum(axis=1))
+    return (wide[:, np.newaxis] * wide).sum(axis=2) / np.outer(lengths, lengths)
+
+
+@pytest.mark.parametrize("d", SIZES)
+@pytest.mark.parametrize("precision", [SINGLE, DOUBLE])
+def test_a_cosine_is_no_further_off_than_its_rounding_error(d: int, precision: Any) -> None:
+    for vectors in hard(d):
+        single = vectors.astype(np.float32)
+        true = true_cosines(single)
+        for block in (1, 7, BLOCK, d):
+            directions = Directions(single, "vectors", precision=precision, block=block)
+            error = rounding_error(precision, d, directions.block)
+            assert abs(directions.all_cosines - true).max() <= error
+            assert abs(directions.cosines(directions.unit(0)) - true[0]).max() <= error
+
+
+def test_in_blocks_the_error_is_smaller_than_what_plain_products_are_allowed() -> None:
+    d = 100 * BLOCK
+    row = np.full((1, d), 0.1, dtype=np.float32)
+    true = d * float(row[0, 0]) ** 2
+    assert rounding_error(SINGLE, d) < rounding_error(SINGLE, d, block=d) / 1.9  # the lengths are always in blocks
+    assert abs(squared_lengths(row, SINGLE)[0] / true - 1) <= rounding_error(SINGLE, BLOCK)
+    assert abs(dot_products(row, row, SINGLE)[0, 0] / true - 1) <= rounding_error(SINGLE, d)
+
+
+@given(seed=st.integers(0, 2**32 - 1), d=st.integers(1, 40), block=st.integers(1, 45))
+@settings(max_examples=100, deadline=None)
+def test_products_of_whole_numbers_are_exact_whatever_the_blocks(seed: int, d: int, block: int) -> None:
+    rng = np.random.default_rng(seed)
+    left: Any = rng.integers(-9, 10, (rng.integers(1, 6), d))
+    right: Any = rng.integers(-9, 10, (rng.integers(1, 6), d))
+    for dtype, precision in PRECISIONS:
+        a, b = left.astype(dtype), right.astype(dtype)
+        products = dot_products(a, b, precision, block)
+        assert products.dtype == precision
+        assert (products == left @ right.T).all()
+        assert (dot_products(a, b[0].astype(precision), precision, block) == left @ right[0]).all()
+        assert (dot_products(a, a, precision, block) == left @ left.T).all()
+
+
+@pytest.mark.parametrize("d", SIZES)
+def test_squared_lengths_of_whole_numbers_are_exact_whatever_the_length(d: int) -> None:
+    numbers: Any = np.random.default_rng(d).integers(-9, 10, (7, d))
+    for dtype, precision in PRECISIONS:
+        squares = squared_lengths(numbers.astype(dtype), precision)
+        assert squares.dtype == np.float64
+        assert (squares == (numbers * numbers).sum(axis=1)).all()
+
+
+@pytest.mark.parametrize("n", [3, 200])
+def test_cosines_between_some_are_those_between_all(n: int) -> None:
+    vectors = np.random.default_rng(n).normal(size=(n, 900)).astype(np.float32)
+    vectors[1] = 0
+    for precision in (SINGLE, DOUBLE):
+        directions = Directions(vectors, "vectors", precision=precision)
+        rows, others = np.array([0, n - 1]), np.array([1, 2, 0])
+        whole = directions.cosines_between(ALL, ALL)
+        assert directions.cosines_between(rows, others) == pytest.approx(whole[np.ix_(rows, others)], abs=1e-6)
+        assert directions.cosines_between(rows, rows) == pytest.approx(whole[np.ix_(rows, rows)], abs=1e-6)
+        assert not whole[1].any()
+
+
+def test_an_error_of_any_size_is_admitted_for_vectors_beyond_counting() -> None:
+    assert rounding_error(SINGLE, 10**8, block=10**8) == np.inf

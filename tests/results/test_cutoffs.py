@@ -1,0 +1,43 @@
+"""A metric over its cut-off is the metric evaluated at each cut-off."""
+
+import pytest
+
+import retrieval_metrics as rm
+from retrieval_metrics.results.cutoffs import usual_cutoffs
+
+QRELS = {"q1": {"a": 2, "b": 1}, "q2": ["c"], "q3": {"c": 0}}
+RUN = {"q1": ["x", "a", "y", "b"], "q2": ["c"], "q3": ["c"]}
+
+
+def test_each_mean_is_that_of_an_evaluation_at_that_cut_off() -> None:
+    result = rm.evaluate(QRELS, RUN, ["mrr@2"])
+    over = result.over_cutoffs("ndcg(gain=exponential)@7", [1, 2, 5])
+    assert over == {
+        k: rm.evaluate(QRELS, RUN, f"ndcg(gain=exponential)@{k}").means[f"ndcg(gain=exponential)@{k}"]
+        for k in (1, 2, 5)
+    }
+
+
+def test_a_slice_is_averaged_over_its_own_queries() -> None:
+    assert rm.evaluate(QRELS, RUN, "mrr").by({"q1": "one"})["one"].over_cutoffs("recall", [1, 2, 4]) == {
+        1: 0, 2: 0.5, 4: 1,
+    }  # fmt: skip
+
+
+def test_cut_offs_go_to_twice_the_largest_asked_for_or_the_longest_ranking() -> None:
+    long = {"q": [f"d{at}" for at in range(300)]}
+    assert usual_cutoffs([rm.evaluate({"q": ["d1"]}, long, "mrr@8")]) == list(range(1, 17))
+    assert usual_cutoffs([rm.evaluate(QRELS, RUN, "mrr@8")]) == [1, 2, 3, 4]
+    far = usual_cutoffs([rm.evaluate({"q": ["d1"]}, long, "mrr@100")])
+    assert far[:20] == list(range(1, 21))
+    assert far[-1] == 200
+    assert sorted(set(far)) == far
+    assert len(far) < 60
+
+
+def test_what_takes_no_cut_off_is_refused() -> None:
+    result = rm.evaluate(QRELS, RUN, "mrr")
+    with pytest.raises(ValueError, match="r_precision takes no cut-off"):
+        result.over_cutoffs("r_precision")
+    with pytest.raises(ValueError, match="a cut-off must be a positive integer or None, got 0"):
+        result.over_cutoffs("ndcg", [0])

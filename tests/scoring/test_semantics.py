@@ -1,0 +1,180 @@
+"""Under the rules of a library every generated case has the value that the library itself gives it."""
+
+import asyncio
+import contextlib
+import importlib
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+import pytrec_eval
+
+import retrieval_metrics as rm
+from retrieval_metrics.scoring.rules import RULE_SETS
+from rule_cases import Case, cases, ours
+
+pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+
+
+class TestLlamaIndex:
+    CLASSES = {  # noqa: RUF012  (never changed)
+        "hit_rate": "HitRate", "mrr": "MRR", "precision": "Precision", "recall": "Recall", "map": "AveragePrecision",
+        "ndcg": "NDCG",
+    }  # fmt: skip
+
+    @pytest.fixture
+    def metrics(self) -> dict[str, Any]:
+        module = pytest.importorskip("llama_index.core.evaluation.retrieval.metrics")
+        return {name: getattr(module, cls)() for name, cls in self.CLASSES.items()}
+
+    def test_every_value(self, metrics: dict[str, Any]) -> None:
+        chosen = [(n, case) for n, case in enumerate(cases(1, 3000)) if case.ranking and case.relevant][:2000]
+        values = ours(chosen, metrics, "llama_index")
+        assert len(values) == 2000 * len(metrics)
+        for number, case in chosen:
+            for name, metric in metrics.items():
+                theirs = metric.compute(expected_ids=case.relevant, retrieved_ids=case.first).score
+                assert values[number, name] == pytest.approx(theirs, abs=1e-12), (case, name)
+        assert max(values.values()) > 1.5
+
+    def test_it_raises_where_the_rules_do(self, metrics: dict[str, Any]) -> None:
+        refused = [case for case in cases(1) if not (case.ranking and case.relevant)]
+        assert len(refused) > 100
+        for case in refused[:100]:
+            for metric in metrics.values():
+                with pytest.raises(ValueError, match="must be provided"):
+                    metric.compute(expected_ids=case.relevant, retrieved_ids=case.first)
+            with pytest.raises(ValueError, match="which llama_index refuses"):
+                rm.evaluate({"q": case.groups}, {"q": case.ranking}, semantics="llama_index")
+
+
+class TestRagas:
+    def test_every_value(self) -> None:
+        pytest.importorskip("rapidfuzz")
+        pytest.importorskip("ragas", exc_type=ImportError)
+        chosen = list(enumerate(cases(2)))
+        theirs = asyncio.run(ragas_values(chosen))
+        values = ours(chosen, ("precision", "recall", "map"), "ragas")
+        assert set(values) == set(theirs)
+        for (number, name), value in values.items():
+            case = chosen[number][1]
+            if name != "map" or case.ranking or case.relevant:  # else 0 there, undefined here: said in the rule set
+                assert value == pytest.approx(theirs[number, name], abs=1e-9, nan_ok=True), (case, name)
+
+
+async def ragas_values(chosen: Iterable[tuple[int, Case]]) -> dict[tuple[int, str], float]:
+    """What its metrics without a model give; NaN where they raise, as in its `evaluate`."""
+    ragas = importlib.import_module("ragas")
+    precisions = importlib.import_module("ragas.metrics._context_precision")
+    recalls = importlib.import_module("ragas.metrics._context_recall")
+    metrics = {
+        "precision": precisions.IDBasedContextPrecision(),
+        "recall": recalls.IDBasedContextRecall(),
+        "map": precisions.NonLLMContextPrecisionWithReference(),
+    }
+    values = {}
+    for number, case in chosen:
+        sample = ragas.SingleTurnSample(
+            retrieved_context_ids=case.first,
+            reference_context_ids=case.relevant,
+            retrieved_contexts=case.first,  # a letter equals itself and shares nothing with another
+            reference_contexts=case.relevant,
+        )
+        for name, metric in metrics.items():
+            values[number, name] = math.nan
+            with contextlib.suppress(ValueError):
+                values[number, name] = await metric._single_turn_ascore(sample, [])  # noqa: SLF001  (the public one reports home)
+    return values
+
+
+class TestTrecEval:
+    MEASURES = {  # noqa: RUF012  (never changed)
+        "map_cut": "map", "ndcg_cut": "ndcg", "P": "precision", "recall": "recall", "success": "hit_rate"
+    }  # fmt: skip
+
+    def test_every_value(self) -> None:
+        chosen = [
+            (number, case)
+            for number, case in enumerate(cases(3, 5000, grouped=False))
+            if case.k and case.groups and len(set(case.ranking)) == len(case.ranking)
+        ][:2000]
+        assert len(chosen) == 2000
+        values = ours(chosen, self.MEASURES.values(), "trec_eval")
+        cutoffs = ",".join(map(str, sorted({case.k for _, case in chosen if case.k})))
+        qrels = {str(n): {d: int(g) for group in case.groups for d, g in group.items()} for n, case in chosen}
+        run = {str(n): {d: -float(rank) for rank, d in enumerate(case.ranking)} for n, case in chosen}
+        theirs = pytrec_eval.RelevanceEvaluator(qrels, {f"{name}.{cutoffs}" for name in self.MEASURES}).evaluate(run)
+        for number, case in chosen:
+            for measure, name in self.MEASURES.items():
+                expected = theirs[str(number)][f"{measure}_{case.k}"]
+                assert values[number, name] == pytest.approx(expected, abs=1e-9), (case, name)
+
+    def test_repeats_and_fractions_are_refused(self) -> None:
+        with pytest.raises(ValueError, match=r"'q' holds a document twice, which trec_eval refuses \(repeats="):
+            rm.evaluate({"q": ["a"]}, {"q": ["a", "a"]}, semantics="trec_eval")
+        with pytest.raises(ValueError, match=r"whole grades only, and document 'a' for query 'q' has 0.5"):
+            rm.evaluate({"q": {"a": 0.5}}, {"q": ["a"]}, semantics="trec_eval")
+
+
+class TestRepeats:
+    TRUTH = {"q": ["a", "b"]}  # noqa: RUF012  (never changed)
+    RUN = {"q": ["a", "a", "x", "b"]}  # noqa: RUF012  (never changed)
+
+    @pytest.mark.parametrize(
+        ("repeats", "expected"),
+        [("ignore", (1 + 2 / 4) / 2), ("count", (1 + 2 / 2 + 3 / 4) / 2), ("collapse", (1 + 2 / 3) / 2)],
+    )
+    def test_of_average_precision(self, repeats: Any, expected: float) -> None:
+        rules = rm.Rules(name="mine", repeats=repeats)
+        result = rm.evaluate(self.TRUTH, self.RUN, "map", semantics=rules)
+        assert result.means["map"] == pytest.approx(expected)
+        assert result.counts["duplicates"] == 1
+
+    def test_collapsed_lists_are_cut_after_that(self) -> None:
+        rules = rm.Rules(name="mine", repeats="collapse")
+        result = rm.evaluate(self.TRUTH, self.RUN, ["recall@3", "precision"], semantics=rules).means
+        assert dict(result) == {"recall@3": 1.0, "precision": 2 / 3}
+
+    def test_of_quotes_there_are_none_to_count(self) -> None:
+        item = rm.Retrieved("a", text="the words that were quoted")
+        truth, run = {"q": [rm.Quote("the words that were quoted")]}, {"q": [item, item]}
+        for semantics in ("standard", "llama_index", "ragas"):
+            assert rm.evaluate(truth, run, "map", semantics=semantics).means["map"] == 1
+
+    def test_of_a_run_in_columns_are_found_too(self) -> None:
+        columns = {"query": ["q"] * 4, "document": self.RUN["q"]}
+        run = rm.Run.from_frame(columns)
+        for semantics in ("standard", "llama_index", "ragas", "mlflow"):
+            rows, columns_too = (
+                rm.evaluate(self.TRUTH, some, ["map", "ndcg", "precision"], semantics=semantics).means
+                for some in (self.RUN, run)
+            )
+            assert dict(rows) == dict(columns_too)
+        assert rm.audit(self.TRUTH, run, "map").means["llama_index"]["map"] == (1 + 2 / 2 + 3 / 4) / 2
+        with pytest.raises(
+            ValueError, match=r"query 'q' holds a document twice.* pass it query by query, as run.as_dict"
+        ):
+            rm.evaluate(self.TRUTH, run, "precision(norm=distinct)")
+
+    def test_ties_of_a_run_in_columns_follow_the_same_rules(self) -> None:
+        scores = {"a": 1.0, "x": 1.0, "b": 1.0}
+        frame = {"query": ["q"] * 3, "document": list(scores), "score": list(scores.values())}
+        for ties in ("docid", "input", "expected"):
+            one, other = (
+                rm.evaluate(self.TRUTH, run, ["map", "ndcg@2"], ties=ties).means
+                for run in ({"q": scores}, rm.Run.from_frame(frame))
+            )
+            assert dict(one) == dict(other)
+
+    def test_an_exception_may_only_change_what_is_decided_per_metric(self) -> None:
+        with pytest.raises(ValueError, match=r"exceptions of mine for map must be among empty, .* got \['ties'\]"):
+            rm.Rules(name="mine", exceptions={"map": {"ties": "input"}})
+
+
+def test_every_rule_set_names_only_metrics_and_parameters_that_exist() -> None:
+    for rules in RULE_SETS.values():
+        for name in rules.metrics or ():
+            assert rm.Metric.of(name).name == name
+        for name, parameters in rules.parameters.items():
+            assert dict(rm.Metric(name, None, tuple(parameters.items())).parameters) == dict(parameters)
