@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mmr_reference import Situation, cosine, situations
 from retrieval_metrics.reranking.engine import lazy_greedy as lazy
-from retrieval_metrics.reranking import methods, provisional
+from retrieval_metrics.reranking.engine import methods, provisional
 from retrieval_metrics.reranking.engine.directions import Directions
 from retrieval_metrics.reranking.engine.greedy import gram, running_maximum
 from retrieval_metrics.reranking.engine.lazy_greedy import lazy_greedy
