@@ -104,15 +104,15 @@ def precision(truth: Truth, ranking: list[Chunk], sources: Sources, k: int | Non
 
 
 def coverage(truth: Truth, ranking: list[Chunk], sources: Sources, k: int | None) -> list[tuple[int, int]]:
-    """(covered, all) of every choice of one alternative per group whose share, group by group, is the largest."""
+    """(covered, all) of every choice of one alternative per group whose share is the largest."""
     seen: set[tuple[str, int]] = set()
     for chunk in ranking[:k]:
         seen |= characters(sources, *chunk[1:])
     groups = [[characters(sources, *place) for place, grade in group if grade > 0] for group in truth]
     choices = list(itertools.product(*filter(None, groups)))
-    share = [Fraction(sum(len(gold & seen) for gold in one), sum(map(len, one))) for one in choices]
-    best = [one for one, value in zip(choices, share, strict=True) if value == max(share)]
-    return [(len(set().union(*one) & seen), len(set().union(*one))) for one in best]
+    unions = [set().union(*one) for one in choices]
+    share = [Fraction(len(gold & seen), len(gold)) for gold in unions]
+    return [(len(gold & seen), len(gold)) for gold, value in zip(unions, share, strict=True) if value == max(share)]
 
 
 def metrics(

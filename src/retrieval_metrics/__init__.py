@@ -11,6 +11,7 @@ Evaluate whole runs with `evaluate`, several systems with `compare`, one ranking
 
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics import metrics
 from retrieval_metrics.auditing.audit import Audit, audit
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
@@ -43,7 +44,7 @@ from retrieval_metrics.scoring.rules import Rules
 if TYPE_CHECKING:
     from retrieval_metrics.comparing.compare import compare
     from retrieval_metrics.comparing.comparison import Comparison
-    from retrieval_metrics.evaluation.totals import Totals, merge
+    from retrieval_metrics.evaluation.merge import merge
     from retrieval_metrics.files.reading import read_qrels, read_run
     from retrieval_metrics.files.texts import read_corpus, read_queries
     from retrieval_metrics.files.writing import write_qrels, write_run
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.reranking.mmr import mmr, mmr_from_similarity
     from retrieval_metrics.reranking.selection import Selection
     from retrieval_metrics.reranking.sweep import MMRSweep, mmr_sweep
+    from retrieval_metrics.results.totals import Totals
 
 __all__ = [
     "DEFAULT_METRICS",
@@ -96,6 +98,7 @@ __all__ = [
     "locate",
     "match",
     "merge",
+    "metrics",
     "mmr",
     "mmr_batch",
     "mmr_from_similarity",
@@ -123,12 +126,12 @@ _LAZY = {
     "Matches": "rechunking.match",
     "Relabelling": "rechunking.relabel",
     "Selection": "reranking.selection",
-    "Totals": "evaluation.totals",
+    "Totals": "results.totals",
     "compare": "comparing.compare",
     "intra_list_diversity": "reranking.diversity",
     "locate": "inputs.sources",
     "match": "rechunking.match",
-    "merge": "evaluation.totals",
+    "merge": "evaluation.merge",
     "mmr": "reranking.mmr",
     "mmr_batch": "reranking.batch",
     "mmr_from_similarity": "reranking.mmr",

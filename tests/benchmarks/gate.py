@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_retrieval_metrics.sensitivity import detectable_drop
-from retrieval_metrics.comparing.difference import Difference
+from retrieval_metrics.results.difference import Difference
 from retrieval_metrics.statistics import paired_difference
 
 Values = NDArray[np.float64]

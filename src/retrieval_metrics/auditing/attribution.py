@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.inputs.run import Run
-from retrieval_metrics.judging.judge import judge
-from retrieval_metrics.results.tie_range import over_tie_orders
-from retrieval_metrics.scoring.score import parameters_of, score_metric
+from retrieval_metrics.scoring.score import parameters_of, score
 from retrieval_metrics.scoring.under_rules import fractions, judge_under, refusals, truth_under
 
 if TYPE_CHECKING:
@@ -20,6 +17,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.definition.definition import ParameterValue
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.scoring.rules import Rules
@@ -52,22 +50,18 @@ class Bench:
 
     def __init__(self, truth: Qrels, run: RunMapping | Run, match: str | Key | Matching) -> None:
         self.truth = truth
-        self._run: RunMapping = run.as_dict() if isinstance(run, Run) else run
+        self._run = run
         self._match = match
         self._retrieved = np.fromiter((query in run for query in truth.queries), np.bool_, len(truth))
         self._fractions = fractions(truth)
-        self._judged: dict[tuple[str, str, str], JudgedRun] = {}
+        self._judged: dict[tuple[str, str, bool], JudgedRun] = {}
 
-    def judged(self, rules: Rules, order: str | None = None) -> JudgedRun:
+    def judged(self, rules: Rules) -> JudgedRun:
         """Return the judged run under some rules."""
-        key = (rules.negative, rules.groups, order or rules.ties)
+        key = (rules.negative, rules.groups, rules.ties == "input")
         if key not in self._judged:
             truth = truth_under(self.truth, replace(rules, grades="real"))
-            self._judged[key] = (
-                judge_under(truth, self._run, self._match, rules)
-                if order is None
-                else judge(truth, self._run, self._match, order)
-            )
+            self._judged[key] = judge_under(truth, self._run, self._match, rules)
         return self._judged[key]
 
     def refused(self, rules: Rules) -> BoolArray:
@@ -82,11 +76,7 @@ class Bench:
 
     def values(self, metric: Metric, rules: Rules) -> FloatArray:
         """Return the metric of every query, shape (queries,); NaN where it does not enter the mean."""
-        judged = self.judged(rules)
-        values = score_metric(judged, metric, rules)
-        if rules.ties == "expected":
-            blocks = self.judged(rules, "first")
-            values = over_tie_orders(blocks, [metric], rules, values[:, None])[0][:, 0]
+        values = score(self.judged(rules), metric, rules).values
         left_out = self.refused(rules.of(metric.name))
         if rules.missing == "skip":
             left_out = left_out | ~self._retrieved

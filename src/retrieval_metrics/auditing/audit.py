@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import fsum, nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from retrieval_metrics.auditing.attribution import Bench, attribute, effective
 from retrieval_metrics.auditing.lints import lint
-from retrieval_metrics.auditing.rule_words import detail, words
+from retrieval_metrics.auditing.words import detail, words
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metrics
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.judging.by_id import common_queries
@@ -19,6 +18,7 @@ from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.by_metric import ByMetric
 from retrieval_metrics.scoring.rules import RULE_SETS, as_rules
+from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class RuleDifference:
     """A rule that makes a metric differ from the reference.
 
     Attributes:
@@ -80,7 +80,7 @@ class Audit(Printed):
         queries: Sequence[QueryId],
         values: Mapping[str, FloatArray],
         refused: Mapping[str, int],
-        differences: Sequence[Difference],
+        differences: Sequence[RuleDifference],
         lints: Sequence[str],
     ) -> None:
         self.metrics = tuple(metrics)
@@ -98,7 +98,7 @@ class Audit(Printed):
         return {
             name: ByMetric(
                 {
-                    str(metric): _mean(column)
+                    str(metric): Sums.of(column[~np.isnan(column)]).mean
                     for metric, column in zip(self.metrics, values.T, strict=True)
                     if self._rules[name].has(metric.name)
                 }
@@ -145,7 +145,7 @@ class Audit(Printed):
 
     def _explained(self) -> Iterator[str]:
         """Yield a sentence for each rule of each rule set, all its metrics together."""
-        together: dict[tuple[str, tuple[str, ...], str], list[Difference]] = {}
+        together: dict[tuple[str, tuple[str, ...], str], list[RuleDifference]] = {}
         for found in self.differences:
             together.setdefault((found.semantics, found.rules, found.meaning), []).append(found)
         for (semantics, _, meaning), of_rule in together.items():
@@ -242,13 +242,13 @@ def _difference(
     rules: Rules,
     found: tuple[tuple[Any, ...], IntArray],
     values: tuple[FloatArray, FloatArray],
-) -> Difference:
+) -> RuleDifference:
     chosen, queries = found
     judged = bench.judged(RULE_SETS["standard"])
     size = judged.n_retrieved[queries] + np.diff(np.array(judged.qrels.bounds))[queries]
     example = int(queries[np.argmin(size)])
     details = dict.fromkeys(said for switch in chosen if (said := detail(switch, judged, example, metric)))
-    return Difference(
+    return RuleDifference(
         semantics=rules.name,
         metric=str(metric),
         rules=tuple(map(str, chosen)),
@@ -259,11 +259,6 @@ def _difference(
         reference=float(values[1][example]),
         detail="; ".join(details),
     )
-
-
-def _mean(column: FloatArray) -> float:
-    defined = column[~np.isnan(column)].tolist()
-    return fsum(defined) / len(defined) if defined else nan
 
 
 def _number(value: float) -> str:

@@ -2,50 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cached_property
 from math import nan
 from typing import TYPE_CHECKING, Literal
 
-from retrieval_metrics.comparing.aligned import aligned
 from retrieval_metrics.comparing.paired_tests import RESAMPLES, common_metrics, tested
-from retrieval_metrics.definition.metric import Metric
+from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.presentation.extras import require
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.reporting.verdict import comparison_tables, verdict
-from retrieval_metrics.results.by_metric import ByMetric
-from retrieval_metrics.statistics import Interval, Sums
+from retrieval_metrics.results.compared import Compared
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from os import PathLike
 
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from retrieval_metrics.comparing.difference import Difference
-    from retrieval_metrics.evaluation.evaluation import Evaluation
+    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.presentation.tables import Table
-    from retrieval_metrics.types import FloatArray, QueryTexts
+    from retrieval_metrics.types import QueryTexts
 
 
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Comparison(Printed):
+class Comparison(Compared, Printed):
     """Several systems on the same queries: their means, their differences, and what these allow to be said.
 
     Attributes:
-        evaluations: The evaluation of each system, by name.
+        scores: The scores of each system, by name.
         metrics: The metrics.
         baseline: The system all others are compared with; None if every pair is compared.
         level: Confidence level of the intervals; 1 - level is the accepted rate of false findings.
         differences: One per metric and pair of systems.
     """
-
-    evaluations: Mapping[str, Evaluation]
-    metrics: tuple[Metric, ...]
-    baseline: str | None
-    level: float
-    differences: tuple[Difference, ...]
 
     @classmethod
     def of(
@@ -64,71 +54,16 @@ class Comparison(Printed):
             ValueError: If there are fewer than two, they have no metric in common or different rules, or there is no
                 system of the baseline's name.
         """
-        metrics = common_metrics(evaluations)
-        differences = tested(evaluations, metrics, baseline, level=level, resamples=resamples, seed=seed)
-        return cls(
-            evaluations=dict(evaluations), metrics=metrics, baseline=baseline, level=level, differences=differences
-        )
-
-    @property
-    def systems(self) -> tuple[str, ...]:
-        """The names of the systems."""
-        return tuple(self.evaluations)
+        _check_evaluations(evaluations)
+        scores = {name: evaluation.scores for name, evaluation in evaluations.items()}
+        metrics = common_metrics(scores)
+        differences = tested(scores, metrics, baseline, level=level, resamples=resamples, seed=seed)
+        return cls(scores=scores, metrics=metrics, baseline=baseline, level=level, differences=differences)
 
     @cached_property
-    def table(self) -> ByMetric[dict[str, float]]:
-        """The mean of each metric for each system, over the queries for which all systems are defined."""
-        return ByMetric(
-            {
-                name: {system: Sums.of(column).mean for system, column in zip(self.systems, columns, strict=True)}
-                for name, columns in self._columns.items()
-            }
-        )
-
-    @cached_property
-    def intervals(self) -> ByMetric[dict[str, Interval]]:
-        """The confidence interval of each mean of the table, at the comparison's level."""
-        found: dict[str, dict[str, Interval]] = {}
-        for metric in self.metrics:
-            found[str(metric)] = {}
-            for (system, evaluation), column in zip(self.evaluations.items(), self._columns[str(metric)], strict=True):
-                found[str(metric)][system] = evaluation.interval_of(metric, Sums.of(column), self.level)
-        return ByMetric(found)
-
-    @cached_property
-    def n(self) -> ByMetric[int]:
-        """For how many queries all systems are defined."""
-        return ByMetric({name: columns.shape[1] for name, columns in self._columns.items()})
-
-    @cached_property
-    def _columns(self) -> dict[str, FloatArray]:
-        evaluations = list(self.evaluations.values())
-        return {str(metric): aligned(evaluations, metric)[1].T for metric in self.metrics}
-
-    def difference(self, metric: str | Metric, system: str | None = None, baseline: str | None = None) -> Difference:
-        """Return one of the differences.
-
-        Args:
-            metric: The metric, in any spelling.
-            system: The system; None where only one difference is left to choose from.
-            baseline: The system it is compared with; None likewise.
-
-        Raises:
-            KeyError: If there is no such difference, or more than one.
-        """
-        name = str(metric if isinstance(metric, Metric) else Metric.parse(metric))
-        chosen = [
-            each
-            for each in self.differences
-            if each.metric == name and system in {None, each.system} and baseline in {None, each.baseline}
-        ]
-        if len(chosen) != 1:
-            there = ", ".join(dict.fromkeys(f"{each.system} - {each.baseline}" for each in self.differences))
-            metrics = ", ".join(map(str, self.metrics))
-            raise KeyError(
-                f"{len(chosen)} differences fit {name!r}, {system!r}, {baseline!r}; there are {there} in {metrics}"
-            )
-        return chosen[0]
+    def evaluations(self) -> dict[str, Evaluation]:
+        """The evaluation of each system, by name."""
+        return {name: Evaluation(scores) for name, scores in self.scores.items()}
 
     @property
     def verdict(self) -> list[str]:
@@ -210,3 +145,15 @@ class Comparison(Printed):
 
     def __repr__(self) -> str:
         return f"<Comparison of {', '.join(self.systems)} in {', '.join(map(str, self.metrics))}>"
+
+
+def _check_evaluations(evaluations: Mapping[str, Evaluation]) -> None:
+    if not isinstance(evaluations, Mapping):
+        raise TypeError(
+            f"evaluations must map the name of each system to its Evaluation, got {type(evaluations).__name__}"
+        )
+    for name, evaluation in evaluations.items():
+        if not isinstance(evaluation, Evaluation):
+            raise TypeError(
+                f"{name!r} must be an Evaluation, got {type(evaluation).__name__}; compare(qrels, runs) takes runs"
+            )

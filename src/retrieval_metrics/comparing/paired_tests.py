@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import combinations
 from math import isinf
 from typing import TYPE_CHECKING, NamedTuple
 
-from retrieval_metrics.comparing.aligned import aligned
-from retrieval_metrics.comparing.difference import Difference
-from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.results.aligned import aligned
+from retrieval_metrics.results.difference import Difference
+from retrieval_metrics.results.summary import bounds_of
 from retrieval_metrics.statistics import Sums, holm, paired_difference, tukey_hsd
 from retrieval_metrics.statistics.paired import differences_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.statistics import PairedDifference
     from retrieval_metrics.types import FloatArray, QueryId
 
@@ -40,7 +40,7 @@ class _Tested(NamedTuple):
 
 
 def tested(
-    evaluations: Mapping[str, Evaluation],
+    scores: Mapping[str, Scores],
     metrics: Sequence[Metric],
     baseline: str | None,
     *,
@@ -49,15 +49,15 @@ def tested(
     seed: int,
 ) -> tuple[Difference, ...]:
     """Return the differences of all pairs in all metrics, their p values corrected by Holm for all of them."""
-    pairs = pairs_of(list(evaluations), baseline)
+    pairs = pairs_of(list(scores), baseline)
     tests = len(pairs) * len(metrics)
     resamples = max(resamples, round(FINENESS * tests / (1 - level)))
     found = []
     for metric in metrics:
-        span = _span(metric, list(evaluations.values()))
-        tukey = _tukey(metric, evaluations, resamples, seed)
+        span = _span(metric, list(scores.values()))
+        tukey = _tukey(metric, scores, resamples, seed)
         for system, other in pairs:
-            queries, values = aligned([evaluations[system], evaluations[other]], metric)
+            queries, values = aligned([scores[system], scores[other]], metric)
             ours, theirs = values.T
             paired = paired_difference(ours, theirs, level=level, span=span, resamples=resamples, seed=seed)
             differences = differences_of(ours, theirs)
@@ -80,26 +80,24 @@ def tested(
     )
 
 
-def _span(metric: Metric, evaluations: Sequence[Evaluation]) -> float:
+def _span(metric: Metric, systems: Sequence[Scores]) -> float:
     """Return how far two values can lie apart: to the best reachable value, or the best observed if that is open."""
     largest = 0.0
-    for evaluation in evaluations:
-        values = aligned([evaluation], metric)[1]
+    for system in systems:
+        values = aligned([system], metric)[1]
         sums = Sums.of(values[:, 0])
-        upper = evaluation.bounds(metric, sums)[1]
+        upper = bounds_of(system, metric, sums)[1]
         largest = max(largest, sums.largest if isinf(upper) else upper)
     return largest or 1.0
 
 
-def _tukey(
-    metric: Metric, evaluations: Mapping[str, Evaluation], resamples: int, seed: int
-) -> dict[tuple[str, str], float]:
+def _tukey(metric: Metric, scores: Mapping[str, Scores], resamples: int, seed: int) -> dict[tuple[str, str], float]:
     """Return the p value of Tukey's test for each ordered pair; nothing for two systems, which one test serves."""
-    if len(evaluations) <= FEWEST_SYSTEMS:
+    if len(scores) <= FEWEST_SYSTEMS:
         return {}
-    values = aligned(list(evaluations.values()), metric)[1]
+    values = aligned(list(scores.values()), metric)[1]
     p_values = tukey_hsd(values, resamples=resamples, seed=seed).tolist()
-    names = list(enumerate(evaluations))
+    names = list(enumerate(scores))
     return {(one, other): p_values[at][place] for at, one in names for place, other in names if one != other}
 
 
@@ -120,27 +118,17 @@ def pairs_of(systems: Sequence[str], baseline: str | None) -> list[tuple[str, st
     return [(system, baseline) for system in systems if system != baseline]
 
 
-def common_metrics(evaluations: Mapping[str, Evaluation]) -> tuple[Metric, ...]:
-    """Return the metrics that all evaluations have, in the order of the first.
+def common_metrics(scores: Mapping[str, Scores]) -> tuple[Metric, ...]:
+    """Return the metrics that all systems have, in the order of the first.
 
     Raises:
-        TypeError: If it is no mapping of names to evaluations.
-        ValueError: If there is no such metric, or the evaluations were made under different rules.
+        ValueError: If there is no such metric, or the systems were scored under different rules.
     """
-    if not isinstance(evaluations, Mapping):
-        raise TypeError(
-            f"evaluations must map the name of each system to its Evaluation, got {type(evaluations).__name__}"
-        )
-    for name, evaluation in evaluations.items():
-        if not isinstance(evaluation, Evaluation):
-            raise TypeError(
-                f"{name!r} must be an Evaluation, got {type(evaluation).__name__}; compare(qrels, runs) takes runs"
-            )
-    rules = {evaluation.rules.name: name for name, evaluation in evaluations.items()}
+    rules = {of_system.rules.name: name for name, of_system in scores.items()}
     if len(rules) > 1:
         said = ", ".join(f"{system!r} under {rule}" for rule, system in rules.items())
         raise ValueError(f"evaluations under different rules cannot be compared: {said}")
-    columns = [evaluation.metrics for evaluation in evaluations.values()]
+    columns = [of_system.metrics for of_system in scores.values()]
     common = tuple(metric for metric in (columns[0] if columns else ()) if all(metric in one for one in columns))
     if columns and not common:
         raise ValueError(

@@ -81,5 +81,15 @@ def _read_gains(value: Any) -> ParameterValue:
     return ";".join(f"{grade:g}:{gain:g}" for grade, gain in pairs)
 
 
-GAIN = Parameter(choice(*_BY_NAME), "linear", "the grade, 2^grade - 1, or 1")
+GAIN = Parameter(
+    choice(*_BY_NAME),
+    "linear",
+    "the grade, 2^grade - 1, or 1",
+    {
+        "linear": "the gain is the grade",
+        "binary": "every relevant document gains 1, whatever its grade",
+        "exponential": "the gain is 2^grade - 1",
+    },
+    acts_on="grades",
+)
 GAINS = Parameter(_read_gains, None, "grades with a gain of their own, as 1:0;3:7")

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.checks import positive_integer
-from retrieval_metrics.definition.table import ALIASES, DEFINITIONS
+from retrieval_metrics.definition.table import DEFINITIONS, NAME_OF
 from retrieval_metrics.judging.matching.budget import Budget
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def _read_cutoff(text: str, k: str) -> int | Budget:
 def _peer_spelling(name: str) -> tuple[str, str] | None:
     """Return name and cut-off of `ndcg_cut_10`, `P_10`, `ndcg_at_10`; None if the name is one as it stands."""
     match = _PEER_CUTOFF.fullmatch(name)
-    if match is None or _key(name) in ALIASES or _key(match["name"]) not in ALIASES:
+    if match is None or _key(name) in NAME_OF or _key(match["name"]) not in NAME_OF:
         return None
     return match["name"], match["k"]
 
@@ -152,13 +152,23 @@ def _key(name: str) -> str:
 
 def _canonical_name(name: str) -> str:
     key = _key(name)
-    if key in ALIASES:
-        return ALIASES[key]
+    if key in NAME_OF:
+        return NAME_OF[key]
     from difflib import get_close_matches  # noqa: PLC0415  (needed only where a name is wrong)
 
-    near = dict.fromkeys(ALIASES[close] for close in get_close_matches(key, ALIASES, n=4, cutoff=0.5))
+    near = dict.fromkeys(NAME_OF[close] for close in get_close_matches(key, NAME_OF, n=4, cutoff=0.5))
     offer = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(DEFINITIONS)}"
     raise ValueError(f"unknown metric {name!r}; {offer}")
+
+
+def as_metric(metric: str | Metric) -> Metric:
+    """Return a metric from its name; a metric is returned as it is.
+
+    Raises:
+        TypeError: If it is neither.
+        ValueError: If no metric has that name.
+    """
+    return metric if isinstance(metric, Metric) else Metric.parse(metric)
 
 
 def as_metrics(metrics: str | Metric | Iterable[str | Metric]) -> tuple[Metric, ...]:
@@ -171,7 +181,7 @@ def as_metrics(metrics: str | Metric | Iterable[str | Metric]) -> tuple[Metric, 
     given = [metrics] if isinstance(metrics, (str, Metric)) else metrics
     if not isinstance(given, Iterable):
         raise TypeError(f"metrics must be names such as ['ndcg@10', 'mrr'], got {metrics!r}")
-    chosen = dict.fromkeys(metric if isinstance(metric, Metric) else Metric.parse(metric) for metric in given)
+    chosen = dict.fromkeys(map(as_metric, given))
     if not chosen:
         raise ValueError("no metric was asked for; name at least one, for example ['ndcg@10']")
     return tuple(chosen)

@@ -7,13 +7,22 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from retrieval_metrics.definition.definition import Parameter, choice
-from retrieval_metrics.judging.judged_run import is_relevant, ordinals, within
+from retrieval_metrics.judging.rows import is_relevant, ordinals, within
 
 if TYPE_CHECKING:
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.types import Cut, FloatArray, IntArray
 
-PER = Parameter(choice("query", "group"), "query", "one value per query, or the mean over its groups")
+PER = Parameter(
+    choice("query", "group"),
+    "query",
+    "one value per query, or the mean over its groups",
+    {
+        "query": "all documents are ranked together",
+        "group": "the value is a mean over the groups, each ranked on its own",
+    },
+    acts_on="groups",
+)
 
 
 class GroupHits(NamedTuple):

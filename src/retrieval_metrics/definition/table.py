@@ -1,57 +1,34 @@
-"""The metrics there are: one line each, and the names they answer to."""
+"""The metrics there are, and the names they answer to."""
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING
-
-from retrieval_metrics.metrics import (
-    alpha_ndcg,
-    average_precision,
-    bpref,
-    coverage,
-    dcg,
-    density,
-    err,
-    f1,
-    full_recall,
-    hit_rate,
-    judged,
-    ndcg,
-    precision,
-    r_precision,
-    rbp,
-    recall,
-    reciprocal_rank,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from retrieval_metrics.definition.definition import Definition
 
-DEFINITIONS: Mapping[str, Definition] = {
-    module.DEFINITION.name: module.DEFINITION
-    for module in (
-        hit_rate,
-        full_recall,
-        recall,
-        precision,
-        f1,
-        reciprocal_rank,
-        average_precision,
-        ndcg,
-        dcg,
-        alpha_ndcg,
-        r_precision,
-        rbp,
-        err,
-        bpref,
-        judged,
-        coverage,
-        density,
-    )
-}
+_DEFINITIONS: dict[str, Definition] = {}
+_NAME_OF: dict[str, str] = {}
 
-ALIASES: Mapping[str, str] = {
-    spelling: name for name, definition in DEFINITIONS.items() for spelling in (name, *definition.aliases)
-}
+DEFINITIONS: Mapping[str, Definition] = MappingProxyType(_DEFINITIONS)
+"""Every metric by its canonical name."""
+
+NAME_OF: Mapping[str, str] = MappingProxyType(_NAME_OF)
+"""The canonical name that each spelling means."""
+
+
+def add(definition: Definition) -> None:
+    """Make a metric known everywhere.
+
+    Raises:
+        ValueError: If one of its names is taken.
+    """
+    spellings = (definition.name, *definition.aliases)
+    for spelling in spellings:
+        if spelling in NAME_OF:
+            raise ValueError(f"there is a metric {NAME_OF[spelling]!r} that is called {spelling!r} already")
+    _DEFINITIONS[definition.name] = definition
+    _NAME_OF.update(dict.fromkeys(spellings, definition.name))

@@ -1,30 +1,26 @@
-"""Evaluate a run against judgments: check, judge, score, count."""
+"""Evaluate a run against judgments: check, judge, score, count, warn."""
 
 from __future__ import annotations
 
 import warnings
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metrics
 from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.evaluation.scored_run import scored_run
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.judging.by_id import common_queries
-from retrieval_metrics.judging.judge import judge
-from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, count, failures
-from retrieval_metrics.results.tie_range import over_tie_orders
+from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, failed_queries
 from retrieval_metrics.scoring.rules import as_rules
-from retrieval_metrics.scoring.score import residual_values, score_metric
-from retrieval_metrics.scoring.under_rules import judge_under, refuse, truth_under
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.judging.matching.matching import Key, Matching
+    from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.scoring.rules import Rules
     from retrieval_metrics.types import QrelsMapping, QueryId, RunMapping
 
@@ -75,56 +71,9 @@ def evaluate(
     """
     rules, chosen, truth = as_rules(semantics, ties), as_metrics(metrics), as_qrels(qrels)
     common_queries(run, truth)
-    evaluation = evaluate_part(truth, run, chosen, rules, match)
-    _warn(evaluation, run)
-    return evaluation
-
-
-def evaluate_part(
-    truth: Qrels,
-    run: RunMapping | Run,
-    chosen: Sequence[Metric],
-    rules: Rules,
-    match: str | Key | Matching = "id",
-    *,
-    scale: float | None = None,
-) -> Evaluation:
-    """Return what `evaluate` does, without a warning: what is missing in a part may be normal in the whole.
-
-    Args:
-        truth: The judgments.
-        run: The rankings; they need not have a query in common with the judgments.
-        chosen: The metrics.
-        rules: The rule set.
-        match: What an id of the judgments is compared with.
-        scale: The largest grade of all judgments, if these are only some of them.
-    """
-    truth = truth_under(truth, rules)
-    if scale is not None:
-        truth.largest_grade = scale
-    judged = judge_under(truth, run, match, rules)
-    refuse(judged, rules)
-    retrieved = np.fromiter((query in run for query in truth.queries), np.bool_, len(truth))
-    kept = np.flatnonzero(retrieved) if rules.missing == "skip" else np.arange(len(truth))
-    counts = count(judged, run, kept, rules)
-    values = np.column_stack([score_metric(judged, metric, rules) for metric in chosen])
-    tie_range = None
-    if rules.ties == "expected":
-        values, tie_range = over_tie_orders(judge(truth, run, match, "first"), chosen, rules, values)
-        tie_range = tie_range.of(kept)
-    residuals = {metric: residual_values(judged, metric) for metric in chosen}
-    return Evaluation(
-        metrics=chosen,
-        queries=[truth.queries[at] for at in kept.tolist()],
-        values=values[kept],
-        counts=counts,
-        residuals={metric: residual[kept] for metric, residual in residuals.items() if residual is not None},
-        rules=rules,
-        tie_range=tie_range,
-        judged=judged,
-        run=run,
-        match=match,
-    )
+    scores = scored_run(truth, run, chosen, rules, match)
+    _warn(scores)
+    return Evaluation(scores)
 
 
 def _said_of_failures(errors: Mapping[QueryId, Exception]) -> str:
@@ -134,19 +83,19 @@ def _said_of_failures(errors: Mapping[QueryId, Exception]) -> str:
     return f"; the retriever failed for {len(errors)} of them, for example {query!r}: {type(error).__name__}: {error}"
 
 
-def _warn(evaluation: Evaluation, run: RunMapping) -> None:
-    judged, _ = evaluation.source("warned of")
-    counts, rules = evaluation.counts, evaluation.rules
+def _warn(scores: Scores) -> None:
+    judged, run, _ = scores.needed_origin("warned of")
+    counts, rules = scores.counts, scores.rules
     if counts["missing"]:
         first = judged.qrels.queries[int((judged.n_retrieved == 0).argmax())]
         treatment = "they score 0" if rules.missing == "zero" else "those not in the run are left out"
         warnings.warn(
             f"nothing was retrieved for {counts['missing']} of {counts['queries']} judged queries, for example "
-            f"{first!r}; {treatment}{_said_of_failures(failures(judged, run))}",
+            f"{first!r}; {treatment}{_said_of_failures(failed_queries(judged, run))}",
             RetrievalWarning,
             stacklevel=3,
         )
-    if not len(judged.items.rank) and not len(judged.places.rank):
+    if not len(judged.items.rank) and not len(judged.ranks.rank):
         hint = (
             "do the items carry the texts, sources and offsets that the truth asks for?"
             if judged.qrels.has_pieces

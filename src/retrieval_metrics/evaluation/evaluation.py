@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Literal
 
 from retrieval_metrics.presentation.extras import require
-from retrieval_metrics.results.by_metric import ByMetric
-from retrieval_metrics.results.counts import failures
-from retrieval_metrics.results.summary import Summary
-from retrieval_metrics.statistics.sums import Sums
+from retrieval_metrics.presentation.printed import Printed
+from retrieval_metrics.results import summary
+from retrieval_metrics.results.counts import failed_queries
+from retrieval_metrics.results.scores import Scores
+from retrieval_metrics.results.tie_range import TieRange
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -22,29 +21,21 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.evaluation.slices import Slices
-    from retrieval_metrics.evaluation.totals import Kind, Totals
     from retrieval_metrics.explaining.explanation import Explanation, Worst
-    from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.judging.matching.matching import Key, Matching
+    from retrieval_metrics.presentation.tables import Table
+    from retrieval_metrics.results.by_metric import ByMetric
     from retrieval_metrics.results.counts import Counts
-    from retrieval_metrics.results.tie_range import TieMeans, TieRange
+    from retrieval_metrics.results.totals import Totals
     from retrieval_metrics.scoring.rules import Rules
-    from retrieval_metrics.types import FloatArray, IntArray, QueryId, QueryTexts
+    from retrieval_metrics.statistics import Interval
+    from retrieval_metrics.types import FloatArray, QueryId, QueryTexts
 
-T = TypeVar("T")
 
-
-class Evaluation(Summary):
-    """The values of some metrics for some queries.
+class Evaluation(Printed):
+    """The values of some metrics for some queries, and what can be asked of them.
 
     Attributes:
-        metrics: The metrics, in the order asked for.
-        counts: What was missing, repeated, unjudged, tied or undefined.
-        rules: The rule set it was computed under.
-        tie_range: The smallest and the largest values over all orders of equal scores; None unless ties="expected".
-        judged: The judged run it was computed from, and
-        run: the run itself, as it was given; None where the values came without them.
-        match: What ids of the judgments were compared with.
+        record: The numbers themselves: `Scores`, or the `Totals` of queries that are not held one by one.
 
     Example:
         >>> import retrieval_metrics as rm
@@ -60,87 +51,108 @@ class Evaluation(Summary):
         0.5
     """
 
-    def __init__(
-        self,
-        *,
-        metrics: Sequence[Metric],
-        queries: Sequence[QueryId] | None,
-        values: FloatArray | None,
-        counts: Counts,
-        rules: Rules,
-        residuals: Mapping[Metric, FloatArray] | None = None,
-        tie_range: TieRange | TieMeans | None = None,
-        judged: JudgedRun | None = None,
-        run: Mapping[Any, Any] | None = None,
-        match: str | Key | Matching = "id",
-        totals: Totals | None = None,
-    ) -> None:
-        super().__init__(metrics, counts, rules, tie_range)
-        self._queries = None if queries is None else tuple(queries)
-        self._values = values
-        self._residuals = dict(residuals or {})
-        self.judged = judged
-        self.run = run
-        self.match = match
-        self._merged = totals
-        self._sums: dict[tuple[Kind, Metric], Sums | None] = {}
+    def __init__(self, record: Scores | Totals, *, totals: Totals | None = None) -> None:
+        """Take the numbers; `totals` are their exact sums, where these were added up already."""
+        self.record = record
+        self._totals = totals
+        self._intervals: dict[float, ByMetric[Interval]] = {}
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The metrics, in the order asked for."""
+        return self.record.metrics
+
+    @property
+    def counts(self) -> Counts:
+        """What was missing, repeated, unjudged, tied or undefined."""
+        return self.record.counts
+
+    @property
+    def rules(self) -> Rules:
+        """The rule set it was computed under."""
+        return self.record.rules
+
+    @property
+    def scores(self) -> Scores:
+        """The values of single queries.
+
+        Raises:
+            ValueError: If the evaluation was merged from totals.
+        """
+        if not isinstance(self.record, Scores):
+            raise ValueError(  # noqa: TRY004  (the type is right, what it holds is not enough)
+                "this evaluation was merged from totals, which hold no query by itself; merge evaluations instead"
+            )
+        return self.record
 
     @property
     def queries(self) -> tuple[QueryId, ...]:
         """The ids of the queries, in the order of the judgments."""
-        return self._of_each(self._queries)
+        return self.scores.queries
 
     @property
     def values(self) -> FloatArray:
-        """Shape (queries, metrics); NaN where a metric is undefined for a query."""
-        return self._of_each(self._values)
+        """Shape (queries, metrics), read-only; NaN where a metric is undefined for a query."""
+        return self.scores.values  # noqa: PD011  (of Scores, not of a DataFrame)
 
     @property
-    def holds_queries(self) -> bool:
-        """Whether it holds the values of single queries, not sums alone."""
-        return self._values is not None
+    def per_query(self) -> ByMetric[dict[QueryId, float]]:
+        """The value of each metric for each query, NaN where it is undefined."""
+        return self.scores.per_query
 
-    def _of_each(self, held: T | None) -> T:
-        if held is None:
-            raise ValueError(
-                "this evaluation was merged from totals, which hold no query by itself; merge evaluations instead"
-            )
-        return held
+    @cached_property
+    def means(self) -> ByMetric[float]:
+        """The mean of each metric over the queries for which it is defined; NaN if there is none.
+
+        Sums are exact before their one rounding, so the order of the queries never shows.
+        """
+        return summary.means(self.record)
+
+    @cached_property
+    def n(self) -> ByMetric[int]:
+        """For how many queries each metric is defined: what its mean divides by."""
+        return summary.numbers_of_queries(self.record)
+
+    @cached_property
+    def residuals(self) -> ByMetric[float]:
+        """For metrics that know it (rbp): by how much unjudged and unseen documents could raise the mean."""
+        return summary.residuals(self.record)
+
+    @cached_property
+    def tie_range(self) -> TieRange | None:
+        """The smallest and the largest means over all orders of equal scores; None unless ties="expected"."""
+        return TieRange.of(self.record.metrics, self.record.sums)
 
     @property
     def errors(self) -> dict[QueryId, Exception]:
         """The exception of each query whose retriever failed; empty where the run knows of none, or is not held."""
-        return {} if self.judged is None or self.run is None else failures(self.judged, self.run)
+        origin = self.record.origin if isinstance(self.record, Scores) else None
+        return {} if origin is None else failed_queries(origin.judged, origin.run)
 
-    @cached_property
-    def per_query(self) -> ByMetric[dict[QueryId, float]]:
-        """The value of each metric for each query, NaN where it is undefined."""
-        return ByMetric(
-            {
-                str(metric): dict(zip(self.queries, column, strict=True))
-                for metric, column in zip(self.metrics, self.values.T.tolist(), strict=True)
-            }
-        )
+    def intervals(self, level: float = 0.95) -> ByMetric[Interval]:
+        """Return the confidence interval of each mean, computed when first asked for.
 
-    def column(self, kind: Kind, metric: Metric) -> FloatArray | None:
-        """Return one number per query, shape (queries,), NaN where there is none; None if it is not known at all.
+        Metrics that are 0 or 1 get the Clopper-Pearson interval, all others a Beta interval between 0 and the largest
+        value that an ideal ranking reaches on these queries; see `retrieval_metrics.statistics.mean_interval` for the
+        formulas, the reasons and their sources. Nothing in them is random. Of no values it is (nan, nan).
 
         Args:
-            kind: `value`: the metric. `ideal`: what an ideal ranking reaches, where that may be less than 1.
-                `residual`: by how much unjudged and unseen documents could raise it. `lowest`, `highest` and `depends`:
-                its range over all orders of equal scores, and whether they differ.
-            metric: One of the metrics.
-        """
-        if kind == "value":
-            return self.values[:, self.metrics.index(metric)]
-        if kind == "residual":
-            return self._residuals.get(metric)
-        if kind == "ideal":
-            from retrieval_metrics.scoring.ideal import ideal_values  # noqa: PLC0415  (intervals alone need it)
+            level: Confidence level, strictly between 0 and 1.
 
-            ideal = None if self.judged is None else ideal_values(metric, self.judged, self.rules)
-            return None if ideal is None else ideal[self.positions]
-        return None if self.tie_range is None else self.tie_range.column(kind, metric)
+        Raises:
+            ValueError: If the level is not between 0 and 1.
+
+        Example:
+            >>> import retrieval_metrics as rm
+            >>> qrels = {query: ["d"] for query in range(10)}
+            >>> run = {query: ["d" if query < 8 else "x"] for query in range(10)}  # 8 of 10 answered
+            >>> low, high = rm.evaluate(qrels, run, "hit_rate@1").intervals()["hit_rate@1"]
+            >>> f"0.80 [{low:.2f}, {high:.2f}]"
+            '0.80 [0.44, 0.97]'
+        """
+        if level not in self._intervals:
+            self._intervals[level] = summary.intervals(self.record, level)
+        return self._intervals[level]
 
     def totals(self) -> Totals:
         """Return what the evaluation comes down to: exact sums, which can be kept, sent and merged.
@@ -154,59 +166,11 @@ class Evaluation(Summary):
             >>> rm.merge(half.totals() for half in halves).means["mrr"]  # (1/2 + 1) / 2
             0.75
         """
-        from retrieval_metrics.evaluation.totals import totals_of  # noqa: PLC0415  (who merges nothing needs none)
+        from retrieval_metrics.results.totals import totals_of  # noqa: PLC0415  (only needed for merging)
 
-        return totals_of(self) if self._merged is None else self._merged
-
-    def _sums_of(self, kind: Kind, metric: Metric) -> Sums | None:
-        if (kind, metric) not in self._sums:
-            if self._merged is not None:
-                exact = self._merged.sums.get((kind, metric))
-                self._sums[kind, metric] = None if exact is None else exact.rounded()
-            else:
-                column = self.column(kind, metric)
-                self._sums[kind, metric] = None if column is None else Sums.of(column[~np.isnan(column)])
-        return self._sums[kind, metric]
-
-    def source(self, done: str) -> tuple[JudgedRun, Mapping[Any, Any]]:
-        """Return the judged run and the run that the values come from.
-
-        Args:
-            done: What they are wanted for, as in "explained".
-
-        Raises:
-            ValueError: If the evaluation was made without them.
-        """
-        if self.judged is None or self.run is None:
-            held = "values" if self.holds_queries else "sums"
-            merged = "" if self._merged is None else "; of a merged one, ask the parts"
-            raise ValueError(
-                f"this evaluation cannot be {done}: it holds {held} only; make it with evaluate(qrels, run){merged}"
-            )
-        return self.judged, self.run
-
-    def position(self, query: QueryId) -> int:
-        """Return the position of an evaluated query among the judged ones.
-
-        Raises:
-            KeyError: If the query was not evaluated.
-        """
-        self.source("looked into")
-        if query not in self._judged_at:
-            some = ", ".join(map(repr, self.queries[:3]))
-            raise KeyError(f"query {query!r} was not evaluated; the evaluated queries begin with {some}")
-        return self._judged_at[query]
-
-    @cached_property
-    def positions(self) -> IntArray:
-        """The position of each query among the judged ones, shape (queries,)."""
-        return np.fromiter(self._judged_at.values(), np.int64, len(self._judged_at))
-
-    @cached_property
-    def _judged_at(self) -> dict[QueryId, int]:
-        judged = () if self.judged is None else self.judged.qrels.queries
-        position = {query: at for at, query in enumerate(judged)}
-        return {query: position[query] for query in self.queries}
+        if self._totals is None:
+            self._totals = totals_of(self.record) if isinstance(self.record, Scores) else self.record
+        return self._totals
 
     def explain(self, query: QueryId, metric: str | Metric | None = None) -> Explanation:
         """Return what became of each relevant document of a query, and of each needed one that is missing, why.
@@ -229,7 +193,7 @@ class Evaluation(Summary):
         """
         from retrieval_metrics.explaining.explanation import explain  # noqa: PLC0415  (seldom asked for)
 
-        return explain(self, query, metric)
+        return explain(self.scores, query, metric)
 
     def worst(self, metric: str | Metric, n: int = 10) -> Worst:
         """Return the `n` queries with the lowest values, explained, and the failures of all queries, summed.
@@ -244,9 +208,9 @@ class Evaluation(Summary):
         """
         from retrieval_metrics.explaining.explanation import worst  # noqa: PLC0415  (seldom asked for)
 
-        return worst(self, metric, n)
+        return worst(self.scores, metric, n)
 
-    def by(self, labels: Mapping[Any, Any] | Callable[[Any], Any]) -> Slices:
+    def by(self, labels: Mapping[Any, Any] | Callable[[Any], Any]) -> Slices[Evaluation]:
         """Return the same table for every slice of the queries: short and long ones, one per topic, per customer.
 
         Args:
@@ -265,7 +229,7 @@ class Evaluation(Summary):
         """
         from retrieval_metrics.evaluation.slices import slices  # noqa: PLC0415  (seldom asked for)
 
-        return slices(self, labels)
+        return slices(self.scores, labels, Evaluation)
 
     def over_cutoffs(self, metric: str | Metric, cutoffs: Sequence[int] | None = None) -> dict[int, float]:
         """Return the mean of a metric at each of several cut-offs k.
@@ -279,7 +243,7 @@ class Evaluation(Summary):
         """
         from retrieval_metrics.results.cutoffs import over_cutoffs  # noqa: PLC0415  (seldom asked for)
 
-        return over_cutoffs(self, metric, cutoffs)
+        return over_cutoffs(self.scores, metric, cutoffs)
 
     def plot(
         self, kind: Literal["overview", "intervals", "cutoffs"] = "overview", metric: str | Metric | None = None
@@ -297,7 +261,7 @@ class Evaluation(Summary):
         require("matplotlib", "plot")
         from retrieval_metrics.reporting.figures import evaluation_figure  # noqa: PLC0415  (brings matplotlib)
 
-        return evaluation_figure(self, kind, metric)
+        return evaluation_figure(self.record, kind, metric)
 
     def report(
         self, path: str | PathLike[str], *, title: str = "", queries: QueryTexts | None = None, n: int = 20
@@ -317,7 +281,7 @@ class Evaluation(Summary):
         require("matplotlib", "report")
         from retrieval_metrics.reporting.reports import evaluation_report  # noqa: PLC0415  (brings matplotlib)
 
-        evaluation_report(self, path, title, queries, n)
+        evaluation_report(self.scores, path, title, queries, n)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with a row per query and a column per metric.
@@ -330,7 +294,10 @@ class Evaluation(Summary):
         frame: pd.DataFrame = pandas.DataFrame(self.values, index=index, columns=list(map(str, self.metrics)))
         return frame
 
+    def _tables(self) -> list[Table]:
+        return [summary.summary_table(self.record)]
+
     def __repr__(self) -> str:
         means = ", ".join(f"{name} {mean:.4f}" for name, mean in self.means.items())
-        n_queries = self.counts["queries"] if self._queries is None else len(self._queries)
+        n_queries = len(self.record.queries) if isinstance(self.record, Scores) else self.counts["queries"]
         return f"<Evaluation of {n_queries} queries: {means}>"

@@ -10,9 +10,9 @@ import numpy as np
 from retrieval_metrics.definition.metric import as_metrics
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.judging.judge import judge
-from retrieval_metrics.judging.judged_run import is_relevant
+from retrieval_metrics.judging.rows import is_relevant
 from retrieval_metrics.scoring.rules import STANDARD
-from retrieval_metrics.scoring.score import score_metric
+from retrieval_metrics.scoring.score import score
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -81,12 +81,12 @@ def score_queries(
 def _scores(judged: JudgedRun, metric: Metric) -> dict[QueryId, QueryScore]:
     rel = dict(metric.parameters).get("rel")
     threshold = None if rel is None else float(rel)
-    relevant = is_relevant(judged.places.grade, threshold)
-    ends = np.cumsum(judged.per_query(judged.places.query[relevant])).astype(np.int64)
-    ranks = np.split(judged.places.rank[relevant], ends[:-1])
+    relevant = is_relevant(judged.ranks.grade, threshold)
+    ends = np.cumsum(judged.per_query(judged.ranks.query[relevant])).astype(np.int64)
+    ranks = np.split(judged.ranks.rank[relevant], ends[:-1])
     columns = (
         judged.qrels.queries,
-        score_metric(judged, metric, STANDARD).tolist(),
+        score(judged, metric, STANDARD).values.tolist(),
         ranks,
         judged.n_relevant(threshold).astype(np.int64).tolist(),
         judged.n_retrieved.tolist(),

@@ -3,47 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.extras import require
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.counts import count
-from retrieval_metrics.scoring.score import residual_values
+from retrieval_metrics.results.summary import LEVEL, intervals, means, numbers_of_queries
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pandas as pd
 
-    from retrieval_metrics.results.tie_range import TieRange
+    from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.statistics import Interval
+
+T_co = TypeVar("T_co", covariant=True)
 
 
-class Slices(Printed, Mapping[Any, Evaluation]):
+class Slices(Printed, Mapping[Any, T_co], Generic[T_co]):
     """One evaluation per label, in the order in which the labels come up.
 
     Attributes:
         unlabelled: How many queries have no label and are in no slice.
     """
 
-    def __init__(self, evaluations: Mapping[Any, Evaluation], unlabelled: int) -> None:
-        self._evaluations: dict[Any, Evaluation] = dict(evaluations)
+    def __init__(self, of_labels: Mapping[Any, Scores], unlabelled: int, make: Callable[[Scores], T_co]) -> None:
+        self._scores: dict[Any, Scores] = dict(of_labels)
+        self._made = {label: make(scores) for label, scores in of_labels.items()}
         self.unlabelled = unlabelled
 
-    def __getitem__(self, label: Any) -> Evaluation:
-        if label not in self._evaluations:
-            raise KeyError(f"no slice is labelled {label!r}; there are {', '.join(map(repr, self._evaluations))}")
-        return self._evaluations[label]
+    def __getitem__(self, label: Any) -> T_co:
+        if label not in self._made:
+            raise KeyError(f"no slice is labelled {label!r}; there are {', '.join(map(repr, self._made))}")
+        return self._made[label]
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._evaluations)
+        return iter(self._made)
 
     def __len__(self) -> int:
-        return len(self._evaluations)
+        return len(self._made)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with a row per slice and metric.
@@ -52,29 +55,35 @@ class Slices(Printed, Mapping[Any, Evaluation]):
             ImportError: If pandas is not installed; the message holds the command.
         """
         rows = [
-            {"slice": label, "metric": name, "mean": mean, "low": low, "high": high, "n": evaluation.n[name]}
-            for label, evaluation in self.items()
-            for name, mean in evaluation.means.items()
-            for low, high in (evaluation.intervals()[name],)
+            {"slice": label, "metric": name, "mean": mean, "low": interval.low, "high": interval.high, "n": n}
+            for label, name, mean, interval, n in self._rows()
         ]
         frame: pd.DataFrame = require("pandas", "to_pandas").DataFrame(rows)
         return frame
 
+    def _rows(self) -> Iterator[tuple[Any, str, float, Interval, int]]:
+        for label, scores in self._scores.items():
+            ends, n = intervals(scores, LEVEL), numbers_of_queries(scores)
+            for name, mean in means(scores).items():
+                yield label, name, mean, ends[name], n[name]
+
     def _tables(self) -> list[Table]:
         rows = [
-            [str(label), name, f"{mean:.4f}", numbers.interval(evaluation.intervals()[name]), str(evaluation.n[name])]
-            for label, evaluation in self.items()
-            for name, mean in evaluation.means.items()
+            [str(label), name, f"{mean:.4f}", numbers.interval(interval), str(n)]
+            for label, name, mean, interval, n in self._rows()
         ]
         notes = [f"{numbers.queries(self.unlabelled)} without a label, in no slice"] if self.unlabelled else []
-        return [Table(["slice", "metric", "mean", numbers.level_name(0.95), "n"], rows, notes, words=(0, 1))]
+        return [Table(["slice", "metric", "mean", numbers.level_name(LEVEL), "n"], rows, notes, words=(0, 1))]
 
     def __repr__(self) -> str:
-        return f"<Slices: {', '.join(f'{label} ({len(one.queries)})' for label, one in self.items())}>"
+        return f"<Slices: {', '.join(f'{label} ({len(one.queries)})' for label, one in self._scores.items())}>"
 
 
-def slices(evaluation: Evaluation, labels: Mapping[Any, Any] | Callable[[Any], Any]) -> Slices:
-    """Cut an evaluation into slices; see `Evaluation.by`."""
+def slices(
+    scores: Scores, labels: Mapping[Any, Any] | Callable[[Any], Any], make: Callable[[Scores], T_co]
+) -> Slices[T_co]:
+    """Cut scores into slices; see `Evaluation.by`."""
+    origin = scores.needed_origin("cut into slices")
     if isinstance(labels, Mapping):
         label_of: Callable[[Any], Any] = labels.get
     elif callable(labels):
@@ -83,33 +92,18 @@ def slices(evaluation: Evaluation, labels: Mapping[Any, Any] | Callable[[Any], A
         raise TypeError(
             f"labels must map query ids to labels, or be a function of the query id, got {type(labels).__name__}"
         )
-    places: dict[Any, list[int]] = {}
-    for at, query in enumerate(evaluation.queries):
+    rows: dict[Any, list[int]] = {}
+    for at, query in enumerate(scores.queries):
         if (label := label_of(query)) is not None:
-            places.setdefault(label, []).append(at)
-    if not places:
-        some = ", ".join(map(repr, evaluation.queries[:3]))
+            rows.setdefault(label, []).append(at)
+    if not rows:
+        some = ", ".join(map(repr, scores.queries[:3]))
         raise ValueError(f"no query has a label; labels are looked up by query id, such as {some}")
-    unlabelled = len(evaluation.queries) - sum(map(len, places.values()))
-    return Slices({label: _slice(evaluation, chosen) for label, chosen in places.items()}, unlabelled)
 
+    def of(chosen: list[int]) -> Scores:
+        at = np.array(chosen)
+        among = scores.positions[at]
+        return scores.of(at, count(origin.judged, origin.run, among, scores.rules, among=among))
 
-def _slice(evaluation: Evaluation, places: list[int]) -> Evaluation:
-    judged, run = evaluation.source("cut into slices")
-    # What has a judged run was not merged from sums, so its range, if there is one, is that of single queries.
-    tie_range = cast("TieRange | None", evaluation.tie_range)
-    queries = [evaluation.queries[at] for at in places]
-    kept = np.array([evaluation.position(query) for query in queries])
-    residuals = {metric: residual_values(judged, metric) for metric in evaluation.metrics}
-    return Evaluation(
-        metrics=evaluation.metrics,
-        queries=queries,
-        values=evaluation.values[places],  # noqa: PD011  (an Evaluation's, not a DataFrame's)
-        counts=count(judged, run, kept, evaluation.rules, among=kept),
-        residuals={metric: residual[kept] for metric, residual in residuals.items() if residual is not None},
-        rules=evaluation.rules,
-        tie_range=None if tie_range is None else tie_range.of(np.array(places)),
-        judged=judged,
-        run=run,
-        match=evaluation.match,
-    )
+    unlabelled = len(scores.queries) - sum(map(len, rows.values()))
+    return Slices({label: of(chosen) for label, chosen in rows.items()}, unlabelled, make)

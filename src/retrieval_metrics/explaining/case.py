@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Sequence
 
-    from retrieval_metrics.explaining.kinds import Kind
+    from retrieval_metrics.explaining.kinds import Outcome
     from retrieval_metrics.explaining.rankings import Rankings
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.types import DocumentId, QueryId
@@ -52,7 +52,7 @@ class Case:
         """The ids of the ranking, in rank order."""
         return self.rankings.ids(self.ranking)
 
-    def judge(self, place: int, grade: float, *, needed: bool) -> tuple[Kind, str]:
+    def judge(self, place: int, grade: float, *, needed: bool) -> tuple[Outcome, str]:
         """Return what became of a relevant document, as a kind and in words."""
         rank, tied = self.places.get(place, (None, 1))
         if rank is not None and (self.k is None or rank <= self.k):
@@ -74,7 +74,7 @@ class Case:
                 best[rank] = max(best.get(rank, 0.0), float(grades[at]))
         return len(best) == k and min(best.values(), default=0.0) >= grade
 
-    def _too_late(self, place: int, rank: int, tied: int) -> tuple[Kind, str]:
+    def _too_late(self, place: int, rank: int, tied: int) -> tuple[Outcome, str]:
         k, ranking = self.k or 0, self.ranking
         if tied > 1 and isinstance(ranking, Mapping):
             score = ranking[self.judged.qrels.documents[place]]
@@ -98,7 +98,7 @@ class Case:
         distinct = list(dict.fromkeys(above))
         return further_parts((items[one] for one in distinct), distinct)
 
-    def _not_retrieved(self, place: int) -> tuple[Kind, str]:
+    def _not_retrieved(self, place: int) -> tuple[Outcome, str]:
         run = self.rankings.run
         error = run.errors.get(self.query) if isinstance(run, RetrievedRun) else None
         if error is not None:

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isnan
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from retrieval_metrics.checks import positive_integer
-from retrieval_metrics.definition.metric import Metric
-from retrieval_metrics.explaining.findings import ONE_SUFFICES, Investigation, Question, failures, needs
+from retrieval_metrics.definition.metric import Metric, as_metric
+from retrieval_metrics.explaining.findings import Investigation, Question, needs, unmet
 from retrieval_metrics.explaining.rankings import Rankings
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
@@ -21,8 +21,8 @@ from retrieval_metrics.presentation.tables import Table
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics.evaluation.evaluation import Evaluation
-    from retrieval_metrics.explaining.kinds import Finding, Kind
+    from retrieval_metrics.explaining.kinds import Finding, Outcome
+    from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.types import QueryId
 
 
@@ -82,7 +82,7 @@ class Worst(Printed, Sequence[Explanation]):
     metric: str
     explanations: tuple[Explanation, ...]
     queries: int
-    failures: Mapping[Kind, int]
+    failures: Mapping[Outcome, int]
     needed: int
     unit: str = "document"
 
@@ -127,61 +127,60 @@ def _value(value: float) -> str:
     return "undefined" if isnan(value) else f"{value:.4f}"
 
 
-def explain(evaluation: Evaluation, query: QueryId, metric: str | Metric | None) -> Explanation:
+def explain(scores: Scores, query: QueryId, metric: str | Metric | None) -> Explanation:
     """Explain one query; see `Evaluation.explain`."""
-    investigation = _investigation(evaluation, metric)
-    names = list(evaluation.means) if metric is None else [_name(evaluation, metric)]
-    ((_, found),) = investigation.settled([evaluation.position(query)])
-    return _explained(evaluation, query, names, found)
+    investigation = _investigation(scores, metric)
+    names = list(scores.per_query) if metric is None else [_name(scores, metric)]
+    ((_, found),) = investigation.settled([scores.position(query)])
+    return _explained(scores, query, names, found)
 
 
-def worst(evaluation: Evaluation, metric: str | Metric, n: int) -> Worst:
+def worst(scores: Scores, metric: str | Metric, n: int) -> Worst:
     """Explain the worst queries and sum the failures of all; see `Evaluation.worst`."""
     wanted = positive_integer(n, "n")
-    name = _name(evaluation, metric)
-    investigation = _investigation(evaluation, metric)
-    values = evaluation.values[:, list(evaluation.means).index(name)]
+    name = _name(scores, metric)
+    investigation = _investigation(scores, metric)
+    values = scores.values[:, scores.metrics.index(Metric.parse(name))]
     defined = np.flatnonzero(~np.isnan(values))
     ascending = defined[np.argsort(values[defined], kind="stable")][:wanted].tolist()
-    lowest = {evaluation.position(evaluation.queries[at]): evaluation.queries[at] for at in ascending}
+    lowest = {int(scores.positions[at]): scores.queries[at] for at in ascending}
     explained: dict[int, Explanation] = {}
-    kinds: Counter[Kind] = Counter()
+    kinds: Counter[Outcome] = Counter()
     needed = 0
-    positions = (evaluation.position(evaluation.queries[at]) for at in defined.tolist())
-    for position, found in investigation.settled(positions):
-        kinds.update(finding.kind for finding in failures(found))
+    for position, found in investigation.settled(scores.positions[defined].tolist()):
+        kinds.update(finding.kind for finding in unmet(found))
         needed += needs(found)
         if position in lowest:
-            explained[position] = _explained(evaluation, lowest[position], [name], found)
+            explained[position] = _explained(scores, lowest[position], [name], found)
     unit = "document" if investigation.judged.qrels.is_flat else "group"
     explanations = tuple(explained[position] for position in lowest)
     return Worst(name, explanations, len(defined), dict(kinds.most_common()), needed, unit)
 
 
-def _explained(evaluation: Evaluation, query: QueryId, names: Sequence[str], found: Sequence[Finding]) -> Explanation:
-    values = {name: evaluation.per_query[name][query] for name in names}
-    return Explanation(query, values, tuple(found), tuple(failures(found)), needs(found))
+def _explained(scores: Scores, query: QueryId, names: Sequence[str], found: Sequence[Finding]) -> Explanation:
+    values = {name: scores.per_query[name][query] for name in names}
+    return Explanation(query, values, tuple(found), tuple(unmet(found)), needs(found))
 
 
-def _investigation(evaluation: Evaluation, metric: str | Metric | None) -> Investigation:
-    judged, run = evaluation.source("explained")
-    rankings = Rankings(run, evaluation.match)
+def _investigation(scores: Scores, metric: str | Metric | None) -> Investigation:
+    origin = scores.needed_origin("explained")
+    rankings = Rankings(origin.run, origin.match)
     if metric is None:
-        cutoffs = [each.k for each in evaluation.metrics if isinstance(each.k, int)]
-        return Investigation(judged, rankings, Question(k=max(cutoffs, default=None)))
-    chosen = Metric.parse(_name(evaluation, metric))
-    parameters = dict(chosen.parameters)
+        cutoffs = [each.k for each in scores.metrics if isinstance(each.k, int)]
+        return Investigation(origin.judged, rankings, Question(k=max(cutoffs, default=None)))
+    chosen = Metric.parse(_name(scores, metric))
+    parameters: dict[str, Any] = dict(chosen.parameters)
     rel = parameters.get("rel")
     question = Question(
         k=chosen.k,
         rel=None if rel is None else float(rel),
-        one_suffices=chosen.name in ONE_SUFFICES and parameters.get("per") != "group",
-        at_r=chosen.name == "r_precision",
+        one_suffices=chosen.definition.one_suffices(**parameters),
+        at_needed=chosen.definition.cuts_at_needed,
     )
-    return Investigation(judged, rankings, question)
+    return Investigation(origin.judged, rankings, question)
 
 
-def _name(evaluation: Evaluation, metric: str | Metric) -> str:
+def _name(scores: Scores, metric: str | Metric) -> str:
     """Return the metric's canonical name; KeyError where it was not computed."""
-    evaluation.means[metric]  # complains of a metric that was not computed
-    return str(metric if isinstance(metric, Metric) else Metric.parse(metric))
+    scores.per_query[metric]  # raises for a metric that was not computed
+    return str(as_metric(metric))

@@ -9,7 +9,7 @@ import numpy as np
 
 from retrieval_metrics.explaining.case import Case, never
 from retrieval_metrics.explaining.kinds import FAILURES, Finding
-from retrieval_metrics.judging.judged_run import is_relevant
+from retrieval_metrics.judging.rows import is_relevant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.explaining.rankings import Rankings
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.matching.budget import Budget
-
-ONE_SUFFICES = frozenset({"hit_rate", "mrr"})
-"""Metrics that look at the first relevant document alone, so that the others are not missed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +27,13 @@ class Question:
         k: The cut-off, in items or as a budget; None looks at the whole ranking.
         rel: The threshold of relevance; None counts every grade above 0.
         one_suffices: Whether a single relevant document is all that is needed.
-        at_r: Whether the cut-off is, for each query, the number of things it needs, as in R-precision.
+        at_needed: Whether the cut-off is, for each query, the number of things it needs, as in R-precision.
     """
 
     k: int | Budget | None = None
     rel: float | None = None
     one_suffices: bool = False
-    at_r: bool = False
+    at_needed: bool = False
 
 
 class Investigation:
@@ -46,7 +43,7 @@ class Investigation:
         self.judged = judged
         self.rankings = rankings
         self.question = question
-        self._cut = judged.first(question.k)
+        self._cut = judged.cutoff(question.k)
 
     def settled(self, positions: Iterable[int]) -> Iterator[tuple[int, list[Finding]]]:
         """Return what became of the relevant documents of some queries, given by position, in any order.
@@ -96,7 +93,7 @@ class Investigation:
         return found
 
     def _cutoff(self, index: int, needed: int) -> int | None:
-        if self.question.at_r:
+        if self.question.at_needed:
             return needed
         return self._cut if self._cut is None or isinstance(self._cut, int) else int(self._cut[index])
 
@@ -123,7 +120,7 @@ class Investigation:
         return groups
 
 
-def failures(findings: Sequence[Finding]) -> list[Finding]:
+def unmet(findings: Sequence[Finding]) -> list[Finding]:
     """Return one finding for each need that is not met: the nearest miss among its alternatives."""
     nearest: dict[int, Finding] = {}
     for finding in findings:

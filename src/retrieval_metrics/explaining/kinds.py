@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from retrieval_metrics.types import Relevant
 
-Kind = Literal[
+Outcome = Literal[
     "found",
     "not needed",
     "no room",
@@ -21,7 +21,7 @@ Kind = Literal[
     "nothing retrieved",
     "the retriever failed",
 ]
-FAILURES: tuple[Kind, ...] = (
+FAILURES: tuple[Outcome, ...] = (
     "lost a tie",
     "behind repeats",
     "behind chunks of one document",
@@ -49,7 +49,7 @@ class Finding:
 
     document: Relevant
     grade: float
-    kind: Kind
+    kind: Outcome
     rank: int | None
     detail: str
     groups: tuple[int, ...]

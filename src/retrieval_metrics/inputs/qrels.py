@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from copy import copy
 from functools import cached_property
 from itertools import repeat
 from numbers import Real
@@ -160,6 +161,12 @@ class Qrels:
     def largest_grade(self) -> float:
         """The largest grade of the whole set; 0 if nothing is graded above 0."""
         return float(max(self.document_grade.max(initial=0.0), 0.0))
+
+    def with_largest_grade(self, largest_grade: float) -> Qrels:
+        """Return the same judgments as a part of a set whose largest grade is given."""
+        part = copy(self)
+        part.largest_grade = largest_grade
+        return part
 
     def without_negative_grades(self) -> Qrels:
         """Return the judgments without the documents whose grade is negative: itself if there are none."""

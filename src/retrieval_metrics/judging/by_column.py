@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from retrieval_metrics.checks import same_kind
-from retrieval_metrics.judging.judged_run import Items, JudgedRun
+from retrieval_metrics.judging.judged_run import JudgedRun
+from retrieval_metrics.judging.rows import Items, Repeats
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import polars as pl
 
     from retrieval_metrics.inputs.qrels import Qrels
@@ -40,22 +43,33 @@ def judge_by_column(qrels: Qrels, run: Run) -> JudgedRun:
     any_query = judged["document"].unique().implode()
     position = {query: at for at, query in enumerate(qrels.queries)}
     n_retrieved = np.zeros(len(qrels), dtype=np.int64)
-    n_repeated = np.zeros(len(qrels), dtype=np.int64)
-    parts: list[tuple[IntArray, IntArray, IntArray]] = []
+    parts: list[tuple[IntArray, ...]] = []
+    repeats: list[tuple[IntArray, ...]] = []
     for batch in run.batches():
         _check_kind(qrels, batch)
         at = np.array([position.get(query, -1) for query in batch.queries], dtype=np.int64)
         n_retrieved[at[at >= 0]] = np.diff(batch.bounds)[at >= 0]
         found = _find(judged, any_query, batch, at)
         if batch.scores is None:
-            n_repeated[at[at >= 0]] = _repeats(batch)[at >= 0]
-            parts.append(_first_places(found, batch))
+            parts.append(_first_ranks(found, batch))
+            repeats.append(_repeats(found, batch, at))
         else:
             parts.append((found.document, *_by_score(found, batch, batch.scores)))
-    if not parts:
-        parts.append((position_of_none := np.zeros(0, dtype=np.int64), position_of_none, position_of_none))
-    document, above, tied = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return JudgedRun(qrels, Items.ordered(qrels, document, above + 1, tied), n_retrieved, n_repeated)
+    document, rank, tied, tied_from = _joined(parts, 4)
+    repeated, at_rank, repeated_document = _joined(repeats, 3)
+    order = np.lexsort((at_rank, repeated))
+    return JudgedRun(
+        qrels,
+        Items.ordered(qrels, document, rank, tied, tied_from),
+        n_retrieved,
+        Repeats(repeated[order], at_rank[order], repeated_document[order]),
+    )
+
+
+def _joined(parts: Sequence[tuple[IntArray, ...]], width: int) -> tuple[IntArray, ...]:
+    """Return the columns of all parts, each as one."""
+    none = (np.zeros(0, dtype=np.int64),) * width
+    return tuple(np.concatenate(column) for column in zip(none, *parts, strict=True))
 
 
 def _judged_documents(qrels: Qrels) -> pl.DataFrame:
@@ -90,27 +104,37 @@ def _find(judged: pl.DataFrame, any_query: pl.Series, batch: Batch, at: IntArray
     return _Found(found["at"].to_numpy(), found["row"].to_numpy(), found["in"].to_numpy())
 
 
-def _first_places(found: _Found, batch: Batch) -> tuple[IntArray, IntArray, IntArray]:
-    """Return document, number of rows above, and 1 (nothing ties), for rows in rank order: a repeat stands first."""
+def _first_ranks(found: _Found, batch: Batch) -> tuple[IntArray, ...]:
+    """Return each document with its first rank, for rows in rank order: nothing is tied."""
     order = np.argsort(found.row, kind="stable")
     document, first = np.unique(found.document[order], return_index=True)
     first = order[first]
-    above = found.row[first] - batch.bounds[found.query[first]]
-    return document, above, np.ones(len(document), dtype=np.int64)
+    rank = found.row[first] - batch.bounds[found.query[first]] + 1
+    return document, rank, np.ones_like(rank), rank
 
 
-def _repeats(batch: Batch) -> IntArray:
-    """Return for each query how many of its rows hold a document that stood there before."""
+def _repeats(found: _Found, batch: Batch, at: IntArray) -> tuple[IntArray, ...]:
+    """Return query, rank and judged document (-1: none) of rows, in rank order, that repeat a document of their query.
+
+    Args:
+        found: The judged documents.
+        batch: The rows.
+        at: The position of each query of the batch among the judged ones; -1 where it is not judged.
+    """
     import polars as pl  # noqa: PLC0415  (as above)
 
     sizes = np.diff(batch.bounds)
     query = np.repeat(np.arange(len(sizes)), sizes)
-    distinct = pl.DataFrame({"query": query, "document": batch.documents}).unique()["query"].to_numpy()
-    return sizes - np.bincount(distinct, minlength=len(sizes))
+    rows = pl.DataFrame({"query": query, "document": batch.documents})
+    again = np.flatnonzero(~rows.select(pl.struct(pl.all()).is_first_distinct()).to_series().to_numpy())
+    again = again[at[query[again]] >= 0]
+    document = np.full(len(query), -1, dtype=np.int64)
+    document[found.row] = found.document
+    return at[query[again]], again - batch.bounds[query[again]] + 1, document[again]
 
 
-def _by_score(found: _Found, batch: Batch, scores: FloatArray) -> tuple[IntArray, IntArray]:
-    """Return how many documents stand above each found one, and how many share its score, itself included."""
+def _by_score(found: _Found, batch: Batch, scores: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the rank of each found document, how many share its score, itself included, and their first rank."""
     order = _best_first(found, batch, scores)
     row = found.row
     if order is not None:
@@ -118,13 +142,16 @@ def _by_score(found: _Found, batch: Batch, scores: FloatArray) -> tuple[IntArray
         place[order] = np.arange(len(order))
         scores, row = scores[order], place[row]
     start, end = batch.bounds[found.query], batch.bounds[found.query + 1]
-    above, tied = row - start, np.ones(len(row), dtype=np.int64)
+    rank, tied = row - start + 1, np.ones(len(row), dtype=np.int64)
+    tied_from = rank
     beside = np.flatnonzero(_beside_a_tie(row, start, end, scores))
     if len(beside):
         ties = _Ties(batch, order, scores, found.query[beside])
         first, place, tied[beside] = ties.of(row[beside])
-        above[beside] = first - start[beside] + place
-    return above, tied
+        tied_from = rank.copy()
+        tied_from[beside] = first - start[beside] + 1
+        rank[beside] = tied_from[beside] + place
+    return rank, tied, tied_from
 
 
 def _best_first(found: _Found, batch: Batch, scores: FloatArray) -> IntArray | None:

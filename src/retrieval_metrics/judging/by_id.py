@@ -18,27 +18,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.checks import id_kind, same_kind
-from retrieval_metrics.judging.judged_run import Items, JudgedRun, Repeats
+from retrieval_metrics.judging.judged_run import JudgedRun
+from retrieval_metrics.judging.rows import Items, Repeats
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.judging.matching.budget import Lengths
     from retrieval_metrics.types import DocumentId, QueryId, RunMapping
 
 EXACT = 2**53
 """Whole numbers beyond it tie where the floats nearest to them do, as in columns and in files."""
 
 
-def judge_by_id(qrels: Qrels, run: RunMapping, ties: str = "docid") -> JudgedRun:
+def judge_by_id(qrels: Qrels, run: RunMapping, ties: str = "docid", lengths: Lengths | None = None) -> JudgedRun:
     """Find the judged documents of every query in its ranking.
 
     Args:
         qrels: The judgments.
         run: Per query a list of document ids, best first, or a mapping of document ids to scores. Queries that are not
             judged are not looked at.
-        ties: Equal scores are ordered by document id, descending (`"docid"`), stay in the order of the mapping
-            (`"input"`), or all have the first rank of their block (`"first"`).
+        ties: Equal scores are ordered by document id, descending (`"docid"`), or stay in the order of the mapping
+            (`"input"`).
+        lengths: How long the retrieved items are, where that is known.
 
     Raises:
         TypeError: If a ranking is of another type, or the ids of run and judgments are of different types.
@@ -46,7 +49,6 @@ def judge_by_id(qrels: Qrels, run: RunMapping, ties: str = "docid") -> JudgedRun
     """
     finder = _Finder(qrels, ties)
     n_retrieved = np.zeros(len(qrels), dtype=np.int64)
-    n_repeated = np.zeros(len(qrels), dtype=np.int64)
     id_types: set[type] = set()
     rankings: Mapping[Any, Any] = run
     for index, query in enumerate(qrels.queries):
@@ -63,12 +65,10 @@ def judge_by_id(qrels: Qrels, run: RunMapping, ties: str = "docid") -> JudgedRun
             if ranked:
                 id_types.update(map(type, ranked))
                 n_retrieved[index] = len(ranked)
-                n_repeated[index] = finder.ranked(index, ranked)
+                finder.ranked(index, ranked)
     run_kind = id_kind(id_types - {NoId}, "document ids in the run")
     same_kind(qrels.document_kind, "document ids in the qrels", run_kind, "those in the run")
-    judged = JudgedRun(qrels, finder.items(), n_retrieved, n_repeated)
-    judged.repeats = finder.repeats()
-    return judged
+    return JudgedRun(qrels, finder.items(), n_retrieved, finder.repeats(), lengths=lengths)
 
 
 class NoId:
@@ -110,7 +110,7 @@ class _Finder:
         self.ties = ties
         self.found: list[int] = []
         self.above: list[int] = []
-        self.tied: dict[int, int] = {}
+        self.tied: dict[int, tuple[int, int]] = {}
         self.repeated: list[tuple[int, int, int]] = []
 
     def scored(self, index: int, ranking: Mapping[Any, float]) -> None:
@@ -159,15 +159,15 @@ class _Finder:
                 block.sort()
         for place, score in tied.items():
             block = blocks[score]
-            self.tied[place] = len(block)
+            self.tied[place] = len(block), self.above[place] + 1
             document = str(self.qrels.documents[self.found[place]])
             if self.ties == "docid":
                 self.above[place] += len(block) - bisect_right(block, document)
-            elif self.ties == "input":
+            else:
                 self.above[place] += block.index(document)
 
-    def ranked(self, index: int, ranking: Sequence[DocumentId]) -> int:
-        """Take the documents of a query in the order they come in; return how many of them are repeats."""
+    def ranked(self, index: int, ranking: Sequence[DocumentId]) -> None:
+        """Take the documents of a query in the order they come in."""
         n = len(ranking)
         try:
             position: dict[Any, int] = dict(zip(reversed(ranking), range(n - 1, -1, -1), strict=True))
@@ -184,7 +184,6 @@ class _Finder:
                 self.above.append(above)
         if n > len(position):
             self._note_repeats(index, ranking, position)
-        return n - len(position)
 
     def _note_repeats(self, index: int, ranking: Sequence[DocumentId], position: Mapping[Any, int]) -> None:
         start, end = self.qrels.bounds[index], self.qrels.bounds[index + 1]
@@ -196,16 +195,19 @@ class _Finder:
         )
 
     def repeats(self) -> Repeats:
-        """Return where documents stand that stood in the ranking before."""
+        """Return the ranks of documents that are in the ranking before."""
         columns = np.array(self.repeated, dtype=np.int64).reshape(-1, 3).T
         return Repeats(*columns)
 
     def items(self) -> Items:
         """Return the columns, ordered by query and rank."""
-        tied = np.ones(len(self.found), dtype=np.int64)
-        tied[list(self.tied)] = list(self.tied.values())
-        rank = np.array(self.above, dtype=np.int64) + 1
-        return Items.ordered(self.qrels, np.array(self.found, dtype=np.int64), rank, tied)
+        document, rank = np.array(self.found, dtype=np.int64), np.array(self.above, dtype=np.int64) + 1
+        if not self.tied:
+            return Items.ordered(self.qrels, document, rank)
+        tied, tied_from = np.ones_like(rank), rank.copy()
+        at = list(self.tied)
+        tied[at], tied_from[at] = np.array(list(self.tied.values()), dtype=np.int64).T
+        return Items.ordered(self.qrels, document, rank, tied, tied_from)
 
 
 def _find_bad_score(ranking: Mapping[Any, float], query: QueryId) -> None:

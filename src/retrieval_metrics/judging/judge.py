@@ -23,7 +23,7 @@ def judge(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching = "id
         qrels: The judgments: ids, or pieces such as quotes and spans.
         run: Per query a ranking: ids best first, ids with scores, or a list of `Retrieved`, best first. Or a `Run`.
         match: What an id of the truth is compared with, or a `Matching` with more to say.
-        ties: How `judge_by_id` orders documents of equal score; lists have none. A `Run` is read row by row for any
+        ties: How `judge_by_id` orders documents of equal score; lists have none. A `Run` is read query by query for any
             but the usual order.
 
     Raises:

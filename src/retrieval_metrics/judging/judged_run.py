@@ -1,141 +1,30 @@
-"""The one structure every metric reads: where the judged documents stand in the rankings."""
+"""The one structure every metric reads: at which ranks the judged documents are."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from retrieval_metrics.judging.matching.budget import no_lengths
+from retrieval_metrics.judging.rows import (
+    NO_REPEATS,
+    Credits,
+    Hits,
+    Items,
+    count_above,
+    is_among,
+    is_relevant,
+    ordinals,
+    within,
+)
 
 if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.matching.budget import Budget, Lengths
-    from retrieval_metrics.judging.matching.covered import Coverage
-    from retrieval_metrics.types import BoolArray, Cut, FloatArray, IntArray
-
-
-class Items(NamedTuple):
-    """What is judged and was retrieved, each at the first rank that satisfies it, ordered by query, rank and grade.
-
-    For judgments by id these are the retrieved documents that are judged, one at a rank. For pieces such as quotes one
-    item may satisfy several.
-
-    Attributes:
-        document: Position of the document in `Qrels.documents`.
-        query: Position of the query in `Qrels.queries`.
-        rank: Rank in the ranking, from 1.
-        grade: Grade of the document: its largest over the groups it belongs to. Of several at one rank the highest
-            stands first.
-        tied: How many documents of the ranking share its score, itself included.
-    """
-
-    document: IntArray
-    query: IntArray
-    rank: IntArray
-    grade: FloatArray
-    tied: IntArray
-
-    @classmethod
-    def ordered(cls, qrels: Qrels, document: IntArray, rank: IntArray, tied: IntArray) -> Items:
-        """Return the items of documents found in any order."""
-        query = qrels.document_query[document]
-        order = np.lexsort((rank, query))
-        document = document[order]
-        return cls(document, query[order], rank[order], qrels.document_grade[document], tied[order])
-
-
-class Places(NamedTuple):
-    """The ranks at which something judged stands, each once, ordered by query and rank.
-
-    Attributes:
-        query: Position of the query in `Qrels.queries`.
-        rank: Rank in the ranking, from 1.
-        grade: Largest grade of what stands there.
-    """
-
-    query: IntArray
-    rank: IntArray
-    grade: FloatArray
-
-
-class Additions(NamedTuple):
-    """The ranks whose item covers something of a piece that no item above it covers, ordered by query and rank.
-
-    Attributes:
-        query: Position of the query in `Qrels.queries`.
-        rank: Rank in the ranking, from 1.
-        grade: Largest grade of the pieces it adds to.
-        completed: Largest grade of the pieces that are satisfied at this rank; minus infinity if none is.
-    """
-
-    query: IntArray
-    rank: IntArray
-    grade: FloatArray
-    completed: FloatArray
-
-    def partial(self, rel: float | None) -> tuple[IntArray, IntArray]:
-        """Return query and rank of the items that add to a relevant piece and complete none: they give no row."""
-        mask = is_relevant(self.grade, rel) & ~is_relevant(self.completed, rel)
-        return self.query[mask], self.rank[mask]
-
-
-class Repeats(NamedTuple):
-    """The places of rankings that are taken by a document that stood there before, ordered by query and rank.
-
-    Attributes:
-        query: Position of the query in `Qrels.queries`.
-        rank: Rank in the ranking, from 1.
-        document: Position of the document in `Qrels.documents`; -1 if it is not judged.
-    """
-
-    query: IntArray
-    rank: IntArray
-    document: IntArray
-
-
-class Hits(NamedTuple):
-    """The hit rows of the expanded ranking, ordered by query and row.
-
-    An item that is the first to satisfy c >= 1 groups gives c hit rows, highest grade first; an item that adds to what
-    is covered of a piece without completing one gives no row; any other item gives one miss row. For flat judgments by
-    id the expanded ranking is the ranking itself, and row equals rank.
-
-    Attributes:
-        query: Position of the query in `Qrels.queries`.
-        rank: Rank of the item, from 1.
-        row: Row in the expanded ranking, from 1.
-        grade: Grade the item has in the group it satisfies.
-        ordinal: How many hit rows of the query there are up to this one, itself included.
-    """
-
-    query: IntArray
-    rank: IntArray
-    row: IntArray
-    grade: FloatArray
-    ordinal: IntArray
-
-    def where(self, mask: BoolArray) -> Hits:
-        """Return the rows under a mask; ordinals stay those of the whole ranking."""
-        return Hits(self.query[mask], self.rank[mask], self.row[mask], self.grade[mask], self.ordinal[mask])
-
-    def cut(self, k: Cut) -> Hits:
-        """Return what is left at cut-off `k`, which cuts items, then rows; a budget cuts items alone."""
-        return self if k is None else self.where(cut_rows(self.query, self.rank, self.row, k))
-
-
-class Credits(NamedTuple):
-    """Every satisfaction of a group by a retrieved item, also when the group was satisfied before; ordered like items.
-
-    Attributes:
-        item: Position in `Items`.
-        group: The group it belongs to, as in `Qrels.group_query`.
-        grade: Grade the document has in that group.
-    """
-
-    item: IntArray
-    group: IntArray
-    grade: FloatArray
+    from retrieval_metrics.judging.matching.covered import CoveredCharacters
+    from retrieval_metrics.judging.rows import Additions, JudgedRanks, Repeats
+    from retrieval_metrics.types import Cut, FloatArray, IntArray
 
 
 class JudgedRun:
@@ -144,35 +33,28 @@ class JudgedRun:
     Attributes:
         qrels: The judgments.
         items: What is judged and was retrieved.
-        places: The ranks at which something judged stands: those of the items, unless pieces were matched.
+        ranks: The ranks whose item is judged: those of the items, unless pieces were matched.
         additions: Which ranks add to what is covered of a piece; None where no piece can be covered in part.
         n_retrieved: Shape (queries,), how many documents were retrieved, repeats included.
-        n_repeated: Shape (queries,), how many of them stood in the ranking before.
-        repeats: Where they stand; None where documents are not found by id, query by query.
+        repeats: The ranks of documents that are in the ranking before.
         counts_repeats: Whether the items hold them as further hits.
         lengths: How long the retrieved items are; None where only their ids are known.
-        coverage: Counts what is covered of pieces; None where no piece can be covered in part.
-        unplaced: How many retrieved items could not be compared with a span, because their place is not known.
-        ambiguous: How many items were located at the first of several places where their text stands.
+        covered: Counts what is covered of pieces; None where no piece can be covered in part.
+        unplaced: How many retrieved items could not be compared with a span, because their position is not known.
+        ambiguous: How many items were located at the first of several places that hold their text.
     """
 
     __slots__ = (
-        "_credits",
-        "_fitting",
-        "_hits",
-        "_ideal",
-        "_n_relevant",
-        "_with_repeats",
+        "_known",
         "additions",
         "ambiguous",
         "counts_repeats",
-        "coverage",
+        "covered",
         "items",
         "lengths",
-        "n_repeated",
         "n_retrieved",
-        "places",
         "qrels",
+        "ranks",
         "repeats",
         "unplaced",
     )
@@ -182,59 +64,124 @@ class JudgedRun:
         qrels: Qrels,
         items: Items,
         n_retrieved: IntArray,
-        n_repeated: IntArray,
+        repeats: Repeats | None = None,
         *,
-        places: Places | None = None,
+        counts_repeats: bool = False,
+        ranks: JudgedRanks | None = None,
         additions: Additions | None = None,
+        covered: CoveredCharacters | None = None,
+        lengths: Lengths | None = None,
+        unplaced: int = 0,
+        ambiguous: int = 0,
     ) -> None:
         self.qrels = qrels
         self.items = items
-        self.places: Places | Items = items if places is None else places
-        self.additions = additions
         self.n_retrieved = n_retrieved
-        self.n_repeated = n_repeated
-        self.repeats: Repeats | None = None
-        self.counts_repeats = False
-        self.lengths: Lengths | None = None
-        self.coverage: Coverage | None = None
-        self.unplaced = self.ambiguous = 0
-        self._with_repeats: dict[str, JudgedRun] = {}
-        self._fitting: dict[Budget, IntArray] = {}
-        self._credits: Credits | None = None
-        self._hits: dict[float | None, Hits] = {}
-        self._n_relevant: dict[float | None, FloatArray] = {}
-        self._ideal: dict[bool, tuple[IntArray, FloatArray, IntArray]] = {}
-
-    def with_repeats(self, rule: str) -> JudgedRun:
-        """Return what is judged if documents that are retrieved again are treated by a rule: see `Rules.repeats`."""
-        # Of pieces there are no repeats to count: what satisfies one again is another question than which id it has.
-        if rule in {"ignore", "error"} or self.places is not self.items or not self.n_repeated.any():
-            return self
-        if rule not in self._with_repeats:
-            # Imported here, because who has no repeats, or ignores them, never needs it.
-            from retrieval_metrics.judging.repeats import collapsed, counted  # noqa: PLC0415
-
-            self._with_repeats[rule] = counted(self) if rule == "count" else collapsed(self)
-        return self._with_repeats[rule]
+        self.repeats = NO_REPEATS if repeats is None else repeats
+        self.counts_repeats = counts_repeats
+        self.ranks: JudgedRanks | Items = items if ranks is None else ranks
+        self.additions = additions
+        self.covered = covered
+        self.lengths = lengths
+        self.unplaced = unplaced
+        self.ambiguous = ambiguous
+        self._known: dict[Any, Any] = {}
 
     @property
     def n_queries(self) -> int:
         """How many queries are judged."""
         return len(self.qrels.queries)
 
-    def first(self, k: int | Budget | None) -> Cut:
-        """Return the cut-off as a number of items: for a budget, how many fit, query by query.
+    @property
+    def is_by_id(self) -> bool:
+        """Whether documents were found by their id, so that every judged one has a rank of its own."""
+        return self.ranks is self.items
+
+    @property
+    def n_repeated(self) -> IntArray:
+        """Shape (queries,), how many of the retrieved documents are in the ranking before."""
+        return np.bincount(self.repeats.query, minlength=self.n_queries)
+
+    def n_within(self, k: Cut) -> IntArray:
+        """Return how many of the first `k` ranks are taken, shape (queries,)."""
+        return self.n_retrieved if k is None else np.minimum(self.n_retrieved, k)
+
+    def n_distinct(self, k: Cut) -> IntArray:
+        """Return how many distinct documents there are among the first `k`, shape (queries,)."""
+        if not self.is_by_id:
+            return self.n_within(k)
+        query = self.repeats.query
+        repeated = query if k is None else query[within(query, self.repeats.rank, k)]
+        return self.n_within(k) - np.bincount(repeated, minlength=self.n_queries)
+
+    def tied_queries(self) -> IntArray:
+        """Return the queries in which a judged document has the score of another document, ascending."""
+        return np.unique(self.items.query[self.items.tied > 1])
+
+    def with_items(self, items: Items) -> JudgedRun:
+        """Return the judged run with the judged documents at other ranks."""
+        return JudgedRun(self.qrels, items, self.n_retrieved, self.repeats, covered=self.covered, lengths=self.lengths)
+
+    def with_ties_joined(self) -> JudgedRun:
+        """Return the judged run in which all documents of a tie are at its first rank."""
+        in_qrels = np.argsort(self.items.document)
+        document, tied, first = (column[in_qrels] for column in (self.items.document, *self.items[4:]))
+        return self.with_items(Items.ordered(self.qrels, document, first, tied, first))
+
+    def with_repeats(self, rule: str) -> JudgedRun:
+        """Return what is judged if documents that are retrieved again are treated by a rule: see `Rules.repeats`."""
+        # A piece has no repeats to count: which items satisfy it again is another question than which ids recur.
+        if rule in {"ignore", "error"} or not self.is_by_id or not len(self.repeats.query):
+            return self
+        if ("repeats", rule) not in self._known:
+            self._known["repeats", rule] = self._counted() if rule == "count" else self._collapsed()
+        found: JudgedRun = self._known["repeats", rule]
+        return found
+
+    def _counted(self) -> JudgedRun:
+        """Return the judged run in which a judged document that is retrieved again is judged again.
+
+        A group of alternatives is credited again where the document that it was credited for is retrieved again.
+        """
+        items, repeats = self.items, self.repeats
+        again = repeats.document >= 0
+        document = np.concatenate([items.document, repeats.document[again]])
+        rank = np.concatenate([items.rank, repeats.rank[again]])
+        tied = np.concatenate([items.tied, np.ones(int(again.sum()), dtype=np.int64)])
+        tied_from = np.concatenate([items.tied_from, repeats.rank[again]])
+        every = Items.ordered(self.qrels, document, rank, tied, tied_from)
+        return JudgedRun(
+            self.qrels,
+            every,
+            self.n_retrieved,
+            repeats,
+            counts_repeats=True,
+            covered=self.covered,
+            lengths=self.lengths,
+        )
+
+    def _collapsed(self) -> JudgedRun:
+        """Return the judged run without the repeats: what is below them moves up."""
+        items, repeats = self.items, self.repeats
+        above = count_above(items.query, items.rank, repeats.query, repeats.rank)
+        moved = items._replace(rank=items.rank - above, tied_from=items.tied_from - above)
+        left = self.n_retrieved - self.n_repeated
+        return JudgedRun(self.qrels, moved, left, covered=self.covered, lengths=self.lengths)
+
+    def cutoff(self, k: int | Budget | None) -> Cut:
+        """Return a cut-off as a number of items: for a budget, how many fit, query by query.
 
         Raises:
             ValueError: If the budget cannot be counted, because the lengths of the items are not known.
         """
         if k is None or isinstance(k, int):
             return k
-        if k not in self._fitting:
+        if k not in self._known:
             if self.lengths is None:
                 raise no_lengths(k)
-            self._fitting[k] = self.lengths.fitting(k)
-        return self._fitting[k]
+            self._known[k] = self.lengths.fitting(k)
+        fitting: IntArray = self._known[k]
+        return fitting
 
     def per_query(self, query: IntArray, weights: FloatArray | None = None) -> FloatArray:
         """Return the sum of the weights (or the count) of each query, shape (queries,)."""
@@ -242,23 +189,25 @@ class JudgedRun:
 
     def n_relevant(self, rel: float | None = None) -> FloatArray:
         """Return how many groups of each query are needed: those with a document relevant at threshold `rel`."""
-        if rel not in self._n_relevant:
+        if ("needed", rel) not in self._known:
             needed = self.qrels.group_query[is_relevant(self.qrels.group_grade, rel)]
-            self._n_relevant[rel] = self.per_query(needed)
-        return self._n_relevant[rel]
+            self._known["needed", rel] = self.per_query(needed)
+        n_relevant: FloatArray = self._known["needed", rel]
+        return n_relevant
 
     def relevant_items(self, k: Cut, rel: float | None = None) -> IntArray:
         """Return the query of each distinct relevant item among the first `k` retrieved."""
-        wanted = is_relevant(self.places.grade, rel)
+        wanted = is_relevant(self.ranks.grade, rel)
         if k is not None:
-            wanted = wanted & within(self.places.query, self.places.rank, k)
-        return self.places.query[wanted]
+            wanted = wanted & within(self.ranks.query, self.ranks.rank, k)
+        return self.ranks.query[wanted]
 
     def credits(self) -> Credits:
         """Return which groups the retrieved items satisfy, repeatedly or not."""
-        if self._credits is None:
-            self._credits = self._find_credits()
-        return self._credits
+        if "credits" not in self._known:
+            self._known["credits"] = self._find_credits()
+        found: Credits = self._known["credits"]
+        return found
 
     def _find_credits(self) -> Credits:
         qrels, items = self.qrels, self.items
@@ -272,20 +221,21 @@ class JudgedRun:
 
     def hits(self, rel: float | None = None) -> Hits:
         """Return the hit rows of the expanded ranking at relevance threshold `rel` (None: grades above 0)."""
-        if rel not in self._hits:
-            self._hits[rel] = self._find_hits(rel)
-        return self._hits[rel]
+        if ("hits", rel) not in self._known:
+            self._known["hits", rel] = self._find_hits(rel)
+        found: Hits = self._known["hits", rel]
+        return found
 
     def _find_hits(self, rel: float | None) -> Hits:
         items, found = self.items, self.credits()
         relevant = np.flatnonzero(is_relevant(found.grade, rel))
         item, grade = found.item[relevant], found.grade[relevant]
-        flat = self.qrels.is_flat and self.places is items
+        flat = self.qrels.is_flat and self.is_by_id
         if not flat:
             # Each group is credited at the first item that satisfies it, with the highest grade the item has in it; one
             # item's credits stand highest grade first.
             group, place = found.group[relevant], self._place_of_item()[item]
-            if self.places is not items:
+            if not self.is_by_id:
                 by_group = np.lexsort((-grade, place, group))
                 item, grade, group, place = item[by_group], grade[by_group], group[by_group], place[by_group]
             first = np.unique(group, return_index=True)[1]
@@ -308,22 +258,26 @@ class JudgedRun:
 
     def _place_of_item(self) -> IntArray:
         """Return a number for the place of each item that several items share where they stand at one rank."""
-        if self.places is self.items:
+        if self.is_by_id:
             return np.arange(len(self.items.rank))
         new = np.diff(self.items.query, prepend=-1).astype(bool) | np.diff(self.items.rank, prepend=0).astype(bool)
         return np.cumsum(new)
 
-    def judged_rows(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Return query, rank and row of every judged item in the expanded ranking, hit or miss, in no order."""
-        places, hits = self.places, self.hits()
-        if self.qrels.is_flat and places is self.items:
-            return places.query, places.rank, places.rank
+    def settled_rows(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Return query, rank and row of every item whose gain is settled, in no order.
+
+        These are the judged items, hit or miss, and the repeats that are not counted: whatever they repeat, they gain
+        nothing.
+        """
+        ranks, hits = self.ranks, self.hits()
+        repeats = NO_REPEATS if self.counts_repeats else self.repeats
+        query, rank = np.concatenate([ranks.query, repeats.query]), np.concatenate([ranks.rank, repeats.rank])
+        if self.qrels.is_flat and self.is_by_id:
+            return query, rank, rank
         new = np.flatnonzero(np.diff(hits.rank, prepend=0) | np.diff(hits.query, prepend=-1))
         partial = (hits.query[:0], hits.rank[:0]) if self.additions is None else self.additions.partial(None)
-        missed = ~(
-            is_among(places.query, places.rank, hits.query, hits.rank) | is_among(places.query, places.rank, *partial)
-        )
-        query, rank = places.query[missed], places.rank[missed]
+        missed = ~(is_among(query, rank, hits.query, hits.rank) | is_among(query, rank, *partial))
+        query, rank = query[missed], rank[missed]
         row = rank + count_above(query, rank, hits.query, hits.rank)
         row -= count_above(query, rank, hits.query[new], hits.rank[new]) + count_above(query, rank, *partial)
         hit_and_miss = (hits.query, query), (hits.rank, rank), (hits.row, row)
@@ -336,7 +290,7 @@ class JudgedRun:
         Args:
             of_documents: Rank every member of every group on its own, as if all of them were needed.
         """
-        if of_documents not in self._ideal:
+        if ("ideal", of_documents) not in self._known:
             qrels = self.qrels
             query, grade = qrels.group_query, qrels.group_grade
             if of_documents:
@@ -345,52 +299,6 @@ class JudgedRun:
             query, grade = query[relevant], grade[relevant]
             best_first = np.lexsort((-grade, query))
             query, grade = query[best_first], grade[best_first]
-            self._ideal[of_documents] = (query, grade, ordinals(query))
-        return self._ideal[of_documents]
-
-
-def within(query: IntArray, rank: IntArray, k: int | IntArray) -> BoolArray:
-    """Return which ranks are among the first k of their query."""
-    return rank <= (k[query] if isinstance(k, np.ndarray) else k)
-
-
-def cut_rows(query: IntArray, rank: IntArray, row: IntArray, k: int | IntArray) -> BoolArray:
-    """Return which rows of the expanded ranking are left at a cut-off."""
-    if isinstance(k, np.ndarray):
-        return rank <= k[query]
-    # The expanded ranking has rows of its own; where it is the ranking itself, one comparison is enough.
-    return row <= k if row is rank else (row <= k) & (rank <= k)
-
-
-def is_relevant(grade: FloatArray, rel: float | None) -> BoolArray:
-    """Return which grades are relevant: above 0, or at least `rel` where a threshold is given."""
-    return grade > 0 if rel is None else grade >= rel
-
-
-def count_above(query: IntArray, rank: IntArray, other_query: IntArray, other_rank: IntArray) -> IntArray:
-    """Return for each (query, rank) how many of the others, ordered by query and rank, stand above it in its query.
-
-    Example:
-        >>> query, rank = np.array([0, 1]), np.array([5, 5])
-        >>> count_above(query, rank, np.array([0, 0, 1]), np.array([1, 9, 4])).tolist()  # ranks 1, 9 and 4
-        [1, 1]
-    """
-    longest = max(rank.max(initial=0), other_rank.max(initial=0)) + 1
-    place: IntArray = np.searchsorted(other_query * longest + other_rank, query * longest + rank)
-    return place - np.searchsorted(other_query, query)
-
-
-def is_among(query: IntArray, rank: IntArray, other_query: IntArray, other_rank: IntArray) -> BoolArray:
-    """Return for each (query, rank) whether it is one of the others."""
-    longest = max(rank.max(initial=0), other_rank.max(initial=0)) + 1
-    return np.isin(query * longest + rank, other_query * longest + other_rank)
-
-
-def ordinals(query: IntArray) -> IntArray:
-    """Return the position (from 1) of each entry within its query, for entries ordered by query.
-
-    Example:
-        >>> ordinals(np.array([0, 0, 2, 2, 2])).tolist()
-        [1, 2, 1, 2, 3]
-    """
-    return np.arange(1, len(query) + 1) - np.searchsorted(query, query, side="left")
+            self._known["ideal", of_documents] = (query, grade, ordinals(query))
+        ranking: tuple[IntArray, FloatArray, IntArray] = self._known["ideal", of_documents]
+        return ranking

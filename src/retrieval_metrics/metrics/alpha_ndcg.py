@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from heapq import heapify, heappop, heapreplace
 from itertools import pairwise
 from math import fsum
@@ -11,13 +12,15 @@ import numpy as np
 
 from retrieval_metrics.definition.definition import REL, Definition, Parameter
 from retrieval_metrics.definition.per_group import hits_per_group
-from retrieval_metrics.judging.judged_run import is_relevant, ordinals
+from retrieval_metrics.judging.rows import is_relevant, ordinals
 from retrieval_metrics.metrics.dcg import discounted
+from retrieval_metrics.scoring.ties.extremes import between_orders
+from retrieval_metrics.scoring.ties.weights import mean_discounted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from retrieval_metrics.definition.definition import ParameterValue
+    from retrieval_metrics.definition.definition import OverOrders, ParameterValue
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.types import Cut, FloatArray
@@ -121,6 +124,20 @@ def _read_alpha(value: Any) -> ParameterValue:
     return int(alpha) if alpha.is_integer() else alpha
 
 
+def over_orders(
+    judged: JudgedRun,
+    *,
+    k: int | None,
+    alpha: float = DEFAULT_ALPHA,
+    rel: float | None = None,
+) -> OverOrders:
+    """Return alpha-NDCG over all orders of equal scores: of documents that are each a group, NDCG with binary gain."""
+    best = _ideal(judged, k, alpha, rel)
+    gain = is_relevant(judged.items.grade, rel).astype(np.float64)
+    mean = mean_discounted(judged, gain, k) / np.where(best > 0, best, np.nan)
+    return between_orders(judged, mean, partial(score, k=k, alpha=alpha, rel=rel))
+
+
 DEFINITION = Definition(
     name="alpha_ndcg",
     score=score,
@@ -131,4 +148,5 @@ DEFINITION = Definition(
         "rel": REL,
     },
     bounded=False,
+    over_orders=over_orders,
 )

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.definition.definition import REL, Definition, Parameter, choice
+from retrieval_metrics.definition.definition import REL, Definition, OverOrders, Parameter, choice
 from retrieval_metrics.definition.per_group import PER, hits_per_group, mean_over_groups
-from retrieval_metrics.judging.judged_run import is_relevant
+from retrieval_metrics.judging.rows import is_relevant
 from retrieval_metrics.scoring.one_ranking import score_one
+from retrieval_metrics.scoring.ties.blocks import blocks_of, by_block, chance
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.scoring.ties.blocks import Block
     from retrieval_metrics.types import Cut, FloatArray, Gains
 
 
@@ -64,6 +69,86 @@ def _mean_of_groups(judged: JudgedRun, k: Cut, rel: float | None, norm: str) -> 
     return mean_over_groups(judged, np.arange(groups), of_group, rel)
 
 
+def over_orders(
+    judged: JudgedRun,
+    *,
+    k: int | None,
+    rel: float | None = None,
+    norm: str = "relevant",
+    per: str = "query",
+) -> OverOrders | None:
+    """Return the average precision over all orders of equal scores."""
+    if per == "group":
+        return None
+    if norm == "retrieved" and k is not None:
+        mean, low, high = np.zeros((3, judged.n_queries))
+        for query, blocks in blocks_of(judged, rel):
+            mean[query], low[query], high[query] = _over_orders_of_found(blocks, k)
+        return OverOrders(mean, low, high)
+
+    def mean_of(query: int, blocks: Sequence[Block]) -> float:
+        total, hits = 0.0, 0
+        for block in blocks:
+            total += _precisions(block.above, hits, block.size, block.relevant, block.within(k))
+            hits += block.relevant
+        needed = hits if norm == "retrieved" else judged.n_relevant(rel)[query]
+        return total / float(max(needed, 1))
+
+    return by_block(judged, rel, mean_of, partial(score, k=k, rel=rel, norm=norm))
+
+
+def _precisions(above: int, hits_above: int, size: int, relevant: int, places: int) -> float:
+    """Return the mean sum of the precisions at the relevant documents among the first places of a block.
+
+    A place is relevant with probability r / b; given that, each place before it in the block with (r - 1) / (b - 1).
+    """
+    place = np.arange(1.0, places + 1)
+    before = (place - 1) * ((relevant - 1) / (size - 1)) if size > 1 else 0.0
+    return float(np.sum((hits_above + 1 + before) / (above + place))) * relevant / size
+
+
+def _over_orders_of_found(blocks: Sequence[Block], k: int) -> tuple[float, float, float]:
+    """Return mean, smallest and largest average precision at `k` divided by the hits among the first `k`.
+
+    Only the block that the cut goes through leaves the number of hits open; for each number its places are like a
+    block of their own.
+    """
+    total, low, high, hits = 0.0, 0.0, 0.0, 0
+    for block in blocks:
+        places = block.within(k)
+        if places < block.size:
+            cases = [
+                _found_in_cut(block, (total, low, high), hits, places, here)
+                for here in range(max(places - block.size + block.relevant, 0), min(places, block.relevant) + 1)
+            ]
+            mean = sum(case[0] * chance(block.size, block.relevant, places, case[3]) for case in cases)
+            return mean, min(case[1] for case in cases), max(case[2] for case in cases)
+        total += _precisions(block.above, hits, block.size, block.relevant, places)
+        low += _sum_of_precisions(block.above + block.size - block.relevant, hits, block.relevant)
+        high += _sum_of_precisions(block.above, hits, block.relevant)
+        hits += block.relevant
+    divisor = max(hits, 1)
+    return total / divisor, low / divisor, high / divisor
+
+
+def _found_in_cut(
+    block: Block, so_far: tuple[float, float, float], hits: int, places: int, here: int
+) -> tuple[float, float, float, int]:
+    """Return mean, smallest, largest, and the number itself, if the cut leaves `here` hits in its block."""
+    divisor = max(hits + here, 1)
+    if not here:
+        return so_far[0] / divisor, so_far[1] / divisor, so_far[2] / divisor, here
+    mean = so_far[0] + _precisions(block.above, hits, places, here, places)
+    low = so_far[1] + _sum_of_precisions(block.above + places - here, hits, here)
+    high = so_far[2] + _sum_of_precisions(block.above, hits, here)
+    return mean / divisor, low / divisor, high / divisor, here
+
+
+def _sum_of_precisions(above: int, hits: int, relevant: int) -> float:
+    """Return the sum of the precisions at relevant documents that follow each other."""
+    return sum((hits + step) / (above + step) for step in range(1, relevant + 1))
+
+
 DEFINITION = Definition(
     name="map",
     score=score,
@@ -71,7 +156,17 @@ DEFINITION = Definition(
     aliases=("ap", "average_precision", "mean_average_precision"),
     parameters={
         "rel": REL,
-        "norm": Parameter(choice("relevant", "retrieved"), "relevant", "divide by all relevant, or by those found"),
+        "norm": Parameter(
+            choice("relevant", "retrieved"),
+            "relevant",
+            "divide by all relevant, or by those found",
+            {
+                "relevant": "the denominator is all relevant documents",
+                "retrieved": "the denominator is the relevant documents found",
+            },
+            acts_on="lengths",
+        ),
         "per": PER,
     },
+    over_orders=over_orders,
 )

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from retrieval_metrics.definition.definition import REL, Definition
-from retrieval_metrics.judging.judged_run import count_above, is_relevant
+from retrieval_metrics.judging.rows import count_above, is_relevant
 from retrieval_metrics.scoring.one_ranking import score_one
+from retrieval_metrics.scoring.ties.blocks import by_block
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.scoring.ties.blocks import Block
     from retrieval_metrics.types import BoolArray, FloatArray, Gains
 
 
@@ -57,10 +63,38 @@ def _nonrelevant(grade: FloatArray, rel: float | None) -> BoolArray:
     return (grade >= 0) & ~is_relevant(grade, rel)
 
 
+def over_orders(
+    judged: JudgedRun,
+    *,
+    k: None = None,  # noqa: ARG001  (never given a k)
+    rel: float | None = None,
+) -> OverOrders:
+    """Return bpref over all orders of equal scores.
+
+    Above a relevant document are 0, 1, ... or all of its block's documents that are not, each equally likely.
+    """
+    qrels = judged.qrels
+
+    def mean(query: int, blocks: Sequence[Block]) -> float:
+        every = qrels.document_grade[qrels.bounds[query] : qrels.bounds[query + 1]]
+        relevant = float(judged.n_relevant(rel)[query])
+        fewer = max(min(relevant, float(np.sum(_nonrelevant(every, rel)))), 1.0)
+        total, above = 0.0, 0
+        for block in blocks:
+            here = int(np.sum(_nonrelevant(block.grades, rel)))
+            counts = np.minimum(above + np.arange(here + 1), relevant)
+            total += block.relevant * float(np.mean(1 - counts / fewer))
+            above += here
+        return total / max(relevant, 1.0)
+
+    return by_block(judged, rel, mean, partial(score, rel=rel))
+
+
 DEFINITION = Definition(
     name="bpref",
     score=score,
     summary="how rarely a document judged not relevant stands above a relevant one",
     parameters={"rel": REL},
     takes_cutoff=False,
+    over_orders=over_orders,
 )

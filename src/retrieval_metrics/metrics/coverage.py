@@ -22,9 +22,9 @@ def score(judged: JudgedRun, *, k: Cut) -> FloatArray:
     with which the value is largest. White space does not count where the sources are known. Range [0, 1]. Nothing
     retrieved scores 0. Undefined (NaN) where something relevant is no `Span` or `Text`, or an item has no offsets.
     """
-    if judged.coverage is None:
+    if judged.covered is None:
         return np.full(judged.n_queries, np.nan)
-    covered, total = judged.coverage.counted(k)
+    covered, total = judged.covered.counted(k)
     return covered / total
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,8 +10,11 @@ import numpy as np
 from retrieval_metrics.definition.definition import Definition
 from retrieval_metrics.definition.gain import GAIN, GAINS, gain_of
 from retrieval_metrics.scoring.one_ranking import score_one
+from retrieval_metrics.scoring.ties.extremes import between_orders
+from retrieval_metrics.scoring.ties.weights import mean_discounted
 
 if TYPE_CHECKING:
+    from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.types import Cut, FloatArray, Gains, IntArray
 
@@ -53,10 +57,31 @@ def score(judged: JudgedRun, *, k: Cut, gain: str = "linear", gains: str | None 
     return discounted(judged, hits.query, hits.row, gain_of(hits.grade, gain, gains))
 
 
+def over_orders(
+    judged: JudgedRun,
+    *,
+    k: int | None,
+    gain: str = "linear",
+    gains: str | None = None,
+) -> OverOrders:
+    """Return DCG over all orders of equal scores: each document has the mean discount of its block."""
+    mean = mean_dcg(judged, k, gain, gains)
+    return between_orders(judged, mean, partial(score, k=k, gain=gain, gains=gains))
+
+
+def mean_dcg(judged: JudgedRun, k: int | None, gain: str, gains: str | None) -> FloatArray:
+    """Return the mean DCG over all orders of equal scores, shape (queries,)."""
+    worth = np.zeros(len(judged.items.grade))
+    positive = judged.items.grade > 0
+    worth[positive] = gain_of(judged.items.grade[positive], gain, gains)
+    return mean_discounted(judged, worth, k)
+
+
 DEFINITION = Definition(
     name="dcg",
     score=score,
     summary="sum of gain / log2(rank + 1) over the first k",
     parameters={"gain": GAIN, "gains": GAINS},
     bounded=False,
+    over_orders=over_orders,
 )

@@ -22,11 +22,11 @@ def score(judged: JudgedRun, *, k: Cut) -> FloatArray:
     retrieved twice is needed once. White space does not count where the sources are known. Range [0, 1]. Nothing
     retrieved scores 0. Undefined (NaN) where coverage@k is.
     """
-    if judged.coverage is None:
+    if judged.covered is None:
         return np.full(judged.n_queries, np.nan)
-    covered, _ = judged.coverage.counted(k)
+    covered, _ = judged.covered.counted(k)
     # A text is read in words and a span in characters: where a query has both, more may be needed than there is.
-    return np.minimum(covered / np.maximum(judged.coverage.lengths(k), 1), 1.0)
+    return np.minimum(covered / np.maximum(judged.covered.lengths(k), 1), 1.0)
 
 
 DEFINITION = Definition(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from math import comb
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,9 +12,14 @@ from retrieval_metrics.definition.definition import Definition
 from retrieval_metrics.definition.gain import exponential
 from retrieval_metrics.definition.largest_grade import MAX_GRADE, largest_grade
 from retrieval_metrics.scoring.one_ranking import score_one
+from retrieval_metrics.scoring.ties.blocks import by_block, chance
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.scoring.ties.blocks import Block
     from retrieval_metrics.types import Cut, FloatArray, Gains
 
 
@@ -56,9 +63,48 @@ def score(judged: JudgedRun, *, k: Cut, max_grade: float | None = None) -> Float
     return value
 
 
+def over_orders(judged: JudgedRun, *, k: int | None, max_grade: float | None = None) -> OverOrders:
+    """Return ERR over all orders of equal scores.
+
+    Going on past i documents less going on past i - 1 is stopping at the i-th.
+    """
+    top = float(exponential(np.array([largest_grade(judged, max_grade)]))[0]) + 1
+
+    def mean(_: int, blocks: Sequence[Block]) -> float:
+        total, going = 0.0, 1.0
+        for block in blocks:
+            goes_on = 1 - exponential(block.grades[block.grades > 0]) / top
+            means = _mean_products(goes_on)
+            previous = 1.0
+            for place in range(1, block.within(k) + 1):
+                passed = sum(chance(block.size, len(goes_on), place, drawn) * mean for drawn, mean in enumerate(means))
+                total += going * (previous - passed) / (block.above + place)
+                previous = passed
+            going *= float(np.prod(goes_on))
+        return total
+
+    return by_block(judged, None, mean, partial(score, k=k, max_grade=max_grade))
+
+
+def _mean_products(factors: FloatArray) -> list[float]:
+    """Return the mean product of 0, 1, 2, ... of some factors drawn at random: elementary symmetric polynomials.
+
+    Example:
+        >>> _mean_products(np.array([0.5, 0.25]))  # 1, (1/2 + 1/4) / 2, 1/2 * 1/4
+        [1.0, 0.375, 0.125]
+    """
+    sums = np.zeros(len(factors) + 1)
+    sums[0] = 1.0
+    for factor in factors:
+        sums[1:] += factor * sums[:-1]
+    return [float(total) / comb(len(factors), drawn) for drawn, total in enumerate(sums)]
+
+
 DEFINITION = Definition(
     name="err",
     score=score,
     summary="expected reciprocal rank: 1 / rank at which a user stops who stops when satisfied",
     parameters={"max_grade": MAX_GRADE},
+    reaches_one=False,
+    over_orders=over_orders,
 )

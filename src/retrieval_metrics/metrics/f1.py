@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,8 +10,11 @@ import numpy as np
 from retrieval_metrics.definition.definition import REL, Definition
 from retrieval_metrics.metrics import precision, recall
 from retrieval_metrics.scoring.one_ranking import score_one
+from retrieval_metrics.scoring.ties.extremes import between_orders
+from retrieval_metrics.scoring.ties.weights import mean_found
 
 if TYPE_CHECKING:
+    from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.types import Cut, FloatArray, Gains
 
@@ -46,10 +50,27 @@ def score(judged: JudgedRun, *, k: Cut, rel: float | None = None, norm: str = "k
     return 2 * p * r / np.where(p + r > 0, p + r, 1)
 
 
+def over_orders(
+    judged: JudgedRun,
+    *,
+    k: int | None,
+    rel: float | None = None,
+    norm: str = "k",
+) -> OverOrders:
+    """Return F1 over all orders of equal scores.
+
+    2 P R / (P + R) with P = h / m and R = h / n is 2 h / (m + n): linear in the hits h.
+    """
+    needed = precision.n_places(judged, k, norm) + judged.n_relevant(rel)
+    return between_orders(judged, 2 * mean_found(judged, k, rel) / needed, partial(score, k=k, rel=rel, norm=norm))
+
+
 DEFINITION = Definition(
     name="f1",
     score=score,
     summary="harmonic mean of precision and recall",
     aliases=("f1_score",),
     parameters={"rel": REL, "norm": precision.NORM},
+    reaches_one=False,
+    over_orders=over_orders,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,9 +10,14 @@ import numpy as np
 from retrieval_metrics.definition.definition import REL, Definition
 from retrieval_metrics.metrics.recall import groups_found
 from retrieval_metrics.scoring.one_ranking import score_one
+from retrieval_metrics.scoring.ties.blocks import by_block, chance
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.scoring.ties.blocks import Block
     from retrieval_metrics.types import Cut, FloatArray, Gains
 
 
@@ -46,10 +52,25 @@ def score(judged: JudgedRun, *, k: Cut, rel: float | None = None) -> FloatArray:
     return np.equal(groups_found(judged, k, rel), judged.n_relevant(rel)).astype(np.float64)
 
 
+def over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = None) -> OverOrders:
+    """Return full recall over all orders of equal scores: the chance that no block leaves one out."""
+
+    def mean(query: int, blocks: Sequence[Block]) -> float:
+        if sum(block.relevant for block in blocks) < judged.n_relevant(rel)[query]:
+            return 0.0
+        complete = 1.0
+        for block in blocks:
+            complete *= chance(block.size, block.relevant, block.within(k), block.relevant)
+        return complete
+
+    return by_block(judged, rel, mean, partial(score, k=k, rel=rel))
+
+
 DEFINITION = Definition(
     name="full_recall",
     score=score,
     summary="1 if everything needed (every group) is among the first k, else 0",
     parameters={"rel": REL},
     binary=True,
+    over_orders=over_orders,
 )

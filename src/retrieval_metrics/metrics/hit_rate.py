@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.definition.definition import REL, Definition
 from retrieval_metrics.scoring.one_ranking import score_one
+from retrieval_metrics.scoring.ties.blocks import by_block, chance
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.scoring.ties.blocks import Block
     from retrieval_metrics.types import Cut, FloatArray, Gains
 
 
@@ -43,6 +49,23 @@ def score(judged: JudgedRun, *, k: Cut, rel: float | None = None) -> FloatArray:
     return judged.per_query(hits.query[hits.ordinal == 1])
 
 
+def over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = None) -> OverOrders:
+    """Return the hit rate over all orders of equal scores: 1 less the chance that every block misses."""
+
+    def mean(_: int, blocks: Sequence[Block]) -> float:
+        missed = 1.0
+        for block in blocks:
+            missed *= chance(block.size, block.relevant, block.within(k), 0)
+        return 1 - missed
+
+    return by_block(judged, rel, mean, partial(score, k=k, rel=rel))
+
+
+def one_suffices(**_: object) -> bool:
+    """Return True: one relevant document is all it looks for."""
+    return True
+
+
 DEFINITION = Definition(
     name="hit_rate",
     score=score,
@@ -50,4 +73,6 @@ DEFINITION = Definition(
     aliases=("hit", "success", "hitrate"),
     parameters={"rel": REL},
     binary=True,
+    one_suffices=one_suffices,
+    over_orders=over_orders,
 )

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from retrieval_metrics.definition.definition import Definition
-from retrieval_metrics.judging.judged_run import within
+from retrieval_metrics.judging.rows import within
 from retrieval_metrics.scoring.one_ranking import score_one
+from retrieval_metrics.scoring.ties.extremes import between_orders
+from retrieval_metrics.scoring.ties.weights import mean_weight
 
 if TYPE_CHECKING:
+    from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.types import Cut, FloatArray, Gains
 
@@ -41,10 +45,17 @@ def judged(gains: Gains, *, k: int | None = None) -> float:
 
 def score(judged: JudgedRun, *, k: Cut) -> FloatArray:
     """Return the judged share of every query, shape (queries,); NaN where nothing was retrieved."""
-    known_at = judged.places
+    known_at = judged.ranks
     known = judged.per_query(known_at.query if k is None else known_at.query[within(known_at.query, known_at.rank, k)])
-    places = judged.n_retrieved if k is None else np.minimum(judged.n_retrieved, k)
+    places = judged.n_within(k)
     return np.where(places > 0, known / np.maximum(places, 1), np.nan)
+
+
+def over_orders(judged: JudgedRun, *, k: int | None) -> OverOrders:
+    """Return the judged share over all orders of equal scores: best with all that is judged first, relevant or not."""
+    known = judged.per_query(judged.items.query, mean_weight(judged, np.ones_like, k))
+    mean = known / np.maximum(judged.n_within(k), 1)
+    return between_orders(judged, mean, partial(score, k=k), first=np.ones(len(judged.items.rank), dtype=np.bool_))
 
 
 DEFINITION = Definition(
@@ -52,4 +63,6 @@ DEFINITION = Definition(
     score=score,
     summary="documents among the first k that are judged / documents among the first k",
     needs_relevant=False,
+    by_document=True,
+    over_orders=over_orders,
 )

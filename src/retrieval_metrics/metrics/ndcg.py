@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from retrieval_metrics.definition.definition import Definition, Parameter, choice
 from retrieval_metrics.definition.gain import GAIN, GAINS, gain_of
-from retrieval_metrics.judging.judged_run import ordinals, within
-from retrieval_metrics.metrics.dcg import discounted
+from retrieval_metrics.judging.rows import ordinals, within
+from retrieval_metrics.metrics.dcg import discounted, mean_dcg
 from retrieval_metrics.scoring.one_ranking import score_one
+from retrieval_metrics.scoring.ties.extremes import between_orders
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.types import Cut, FloatArray, Gains, IntArray
 
@@ -126,6 +129,21 @@ def _with_repeated_hits(
     return query[best_first], grade[best_first], ordinals(query[best_first])
 
 
+def over_orders(
+    judged: JudgedRun,
+    *,
+    k: int | None,
+    gain: str = "linear",
+    gains: str | None = None,
+    ideal: str = "all",
+    of: str = "groups",
+) -> OverOrders:
+    """Return NDCG over all orders of equal scores: the mean DCG; no order changes the ideal."""
+    best = ideal_dcg(judged, k, gain=gain, gains=gains, ideal=ideal, of=of)
+    mean = mean_dcg(judged, k, gain, gains) / np.where(best > 0, best, np.nan)
+    return between_orders(judged, mean, partial(score, k=k, gain=gain, gains=gains, ideal=ideal, of=of))
+
+
 DEFINITION = Definition(
     name="ndcg",
     score=score,
@@ -137,7 +155,21 @@ DEFINITION = Definition(
             choice("all", "retrieved", "uncut", "expanded"),
             "all",
             "cut the ideal at k, or also at the number retrieved (expanded: with every repeated hit added), or nowhere",
+            {
+                "all": "the ideal ranking is cut at k only",
+                "uncut": "the ideal ranking holds all relevant documents, beyond k too",
+                "retrieved": "the ideal ranking is no longer than the list",
+                "expanded": "the ideal ranking is no longer than the list, and holds repeated hits again",
+            },
+            acts_on="lengths",
         ),
-        "of": Parameter(choice("groups", "documents"), "groups", "each group gains once, or every member on its own"),
+        "of": Parameter(
+            choice("groups", "documents"),
+            "groups",
+            "each group gains once, or every member on its own",
+            {"groups": "each group gains once", "documents": "every document of a group gains"},
+            acts_on="groups",
+        ),
     },
+    over_orders=over_orders,
 )

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from retrieval_metrics.definition.definition import REL, Definition, Parameter, choice
-from retrieval_metrics.judging.repeats import n_distinct
 from retrieval_metrics.scoring.one_ranking import score_one
+from retrieval_metrics.scoring.ties.extremes import between_orders
+from retrieval_metrics.scoring.ties.weights import mean_found
 
 if TYPE_CHECKING:
+    from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.types import Cut, FloatArray, Gains
 
@@ -44,19 +47,40 @@ def precision(gains: Gains, *, k: int | None = None) -> float:
 
 def score(judged: JudgedRun, *, k: Cut, rel: float | None = None, norm: str = "k") -> FloatArray:
     """Return the precision of every query, shape (queries,)."""
-    found = judged.per_query(judged.relevant_items(k, rel))
+    return judged.per_query(judged.relevant_items(k, rel)) / n_places(judged, k, norm)
+
+
+def n_places(judged: JudgedRun, k: Cut, norm: str) -> FloatArray:
+    """Return what precision divides by, shape (queries,)."""
     if k is not None and norm == "k":
-        return found / np.maximum(k, 1)  # a budget may be too small for a single item
-    if norm == "distinct":
-        return found / np.maximum(n_distinct(judged, k), 1)
-    places = judged.n_retrieved if k is None else np.minimum(judged.n_retrieved, k)
-    return found / np.maximum(places, 1)
+        # A budget may be too small for a single item.
+        return np.broadcast_to(np.maximum(k, 1), judged.n_queries).astype(np.float64)
+    places = judged.n_distinct(k) if norm == "distinct" else judged.n_within(k)
+    return np.maximum(places, 1).astype(np.float64)
+
+
+def over_orders(
+    judged: JudgedRun,
+    *,
+    k: int | None,
+    rel: float | None = None,
+    norm: str = "k",
+) -> OverOrders:
+    """Return precision over all orders of equal scores: every place of a block is as likely to be relevant."""
+    mean = mean_found(judged, k, rel) / n_places(judged, k, norm)
+    return between_orders(judged, mean, partial(score, k=k, rel=rel, norm=norm))
 
 
 NORM = Parameter(
     choice("k", "retrieved", "distinct"),
     "k",
     "divide by k, or by the number retrieved where that is smaller, or by the distinct documents among them",
+    {
+        "k": "the denominator is k",
+        "retrieved": "the denominator is what was retrieved",
+        "distinct": "the denominator is the number of distinct documents retrieved",
+    },
+    acts_on="lengths",
 )
 
 DEFINITION = Definition(
@@ -65,4 +89,7 @@ DEFINITION = Definition(
     summary="relevant documents among the first k / k",
     aliases=("p",),
     parameters={"rel": REL, "norm": NORM},
+    reaches_one=False,
+    by_document=True,
+    over_orders=over_orders,
 )

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from retrieval_metrics.definition.definition import REL, Definition
 from retrieval_metrics.scoring.one_ranking import score_one
+from retrieval_metrics.scoring.ties.extremes import between_orders
+from retrieval_metrics.scoring.ties.weights import mean_found
 
 if TYPE_CHECKING:
+    from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.types import FloatArray, Gains
 
@@ -44,6 +48,18 @@ def score(judged: JudgedRun, *, k: None = None, rel: float | None = None) -> Flo
     return judged.per_query(hits.query[hits.row <= relevant[hits.query]]) / np.maximum(relevant, 1)
 
 
+def over_orders(
+    judged: JudgedRun,
+    *,
+    k: None = None,  # noqa: ARG001  (never given a k)
+    rel: float | None = None,
+) -> OverOrders:
+    """Return R-precision over all orders of equal scores: every place of a block is as likely to be relevant."""
+    wanted = judged.n_relevant(rel)
+    mean = mean_found(judged, wanted.astype(np.int64), rel) / np.maximum(wanted, 1)
+    return between_orders(judged, mean, partial(score, rel=rel))
+
+
 DEFINITION = Definition(
     name="r_precision",
     score=score,
@@ -51,4 +67,6 @@ DEFINITION = Definition(
     aliases=("rprec", "r_prec"),
     parameters={"rel": REL},
     takes_cutoff=False,
+    cuts_at_needed=True,
+    over_orders=over_orders,
 )

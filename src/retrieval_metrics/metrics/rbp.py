@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from retrieval_metrics.definition.definition import Definition, Parameter, number_between
 from retrieval_metrics.definition.largest_grade import MAX_GRADE, largest_grade
-from retrieval_metrics.judging.judged_run import cut_rows
+from retrieval_metrics.judging.rows import cut_rows
 from retrieval_metrics.scoring.one_ranking import score_one
+from retrieval_metrics.scoring.ties.extremes import between_orders
+from retrieval_metrics.scoring.ties.weights import mean_weight
 
 if TYPE_CHECKING:
+    from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.types import Cut, FloatArray, Gains, IntArray
 
@@ -51,17 +55,34 @@ def score(judged: JudgedRun, *, k: Cut, p: float = 0.8, max_grade: float | None 
 
 
 def residual(judged: JudgedRun, *, k: Cut, p: float = 0.8, max_grade: float | None = None) -> FloatArray:  # noqa: ARG001  (same parameters as score)
-    """Return what RBP would gain if all unjudged and unseen documents had the largest grade, shape (queries,)."""
-    query, rank, row = judged.judged_rows()
+    """Return what RBP would gain if all unjudged and unseen documents had the largest grade, shape (queries,).
+
+    A place that repeats a document gains nothing, whatever the document's grade.
+    """
+    query, rank, row = judged.settled_rows()
     if k is not None:
         known = cut_rows(query, rank, row, k)
         query, row = query[known], row[known]
     return np.maximum(1.0 - judged.per_query(query, _weight(row, p)), 0.0)
 
 
-def _weight(row: IntArray, p: float) -> FloatArray:
+def _weight(row: IntArray | FloatArray, p: float) -> FloatArray:
     weight: FloatArray = (1 - p) * np.power(p, row - 1.0)
     return weight
+
+
+def over_orders(
+    judged: JudgedRun,
+    *,
+    k: int | None,
+    p: float = 0.8,
+    max_grade: float | None = None,
+) -> OverOrders:
+    """Return RBP over all orders of equal scores: each document has the mean weight of its block."""
+    share = np.maximum(judged.items.grade, 0) / largest_grade(judged, max_grade)
+    weight = mean_weight(judged, partial(_weight, p=p), k)
+    mean = judged.per_query(judged.items.query, share * weight)
+    return between_orders(judged, mean, partial(score, k=k, p=p, max_grade=max_grade))
 
 
 DEFINITION = Definition(
@@ -73,4 +94,6 @@ DEFINITION = Definition(
         "max_grade": MAX_GRADE,
     },
     residual=residual,
+    reaches_one=False,
+    over_orders=over_orders,
 )

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from retrieval_metrics.definition.definition import REL, Definition
-from retrieval_metrics.judging.judged_run import within
+from retrieval_metrics.judging.rows import within
 from retrieval_metrics.scoring.one_ranking import score_one
+from retrieval_metrics.scoring.ties.extremes import between_orders
+from retrieval_metrics.scoring.ties.weights import mean_found
 
 if TYPE_CHECKING:
+    from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.types import Cut, FloatArray, Gains
 
@@ -53,10 +57,22 @@ def score(judged: JudgedRun, *, k: Cut, rel: float | None = None) -> FloatArray:
     return groups_found(judged, k, rel) / np.maximum(judged.n_relevant(rel), 1)
 
 
+def over_orders(
+    judged: JudgedRun,
+    *,
+    k: int | None,
+    rel: float | None = None,
+) -> OverOrders:
+    """Return recall over all orders of equal scores: every place of a block is as likely to be relevant."""
+    mean = mean_found(judged, k, rel) / np.maximum(judged.n_relevant(rel), 1)
+    return between_orders(judged, mean, partial(score, k=k, rel=rel))
+
+
 DEFINITION = Definition(
     name="recall",
     score=score,
     summary="relevant documents (or groups) found among the first k / all of them",
     aliases=("r", "set_recall"),
     parameters={"rel": REL},
+    over_orders=over_orders,
 )

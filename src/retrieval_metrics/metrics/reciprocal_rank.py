@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.definition.definition import REL, Definition
 from retrieval_metrics.definition.per_group import PER, hits_per_group, mean_over_groups
 from retrieval_metrics.scoring.one_ranking import score_one
+from retrieval_metrics.scoring.ties.blocks import by_block
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.scoring.ties.blocks import Block
     from retrieval_metrics.types import Cut, FloatArray, Gains
 
 
@@ -49,10 +55,36 @@ def score(judged: JudgedRun, *, k: Cut, rel: float | None = None, per: str = "qu
     return judged.per_query(hits_of_query.query[first], 1 / hits_of_query.row[first])
 
 
+def over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = None, per: str = "query") -> OverOrders | None:
+    """Return the reciprocal rank over all orders of equal scores: it depends on the first block with a relevant one."""
+    if per == "group":
+        return None
+
+    def mean(_: int, blocks: Sequence[Block]) -> float:
+        block = next((block for block in blocks if block.relevant), None)
+        if block is None:
+            return 0.0
+        total, not_yet = 0.0, 1.0
+        for place in range(1, min(block.within(k), block.size - block.relevant + 1) + 1):
+            here = block.relevant / (block.size - place + 1)
+            total += not_yet * here / (block.above + place)
+            not_yet *= 1 - here
+        return total
+
+    return by_block(judged, rel, mean, partial(score, k=k, rel=rel))
+
+
+def one_suffices(*, per: str = "query", **_: object) -> bool:
+    """Return whether one relevant document is all it looks for: of groups ranked each on its own, each needs one."""
+    return per == "query"
+
+
 DEFINITION = Definition(
     name="mrr",
     score=score,
     summary="1 / rank of the first relevant document; its mean is MRR",
     aliases=("rr", "reciprocal_rank", "recip_rank", "mean_reciprocal_rank"),
     parameters={"rel": REL, "per": PER},
+    one_suffices=one_suffices,
+    over_orders=over_orders,
 )

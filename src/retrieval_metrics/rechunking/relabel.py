@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from retrieval_metrics.inputs.pieces import Piece, Span
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.sources import locate
-from retrieval_metrics.judging.matching.covered import merged
 from retrieval_metrics.judging.matching.matching import Matching
-from retrieval_metrics.judging.matching.positions import Geography
+from retrieval_metrics.judging.matching.positions import Locator
+from retrieval_metrics.judging.matching.stretches import merged
 from retrieval_metrics.presentation import tables
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ class _Chunking:
 
     def __init__(self, old: Sequence[Retrieved], new: Sequence[Retrieved], options: Matching) -> None:
         self._share = options.share
-        self._geography = Geography(options.sources)
+        self._locator = Locator(options.sources)
         self._old = _by_source(old)
         self._new = _by_source(new)
 
@@ -176,13 +176,13 @@ class _Chunking:
             return Relabelled(query, label, "lost", None, (), 0.0)
         span = Span(chunk.source, chunk.start, chunk.end, uncertain=True)
         parts = [
-            (self._geography.length(chunk.source, *stretch), stretch, other)
+            (self._locator.length(chunk.source, *stretch), stretch, other)
             for other in self._new.get(chunk.source, ())
             if (stretch := _common(chunk, other)) is not None and _reads_alike(chunk, other, stretch)
         ]
         parts = sorted((part for part in parts if part[0]), key=lambda part: -part[0])
         union = merged(stretch for _, stretch, _ in parts)
-        held = sum(self._geography.length(chunk.source, *stretch) for stretch in union) / self._length(chunk)
+        held = sum(self._locator.length(chunk.source, *stretch) for stretch in union) / self._length(chunk)
         new = tuple(other.id for _, _, other in parts)
         return Relabelled(query, label, self._fate(chunk, [part[2] for part in parts], held), span, new, held)
 
@@ -202,10 +202,10 @@ class _Chunking:
         stretch = _common(holder, chunk)
         if stretch is None or chunk.source is None:
             return False
-        return self._geography.length(chunk.source, *stretch) / max(self._length(chunk), 1) >= self._share
+        return self._locator.length(chunk.source, *stretch) / max(self._length(chunk), 1) >= self._share
 
     def _length(self, chunk: Retrieved) -> int:
-        return self._geography.length(chunk.source or "", chunk.start or 0, chunk.end or 0)
+        return self._locator.length(chunk.source or "", chunk.start or 0, chunk.end or 0)
 
 
 def _by_source(chunks: Iterable[Retrieved]) -> dict[str, list[Retrieved]]:

@@ -9,22 +9,23 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from matplotlib.axes import Axes
 
-from retrieval_metrics.definition.metric import Metric
+from retrieval_metrics.definition.metric import Metric, as_metric
 from retrieval_metrics.presentation import plots
 from retrieval_metrics.presentation.plots import Plot, Side
 from retrieval_metrics.reporting.verdict import telling
 from retrieval_metrics.results.cutoffs import over_cutoffs, usual_cutoffs
+from retrieval_metrics.results.scores import Scores
+from retrieval_metrics.results.summary import LEVEL, intervals, means
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.comparing.comparison import Comparison
-    from retrieval_metrics.comparing.difference import Difference
-    from retrieval_metrics.evaluation.evaluation import Evaluation
+    from retrieval_metrics.results.compared import Compared
+    from retrieval_metrics.results.difference import Difference
+    from retrieval_metrics.results.summary import Summed
 
 Panel: TypeAlias = Callable[[Axes], None]
 
-LEVEL = 0.95
 PANEL = 6.0, 3.6
 """Width and least height of one panel, in inches."""
 PER_ROW = 0.34
@@ -33,41 +34,41 @@ ACROSS = 2
 """Panels beside each other: with more, a page or a screen makes them too small to read."""
 
 
-def evaluation_figure(evaluation: Evaluation, kind: str, metric: str | Metric | None) -> Plot:
+def evaluation_figure(scores: Summed, kind: str, metric: str | Metric | None) -> Plot:
     """Draw an evaluation; see `Evaluation.plot`."""
     _known(kind, "intervals", "cutoffs")
-    height = max(PANEL[1], 1.2 + PER_ROW * len(evaluation.metrics))
-    panels: list[Panel] = [] if kind == "cutoffs" else [partial(_intervals_of_one, evaluation=evaluation)]
-    lines = [_metric(metric)] if metric else with_cutoff(evaluation)
+    height = max(PANEL[1], 1.2 + PER_ROW * len(scores.metrics))
+    panels: list[Panel] = [] if kind == "cutoffs" else [partial(_intervals_of_one, scores=scores)]
+    lines = [as_metric(metric)] if metric else with_cutoff(scores)
     if kind == "cutoffs" and not lines:
-        raise ValueError(
-            f"none of {', '.join(map(str, evaluation.metrics))} has a cut-off; name a metric, such as 'ndcg'"
-        )
-    if kind == "cutoffs" or (kind == "overview" and lines and evaluation.judged is not None):
-        panels.append(partial(_cutoffs_of_one, evaluation=evaluation, metrics=lines))
+        raise ValueError(f"none of {', '.join(map(str, scores.metrics))} has a cut-off; name a metric, such as 'ndcg'")
+    if kind == "cutoffs" and not isinstance(scores, Scores):
+        raise ValueError("this evaluation was merged from totals, so that it cannot be scored at other cut-offs")
+    if isinstance(scores, Scores) and (kind == "cutoffs" or (kind == "overview" and lines and scores.origin)):
+        panels.append(partial(_cutoffs_of_one, scores=scores, metrics=lines))
     return _figure(panels, height)
 
 
-def comparison_figure(comparison: Comparison, kind: str, metric: str | Metric | None) -> Plot:
+def comparison_figure(comparison: Compared, kind: str, metric: str | Metric | None) -> Plot:
     """Draw a comparison; see `Comparison.plot`."""
     _known(kind, "intervals", "differences", "wins", "cutoffs")
-    means: list[Panel] = [partial(_intervals, comparison=comparison)]
+    of_means: list[Panel] = [partial(_intervals, comparison=comparison)]
     name = _told(comparison, metric)
     # Of a comparison with several pairs the overview shows the two best systems; the other kinds show all pairs.
-    pairs = [_best_pair(comparison, name)] if kind == "overview" else pairs_of(comparison)
+    pairs = [_best_pair(comparison, name)] if kind == "overview" else comparison.pairs
     differences: list[Panel] = [
         partial(_differences, difference=comparison.difference(name, *pair), systems=comparison.systems)
         for pair in pairs
     ]
-    wins: list[Panel] = [partial(_wins, pair=_of_pair(comparison, pair), systems=comparison.systems) for pair in pairs]
+    wins: list[Panel] = [partial(_wins, pair=comparison.of_pair(pair), systems=comparison.systems) for pair in pairs]
     cutoffs: list[Panel] = []
     if kind == "cutoffs" or (kind == "overview" and has_cutoffs(comparison)):
         cutoffs = [partial(_cutoffs, comparison=comparison, metric=_cut(comparison, metric))]
-    panels = {"intervals": means, "cutoffs": cutoffs, "differences": differences, "wins": wins}
+    panels = {"intervals": of_means, "cutoffs": cutoffs, "differences": differences, "wins": wins}
     return _figure([*chain(*panels.values())] if kind == "overview" else panels[kind], _height(comparison))
 
 
-def means_figure(comparison: Comparison) -> Plot:
+def means_figure(comparison: Compared) -> Plot:
     """Draw the means of all systems, and one metric over the cut-off."""
     panels: list[Panel] = [partial(_intervals, comparison=comparison)]
     if has_cutoffs(comparison):
@@ -75,9 +76,9 @@ def means_figure(comparison: Comparison) -> Plot:
     return _figure(panels, _height(comparison))
 
 
-def pair_figure(comparison: Comparison, pair: tuple[str, str]) -> Plot:
+def pair_figure(comparison: Compared, pair: tuple[str, str]) -> Plot:
     """Draw one metric query by query, and the queries won and lost in all, for one pair of systems."""
-    differences = _of_pair(comparison, pair)
+    differences = comparison.of_pair(pair)
     return _figure(
         [
             partial(_differences, difference=telling(differences), systems=comparison.systems),
@@ -87,48 +88,35 @@ def pair_figure(comparison: Comparison, pair: tuple[str, str]) -> Plot:
     )
 
 
-def pairs_of(comparison: Comparison) -> list[tuple[str, str]]:
-    """Return the pairs of systems that are compared."""
-    return list(dict.fromkeys(each.pair for each in comparison.differences))
-
-
-def has_cutoffs(comparison: Comparison) -> bool:
+def has_cutoffs(comparison: Compared) -> bool:
     """Return whether a metric can be drawn over its cut-off."""
-    known = all(evaluation.judged is not None for evaluation in comparison.evaluations.values())
+    known = all(scores.origin for scores in comparison.scores.values())
     return known and any(metric.definition.takes_cutoff for metric in comparison.metrics)
 
 
-def _of_pair(comparison: Comparison, pair: tuple[str, str]) -> list[Difference]:
-    return [each for each in comparison.differences if each.pair == pair]
-
-
-def _best_pair(comparison: Comparison, metric: str) -> tuple[str, str]:
+def _best_pair(comparison: Compared, metric: str) -> tuple[str, str]:
     means = comparison.table[metric]
-    return max(pairs_of(comparison), key=lambda pair: min(means[pair[0]], means[pair[1]]))
+    return max(comparison.pairs, key=lambda pair: min(means[pair[0]], means[pair[1]]))
 
 
-def _told(comparison: Comparison, metric: str | Metric | None) -> str:
+def _told(comparison: Compared, metric: str | Metric | None) -> str:
     if metric is None:
         return telling(comparison.differences).metric
     comparison.table[metric]  # complains of a metric that was not compared
-    return str(_metric(metric))
+    return str(as_metric(metric))
 
 
-def _cut(comparison: Comparison, metric: str | Metric | None) -> Metric:
+def _cut(comparison: Compared, metric: str | Metric | None) -> Metric:
     """Return the metric that is drawn over its cut-off: the one asked for, or the first that takes one."""
-    chosen = _metric(_told(comparison, metric))
+    chosen = as_metric(_told(comparison, metric))
     if metric is not None or chosen.definition.takes_cutoff:
         return chosen
     return next((each for each in comparison.metrics if each.definition.takes_cutoff), chosen)
 
 
-def _height(comparison: Comparison) -> float:
+def _height(comparison: Compared) -> float:
     rows = len(comparison.metrics) * max(1.0, 0.45 * len(comparison.systems))
     return max(PANEL[1], 1.2 + PER_ROW * rows)
-
-
-def _metric(metric: str | Metric) -> Metric:
-    return metric if isinstance(metric, Metric) else Metric.parse(metric)
 
 
 def _known(kind: str, *kinds: str) -> None:
@@ -148,22 +136,22 @@ def _figure(panels: Sequence[Panel], height: float) -> Plot:
     return figure
 
 
-def with_cutoff(evaluation: Evaluation) -> list[Metric]:
+def with_cutoff(scores: Summed) -> list[Metric]:
     """Return the metrics that were computed at a cut-off, each name once."""
-    cut = {metric.name: metric for metric in reversed(evaluation.metrics) if metric.k is not None}
+    cut = {metric.name: metric for metric in reversed(scores.metrics) if metric.k is not None}
     return list(reversed(cut.values()))
 
 
-def _intervals_of_one(axes: Axes, evaluation: Evaluation) -> None:
-    ends = evaluation.intervals(LEVEL)
-    plots.draw_intervals(axes, list(ends), {"": [(mean, ends[name]) for name, mean in evaluation.means.items()]}, LEVEL)
+def _intervals_of_one(axes: Axes, scores: Summed) -> None:
+    ends = intervals(scores, LEVEL)
+    plots.draw_intervals(axes, list(ends), {"": [(mean, ends[name]) for name, mean in means(scores).items()]}, LEVEL)
 
 
-def _cutoffs_of_one(axes: Axes, evaluation: Evaluation, metrics: Sequence[Metric]) -> None:
-    plots.draw_cutoffs(axes, {_without_cutoff(metric): over_cutoffs(evaluation, metric) for metric in metrics})
+def _cutoffs_of_one(axes: Axes, scores: Scores, metrics: Sequence[Metric]) -> None:
+    plots.draw_cutoffs(axes, {_without_cutoff(metric): over_cutoffs(scores, metric) for metric in metrics})
 
 
-def _intervals(axes: Axes, comparison: Comparison) -> None:
+def _intervals(axes: Axes, comparison: Compared) -> None:
     systems = {
         system: [(means[system], comparison.intervals[name][system]) for name, means in comparison.table.items()]
         for system in comparison.systems
@@ -171,9 +159,9 @@ def _intervals(axes: Axes, comparison: Comparison) -> None:
     plots.draw_intervals(axes, list(comparison.table), systems, comparison.level)
 
 
-def _cutoffs(axes: Axes, comparison: Comparison, metric: Metric) -> None:
-    ks = usual_cutoffs(list(comparison.evaluations.values()))
-    lines = {system: over_cutoffs(evaluation, metric, ks) for system, evaluation in comparison.evaluations.items()}
+def _cutoffs(axes: Axes, comparison: Compared, metric: Metric) -> None:
+    ks = usual_cutoffs(list(comparison.scores.values()))
+    lines = {system: over_cutoffs(scores, metric, ks) for system, scores in comparison.scores.items()}
     plots.draw_cutoffs(axes, lines, _without_cutoff(metric))
 
 

@@ -5,39 +5,33 @@ from __future__ import annotations
 from math import isinf, isnan
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.comparing.difference import POWER
 from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.results.difference import POWER
+from retrieval_metrics.results.summary import numbers_of_queries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from retrieval_metrics.comparing.comparison import Comparison
-    from retrieval_metrics.comparing.difference import Difference
+    from retrieval_metrics.results.compared import Compared
+    from retrieval_metrics.results.difference import Difference
 
 MOVED = 3
 """Queries named in the text as those that moved most."""
 MOST_QUERIES_SAID = 10**7
 
 
-def comparison_tables(comparison: Comparison) -> list[Table]:
+def comparison_tables(comparison: Compared) -> list[Table]:
     """Return the means, the differences of each pair of systems, and the verdict."""
     return [
         _means(comparison),
-        *(_differences(pair, comparison.level) for pair in _by_pair(comparison)),
-        Table((), (), [*comparison.verdict, *_small_print(comparison)]),
+        *(_differences(comparison.of_pair(pair), comparison.level) for pair in comparison.pairs),
+        Table((), (), [*verdict(comparison), *_small_print(comparison)]),
     ]
 
 
-def _by_pair(comparison: Comparison) -> Iterable[list[Difference]]:
-    by_pair: dict[tuple[str, str], list[Difference]] = {}
-    for each in comparison.differences:
-        by_pair.setdefault(each.pair, []).append(each)
-    return by_pair.values()
-
-
-def _means(comparison: Comparison) -> Table:
+def _means(comparison: Compared) -> Table:
     rows = []
     for name, means in comparison.table.items():
         ends = comparison.intervals[name]
@@ -75,7 +69,7 @@ def said_of_moved(difference: Difference) -> str:
     return f"moved most in {difference.metric}: {', '.join(moved) or 'none'}"
 
 
-def _small_print(comparison: Comparison) -> list[str]:
+def _small_print(comparison: Compared) -> list[str]:
     tests = comparison.differences[0].comparisons
     exact = all(each.paired.exact for each in comparison.differences)
     columns = (
@@ -85,15 +79,15 @@ def _small_print(comparison: Comparison) -> list[str]:
     )
     notes = ["; ".join(columns)]
     for name, paired_on in comparison.n.items():
-        most = max(evaluation.n[name] for evaluation in comparison.evaluations.values())
+        most = max(numbers_of_queries(one)[name] for one in comparison.scores.values())
         if most > paired_on:
             notes.append(f"{name}: means over the {numbers.queries(paired_on)} that every system has, of {most:,}")
     return notes
 
 
-def verdict(comparison: Comparison) -> list[str]:
+def verdict(comparison: Compared) -> list[str]:
     """Return what the data allow to be said, one sentence or two per pair of systems."""
-    return [sentence for pair in _by_pair(comparison) for sentence in _said(pair)]
+    return [sentence for pair in comparison.pairs for sentence in _said(comparison.of_pair(pair))]
 
 
 def _said(pair: Sequence[Difference]) -> Iterable[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
-from retrieval_metrics.definition.metric import Metric
+from retrieval_metrics.definition.metric import Metric, as_metric
 
 T = TypeVar("T")
 
@@ -19,14 +19,14 @@ class ByMetric(Mapping[str, T]):
     def __getitem__(self, metric: str | Metric) -> T:
         if metric in self._values:
             return self._values[str(metric)]
-        name = str(metric if isinstance(metric, Metric) else Metric.parse(metric))
+        name = str(as_metric(metric))
         if name not in self._values:
             raise KeyError(f"{name} was not computed; there are {', '.join(self._values)}")
         return self._values[name]
 
     def __contains__(self, metric: object) -> bool:
         try:
-            return str(metric if isinstance(metric, Metric) else Metric.parse(metric)) in self._values  # type: ignore[arg-type]  # parse says what is no name
+            return str(as_metric(metric)) in self._values  # type: ignore[arg-type]  # parse says what is no name
         except (TypeError, ValueError):
             return False
 

@@ -1,4 +1,4 @@
-"""What was met on the way to the numbers: counted, and said in words."""
+"""Data issues found: counted and described."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ def count(
     """
     looked_at = np.arange(judged.n_queries) if among is None else among
     undefined = judged.n_relevant() == 0
-    tied = np.unique(judged.items.query[judged.items.tied > 1])
+    tied = judged.tied_queries()
     unjudged = len(run) - sum(map(run.__contains__, judged.qrels.queries)) if among is None else 0
     return Counts(
         queries=len(looked_at),
         scored=int(np.count_nonzero(enters_means(~undefined[kept], rules))),
         missing=int(np.count_nonzero(judged.n_retrieved[looked_at] == 0)),
-        failed=len(failures(judged, run, among)),
+        failed=len(failed_queries(judged, run, among)),
         unjudged_queries=unjudged,
         no_relevant=int(np.count_nonzero(undefined[looked_at])),
         duplicates=int(judged.n_repeated[looked_at].sum()),
@@ -85,7 +85,9 @@ def enters_means(has_relevant: BoolArray, rules: Rules) -> BoolArray:
     return has_relevant | (rules.no_relevant == "zero")
 
 
-def failures(judged: JudgedRun, run: Mapping[Any, Any], among: IntArray | None = None) -> dict[QueryId, Exception]:
+def failed_queries(
+    judged: JudgedRun, run: Mapping[Any, Any], among: IntArray | None = None
+) -> dict[QueryId, Exception]:
     """Return the errors of the judged queries (of some of them) whose retriever raised."""
     errors = run.errors if isinstance(run, RetrievedRun) else {}
     if not errors:

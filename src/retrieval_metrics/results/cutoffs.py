@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from math import fsum, nan
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from retrieval_metrics.checks import positive_integer
-from retrieval_metrics.definition.metric import Metric
-from retrieval_metrics.scoring.score import score_metric
+from retrieval_metrics.definition.metric import Metric, as_metric
+from retrieval_metrics.scoring.score import score
+from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.evaluation.evaluation import Evaluation
+    from retrieval_metrics.results.scores import Scores
 
 EVERY_CUTOFF = 20
 """Up to here every k is taken; beyond, steps grow with k, as the metrics change ever less."""
@@ -22,29 +22,24 @@ STEPS_PER_DOUBLING = 8
 FEWEST = 10
 
 
-def over_cutoffs(
-    evaluation: Evaluation, metric: str | Metric, cutoffs: Sequence[int] | None = None
-) -> dict[int, float]:
+def over_cutoffs(scores: Scores, metric: str | Metric, cutoffs: Sequence[int] | None = None) -> dict[int, float]:
     """Return the mean of a metric at several cut-offs; see `Evaluation.over_cutoffs`."""
-    judged, _ = evaluation.source("scored at other cut-offs")
-    chosen = metric if isinstance(metric, Metric) else Metric.parse(metric)
+    judged = scores.needed_origin("scored at other cut-offs").judged
+    chosen = as_metric(metric)
     if not chosen.definition.takes_cutoff:
         raise ValueError(f"{chosen} takes no cut-off; {chosen.definition.summary}")
-    ks = usual_cutoffs([evaluation]) if cutoffs is None else [positive_integer(k, "a cut-off") for k in cutoffs]
-    kept = np.array([evaluation.position(query) for query in evaluation.queries], dtype=np.int64)
+    ks = usual_cutoffs([scores]) if cutoffs is None else [positive_integer(k, "a cut-off") for k in cutoffs]
     means = {}
     for k in ks:
-        at_k = Metric(chosen.name, k, chosen.parameters)
-        values = score_metric(judged, at_k, evaluation.rules)[kept]
-        defined = values[~np.isnan(values)].tolist()
-        means[k] = fsum(defined) / len(defined) if defined else nan
+        values = score(judged, Metric(chosen.name, k, chosen.parameters), scores.rules).values[scores.positions]
+        means[k] = Sums.of(values[~np.isnan(values)]).mean
     return means
 
 
-def usual_cutoffs(evaluations: Sequence[Evaluation]) -> list[int]:
+def usual_cutoffs(every: Sequence[Scores]) -> list[int]:
     """Return 1, 2, 3 and so on, to twice the largest cut-off of the metrics, no further than the longest ranking."""
-    asked = max((metric.k for one in evaluations for metric in one.metrics if isinstance(metric.k, int)), default=0)
-    longest = max(int(one.source("scored at other cut-offs")[0].n_retrieved.max(initial=1)) for one in evaluations)
+    asked = max((metric.k for one in every for metric in one.metrics if isinstance(metric.k, int)), default=0)
+    longest = max(int(one.needed_origin("scored at other cut-offs").judged.n_retrieved.max(initial=1)) for one in every)
     last = max(1, min(longest, max(2 * asked, FEWEST)))
     ks = list(range(1, min(last, EVERY_CUTOFF) + 1))
     while ks[-1] < last:

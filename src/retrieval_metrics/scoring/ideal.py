@@ -1,4 +1,4 @@
-"""How high a metric can get on these queries: what its confidence interval may take for possible."""
+"""How high a metric can get on some queries: what its confidence interval may assume to be possible."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.judging.judged_run import Items, JudgedRun, is_relevant, ordinals
+from retrieval_metrics.judging.judged_run import JudgedRun
 from retrieval_metrics.judging.matching.budget import Budget
-from retrieval_metrics.scoring.score import score_metric
+from retrieval_metrics.judging.rows import Items, is_relevant, ordinals
+from retrieval_metrics.scoring.score import score
 
 if TYPE_CHECKING:
     from retrieval_metrics.definition.metric import Metric
@@ -18,15 +19,12 @@ if TYPE_CHECKING:
     from retrieval_metrics.statistics.sums import Sums
     from retrieval_metrics.types import FloatArray
 
-BELOW_ONE = frozenset({"precision", "f1", "rbp", "err"})
-"""Metrics of which even an ideal ranking may score less than 1: precision@5 is 0.2 where one document is relevant."""
-
 
 def ideal_values(metric: Metric, judged: JudgedRun, rules: Rules) -> FloatArray | None:
     """Return the metric of each query's ideal ranking, shape (queries,), where it may be less than 1 and is known."""
-    if metric.name not in BELOW_ONE or not _has_known_ideal(metric, judged.qrels):
+    if metric.definition.reaches_one or not _has_known_ideal(metric, judged.qrels):
         return None
-    return score_metric(_ideal_run(judged.qrels, dict(metric.parameters).get("rel")), metric, rules)
+    return score(_ideal_run(judged.qrels, dict(metric.parameters).get("rel")), metric, rules).values
 
 
 def bounds(metric: Metric, smallest: float, largest: float, ideal: float | None) -> tuple[float, float]:
@@ -57,7 +55,7 @@ def _has_known_ideal(metric: Metric, qrels: Qrels) -> bool:
     It does not where one document may satisfy several groups, unless they are merely counted, and it is unknown where
     items of unknown length or number may satisfy a piece.
     """
-    return (metric.name == "precision" or qrels.is_flat) and not (qrels.has_pieces or isinstance(metric.k, Budget))
+    return (metric.definition.by_document or qrels.is_flat) and not (qrels.has_pieces or isinstance(metric.k, Budget))
 
 
 def _ideal_run(qrels: Qrels, rel: object) -> JudgedRun:
@@ -66,6 +64,6 @@ def _ideal_run(qrels: Qrels, rel: object) -> JudgedRun:
     relevant = np.flatnonzero(is_relevant(grade, rel if isinstance(rel, (int, float)) else None))
     document = relevant[np.lexsort((-grade[relevant], qrels.document_query[relevant]))]
     query = qrels.document_query[document]
-    items = Items(document, query, ordinals(query), grade[document], np.ones(len(document), dtype=np.int64))
-    n_retrieved = np.bincount(query, minlength=len(qrels)).astype(np.int64)
-    return JudgedRun(qrels, items, n_retrieved, np.zeros(len(qrels), dtype=np.int64))
+    rank = ordinals(query)
+    items = Items(document, query, rank, grade[document], np.ones_like(rank), rank)
+    return JudgedRun(qrels, items, np.bincount(query, minlength=len(qrels)))

@@ -8,11 +8,11 @@ from math import isfinite
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.checks import positive_integer
+from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.judging.by_id import judge_by_id
 from retrieval_metrics.scoring.rules import STANDARD
-from retrieval_metrics.scoring.score import score_values
+from retrieval_metrics.scoring.score import score
 
 if TYPE_CHECKING:
     from retrieval_metrics.definition.definition import Definition
@@ -45,15 +45,14 @@ def score_one(
         TypeError: If the gains are no sequence of numbers.
         ValueError: If a gain is not finite, a parameter not allowed, or the list holds more than there is said to be.
     """
-    if k is not None:
-        k = positive_integer(k, "the cut-off k")
+    metric = Metric(definition.name, k, tuple(parameters.items()))
     listed = _numbers(gains, "gains", none_allowed=True)
     grades = {position: grade for position, grade in enumerate(listed) if grade is not None}
     missing = _missing(list(grades.values()), n_relevant, ideal)
     missing += [0.0] * _lacking(sum(grade <= 0 for grade in grades.values()), n_nonrelevant, "not relevant")
     truth = Qrels({0: grades | dict(enumerate(missing, start=len(listed)))})
     judged = judge_by_id(truth, {0: range(len(listed))})
-    return float(score_values(definition, judged, k, definition.explicit(parameters), STANDARD)[0])
+    return float(score(judged, metric, STANDARD).values[0])
 
 
 def _numbers(values: Any, what: str, *, none_allowed: bool = False) -> list[float | None]:

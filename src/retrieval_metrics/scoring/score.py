@@ -1,25 +1,54 @@
-"""Score one metric on a judged run under a rule set."""
+"""From a judged run, a metric and rules to values: the only way there is."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics.definition.definition import Definition
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.scoring.rules import Rules
-    from retrieval_metrics.types import Cut, FloatArray
+    from retrieval_metrics.types import FloatArray
 
 
-def score_metric(judged: JudgedRun, metric: Metric, rules: Rules) -> FloatArray:
-    """Return the metric of every query, shape (queries,); NaN where it is undefined."""
-    k = judged.first(metric.k)
-    return score_values(metric.definition, judged, k, parameters_of(metric, rules), rules.of(metric.name))
+class Scored(NamedTuple):
+    """One metric of every query.
+
+    Attributes:
+        values: Shape (queries,); NaN where the metric is undefined.
+        lowest: Shape (queries,), the smallest value over all orders of equal scores; None unless ties="expected".
+        highest: Shape (queries,), the largest, likewise.
+        residual: Shape (queries,), by how much unjudged and unseen documents could raise each value; None where the
+            metric does not know it.
+    """
+
+    values: FloatArray
+    lowest: FloatArray | None
+    highest: FloatArray | None
+    residual: FloatArray | None
+
+
+def score(judged: JudgedRun, metric: Metric, rules: Rules) -> Scored:
+    """Return a metric of every query under a rule set.
+
+    Queries without a relevant document, or for which nothing was retrieved, are treated here, for all metrics alike.
+    What the rules refuse becomes NaN; call `refuse` first to raise instead.
+
+    Raises:
+        ValueError: If a budget cannot be counted, a grade is not allowed, or with ties="expected" there are too many
+            orders to try them all.
+    """
+    parameters, rules, k = parameters_of(metric, rules), rules.of(metric.name), judged.cutoff(metric.k)
+    definition, judged = metric.definition, judged.with_repeats(rules.repeats)
+    values = _settled(definition.score(judged, k=k, **parameters), judged, metric, parameters, rules)
+    residual = None if definition.residual is None else definition.residual(judged, k=k, **parameters)
+    if rules.ties != "expected":
+        return Scored(values, None, None, residual)
+    return Scored(*_over_orders(judged, metric, parameters, values), residual)
 
 
 def parameters_of(metric: Metric, rules: Rules) -> dict[str, Any]:
@@ -27,17 +56,10 @@ def parameters_of(metric: Metric, rules: Rules) -> dict[str, Any]:
     return {**rules.parameters.get(metric.name, {}), **dict(metric.parameters)}
 
 
-def score_values(
-    definition: Definition, judged: JudgedRun, k: Cut, parameters: Mapping[str, Any], rules: Rules
+def _settled(
+    values: FloatArray, judged: JudgedRun, metric: Metric, parameters: Mapping[str, Any], rules: Rules
 ) -> FloatArray:
-    """Return the values of a definition.
-
-    A query without a relevant document, or for which nothing was retrieved, is treated here, for all metrics alike.
-    What the rules refuse is undefined; whoever wants an error looks for it before.
-    """
-    judged = judged.with_repeats(rules.repeats)
-    values = definition.score(judged, k=k, **parameters)
-    if definition.needs_relevant:
+    if metric.definition.needs_relevant:
         values = np.where(judged.n_relevant(parameters.get("rel")) > 0, values, np.nan)
         if rules.no_relevant == "zero":
             values = np.nan_to_num(values, nan=0.0)
@@ -46,8 +68,18 @@ def score_values(
     return values if rules.empty == "zero" else np.where(judged.n_retrieved > 0, values, np.nan)
 
 
-def residual_values(judged: JudgedRun, metric: Metric) -> FloatArray | None:
-    """Return by how much unjudged and unseen documents could raise each value; None if the metric cannot say."""
-    if metric.definition.residual is None:
-        return None
-    return metric.definition.residual(judged, k=judged.first(metric.k), **dict(metric.parameters))
+def _over_orders(
+    judged: JudgedRun, metric: Metric, parameters: Mapping[str, Any], values: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return mean, smallest and largest value; what has no ties keeps its value, and NaN stays NaN."""
+    expected = values.copy(), values.copy(), values.copy()
+    tied = judged.tied_queries()
+    defined = tied[~np.isnan(values[tied])]
+    if len(defined):
+        # Imported here, because only ties need it.
+        from retrieval_metrics.scoring.ties.over_orders import over_orders  # noqa: PLC0415
+
+        found = over_orders(judged.with_ties_joined(), defined, metric, parameters)
+        for target, source in zip(expected, found, strict=True):
+            target[defined] = source[defined]
+    return expected

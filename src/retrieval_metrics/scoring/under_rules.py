@@ -1,4 +1,4 @@
-"""What a rule set makes of judgments and runs before any metric is computed."""
+"""Judgments and runs as a rule set reads them, before any metric is computed."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.judging.judge import judge
 
 if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.scoring.rules import Rules
@@ -31,15 +31,8 @@ def truth_under(truth: Qrels, rules: Rules) -> Qrels:
 
 
 def judge_under(truth: Qrels, run: RunMapping | Run, match: str | Key | Matching, rules: Rules) -> JudgedRun:
-    """Join judgments and rankings; equal scores stand by document id, unless the rules leave them as they came."""
-    return judge(truth, _by_rows(run, rules), match, "input" if rules.ties == "input" else "docid")
-
-
-def _by_rows(run: RunMapping | Run, rules: Rules) -> RunMapping | Run:
-    """Return a run query by query if the rules ask where its repeats stand, which its columns do not say."""
-    asks = {rules.repeats, *(changed.get("repeats") for changed in rules.exceptions.values())} & {"count", "collapse"}
-    divides = any(parameters.get("norm") == "distinct" for parameters in rules.parameters.values())
-    return run.as_dict() if isinstance(run, Run) and (asks or divides) else run
+    """Join judgments and rankings; equal scores are ordered by document id, unless the rules keep the order given."""
+    return judge(truth, run, match, "input" if rules.ties == "input" else "docid")
 
 
 def refuse(judged: JudgedRun, rules: Rules) -> None:

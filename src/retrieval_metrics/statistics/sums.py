@@ -49,6 +49,11 @@ class Sums:
         smallest, largest = min(numbers, default=math.nan), max(numbers, default=math.nan)
         return cls(len(numbers), math.fsum(numbers), math.fsum((values * values).tolist()), smallest, largest)
 
+    @classmethod
+    def of_nothing(cls) -> Sums:
+        """Return the sums of no values."""
+        return cls.of(np.empty(0))
+
     @property
     def mean(self) -> float:
         """The mean; NaN if there are no values."""
@@ -115,7 +120,7 @@ class ExactSums:
             1.0
         """
         if not self.count:
-            return Sums.of(np.empty(0))
+            return Sums.of_nothing()
         total, squares = (whole / 2**_SMALLEST for whole in (self.total, self.total_of_squares))
         return Sums(self.count, total, squares, self.smallest, self.largest)
 

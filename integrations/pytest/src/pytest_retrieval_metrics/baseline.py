@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics import Evaluation
+from retrieval_metrics.results.scores import Scores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -106,18 +107,22 @@ class Baseline:
 
     def evaluation(self, now: Evaluation) -> Evaluation:
         """Return the earlier values as an evaluation of the same queries, for the metrics that both have."""
-        judged, _ = now.source("compared")
         metrics = [metric for metric in now.metrics if str(metric) in self.metrics]
         places = [self.metrics.index(str(metric)) for metric in metrics]
         queries = [query for query in now.queries if key(query) in self.values]
         rows = [[self.values[key(query)][place] for place in places] for query in queries]
+        kept = np.flatnonzero([key(query) in self.values for query in now.queries])
+        ideals = {metric: now.scores.column("ideal", metric) for metric in metrics}
         return Evaluation(
-            metrics=metrics,
-            queries=queries,
-            values=np.array(rows, dtype=np.float64).reshape(len(queries), len(metrics)),
-            counts=now.counts,
-            rules=now.rules,
-            judged=judged,  # the same judgments: what metrics can reach is the same
+            Scores(
+                metrics=tuple(metrics),
+                queries=tuple(queries),
+                values=np.array(rows, dtype=np.float64).reshape(len(queries), len(metrics)),
+                counts=now.counts,
+                rules=now.rules,
+                # The same judgments: what metrics can reach is the same.
+                ideals={metric: ideal[kept] for metric, ideal in ideals.items() if ideal is not None},
+            )
         )
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pytest_retrieval_metrics.settings import Settings
     from retrieval_metrics import Evaluation
-    from retrieval_metrics.comparing.difference import Difference
+    from retrieval_metrics.results.difference import Difference
 
 Outcome = Literal["passed", "below the floor", "worse", "cannot tell", "not compared"]
 NOW, BASELINE = "now", "baseline"

@@ -10,7 +10,7 @@ import numpy as np
 from retrieval_metrics.statistics import detectable_difference
 
 if TYPE_CHECKING:
-    from retrieval_metrics.comparing.difference import Difference
+    from retrieval_metrics.results.difference import Difference
 
 POWER = 0.8
 

@@ -18,6 +18,7 @@ from ragas_retrieval_metrics.names import Named
 from ragas_retrieval_metrics.row import FIELDS
 from retrieval_metrics.inputs.questions import QUERY_KEYS
 from retrieval_metrics.results.counts import Counts
+from retrieval_metrics.results.scores import Scores
 from retrieval_metrics.scoring.rules import STANDARD
 
 if TYPE_CHECKING:
@@ -125,11 +126,13 @@ def _evaluation(rows: Sequence[ScoredRow], columns: Sequence[str]) -> rm.Evaluat
         "duplicates": sum(len(row.retrieved) - len(set(row.retrieved)) for row in rows if row.retrieved is not None),
     }
     return rm.Evaluation(
-        metrics=parsed,
-        queries=_distinct(rows),
-        values=values,
-        counts=cast("Counts", counts),
-        rules=STANDARD,
+        Scores(
+            metrics=tuple(parsed),
+            queries=tuple(_distinct(rows)),
+            values=values,
+            counts=cast("Counts", counts),
+            rules=STANDARD,
+        )
     )
 
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.evaluation.evaluate import evaluate_part
-from retrieval_metrics.evaluation.totals import KINDS
+from retrieval_metrics.evaluation.scored_run import scored_run
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.results.counts import enters_means
+from retrieval_metrics.results.scores import COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     import retrieval_metrics as rm
-    from retrieval_metrics.evaluation.totals import Kind
+    from retrieval_metrics.results.scores import Column, Scores
     from retrieval_metrics.types import FloatArray
 
 FACTS = {
@@ -36,7 +36,7 @@ LARGEST_GRADE = "largest_grade"
 """The largest grade of all judgments, the same in every row; only where a metric divides by it."""
 
 
-def column_name(kind: Kind, metric: rm.Metric) -> str:
+def column_name(kind: Column, metric: rm.Metric) -> str:
     """Return the name of the column that holds one kind of number for one metric.
 
     Example:
@@ -49,32 +49,32 @@ def column_name(kind: Kind, metric: rm.Metric) -> str:
 
 def value_columns(metrics: Sequence[rm.Metric], rules: rm.Rules) -> list[str]:
     """Return the names of the columns that hold values: what is known for these metrics where judgments are flat."""
-    example = evaluate_part(Qrels({"query": ["document"]}), {"query": ["document"]}, metrics, rules)
-    known = [(kind, metric) for kind in KINDS for metric in metrics if example.column(kind, metric) is not None]
+    example = scored_run(Qrels({"query": ["document"]}), {"query": ["document"]}, metrics, rules)
+    known = [(kind, metric) for kind in COLUMNS for metric in metrics if example.column(kind, metric) is not None]
     return [column_name(kind, metric) for kind, metric in known]
 
 
-def rows_of(evaluation: rm.Evaluation, id_type: pa.DataType, scale: float | None) -> pa.Table:
+def rows_of(scores: Scores, id_type: pa.DataType, scale: float | None) -> pa.Table:
     """Return a row for each judged query, in the order of the judgments; NaN where there is no value."""
-    judged, _ = evaluation.source("written as rows")
-    n, kept = judged.n_queries, evaluation.positions
+    judged = scores.needed_origin("written as rows").judged
+    n, kept = judged.n_queries, scores.positions
     n_relevant = judged.n_relevant().astype(np.int64)
     scored, tied = np.zeros((2, n), dtype=np.bool_)
-    scored[kept] = enters_means(n_relevant[kept] > 0, evaluation.rules)
-    tied[judged.items.query[judged.items.tied > 1]] = True
+    scored[kept] = enters_means(n_relevant[kept] > 0, scores.rules)
+    tied[judged.tied_queries()] = True
     facts = {
         "is_judged": np.ones(n, dtype=np.bool_),
         "is_scored": scored,
         "is_tied": tied,
         "n_retrieved": judged.n_retrieved,
         "n_relevant": n_relevant,
-        "n_found": judged.per_query(judged.places.query).astype(np.int64),
+        "n_found": judged.per_query(judged.ranks.query).astype(np.int64),
         "n_duplicates": judged.n_repeated,
     }
     values: dict[str, FloatArray] = {}
-    for kind in KINDS:
-        for metric in evaluation.metrics:
-            column = evaluation.column(kind, metric)
+    for kind in COLUMNS:
+        for metric in scores.metrics:
+            column = scores.column(kind, metric)
             if column is not None:
                 values[column_name(kind, metric)] = np.full(n, np.nan)
                 values[column_name(kind, metric)][kept] = column

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 import retrieval_metrics as rm
 from ray_retrieval_metrics.query_rows import FACTS, LARGEST_GRADE, column_name
 from ray_retrieval_metrics.shuffled_rows import blockwise, need_dataset
-from retrieval_metrics.evaluation.totals import KINDS, Totals
 from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, enters_means
+from retrieval_metrics.results.scores import COLUMNS
+from retrieval_metrics.results.totals import Totals
 from retrieval_metrics.scoring.rules import as_rules
 from retrieval_metrics.statistics.sums import ExactSums
 
@@ -106,7 +107,7 @@ def totals_of_block(rows: pa.Table, rules: rm.Rules) -> dict[str, list[Any]]:
     }
     sums = {
         (kind, metric): ExactSums.of(columns[column_name(kind, metric)])
-        for kind in KINDS
+        for kind in COLUMNS
         for metric in metrics
         if column_name(kind, metric) in columns
     }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ray_retrieval_metrics.query_rows import rows_of, rows_of_unjudged, value_columns
 from ray_retrieval_metrics.shuffled_rows import JUDGED, JUDGED_NOTHING, NOT_JUDGED, RETRIEVED
-from retrieval_metrics.evaluation.evaluate import evaluate_part
+from retrieval_metrics.evaluation.scored_run import scored_run
 from retrieval_metrics.files.tables import qrels_of_frame, run_of_frame
 from retrieval_metrics.inputs.grouping import first_repeat, grouped
 from retrieval_metrics.inputs.qrels import Qrels
@@ -66,7 +66,7 @@ def _score(rows: pa.Table, metrics: Sequence[rm.Metric], rules: rm.Rules, by: st
     if unjudged or qrels is None:
         tables.append(rows_of_unjudged(sorted(unjudged, key=str), id_type, value_columns(metrics, rules), scale))
     if qrels is not None:
-        tables.append(rows_of(evaluate_part(qrels, run, metrics, rules, scale=scale), id_type, scale))
+        tables.append(rows_of(scored_run(qrels, run, metrics, rules, scale=scale), id_type, scale))
     return pa.concat_tables(tables)
 
 

@@ -12,13 +12,14 @@ from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.by_id import NoId, as_list, judge_by_id
 from retrieval_metrics.judging.judged_run import JudgedRun
 from retrieval_metrics.judging.matching.budget import Lengths
-from retrieval_metrics.judging.matching.covered import Coverage
+from retrieval_metrics.judging.matching.covered import CoveredCharacters
 from retrieval_metrics.judging.matching.keys import IdRule, MetadataRule
-from retrieval_metrics.judging.matching.piece_hits import Findings
-from retrieval_metrics.judging.matching.positions import Geography
+from retrieval_metrics.judging.matching.piece_hits import PieceHits
+from retrieval_metrics.judging.matching.positions import Locator
 from retrieval_metrics.judging.matching.quotes import QuoteRule
 from retrieval_metrics.judging.matching.spans import SpanRule
 from retrieval_metrics.judging.matching.texts import TextRule
+from retrieval_metrics.judging.rows import Repeats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 class Rule(Protocol):
     """Decides for one kind of piece which items satisfy it."""
 
-    def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], findings: Findings) -> None:
+    def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], hits: PieceHits) -> None:
         """Look for the pieces of a query in its ranking: the items with their ranks, each id once."""
 
 
@@ -53,9 +54,10 @@ def judge_items(qrels: Qrels, run: RunMapping, matching: Matching) -> JudgedRun:
     keys = _keys(rankings, matching, needed=qrels.document_kind is not None or not qrels.has_pieces)
     if matching.collapse:
         rankings, keys = _collapsed(rankings, keys)
-    judged = _judge_pieces(qrels, rankings, matching) if qrels.has_pieces else judge_by_id(qrels, keys)
-    judged.lengths = Lengths(qrels.queries, rankings, matching.tokens)
-    return judged
+    lengths = Lengths(qrels.queries, rankings, matching.tokens)
+    if not qrels.has_pieces:
+        return judge_by_id(qrels, keys, lengths=lengths)
+    return _judge_pieces(qrels, rankings, matching, lengths)
 
 
 def _read(qrels: Qrels, run: RunMapping) -> Rankings:
@@ -116,45 +118,45 @@ def _collapsed(rankings: Rankings, keys: Mapping[Any, list[Any]]) -> tuple[Ranki
     return kept, kept_keys
 
 
-def _judge_pieces(qrels: Qrels, rankings: Rankings, matching: Matching) -> JudgedRun:
-    findings, geography = Findings(qrels), Geography(matching.sources)
+def _judge_pieces(qrels: Qrels, rankings: Rankings, matching: Matching, lengths: Lengths) -> JudgedRun:
+    hits, locator = PieceHits(qrels), Locator(matching.sources)
     kinds = set(map(type, qrels.documents))
-    spans = SpanRule(qrels, matching, findings, geography)
+    spans = SpanRule(qrels, matching, hits, locator)
     rules: list[Rule] = [spans] if Span in kinds else []
     if Quote in kinds:
         rules.append(QuoteRule(qrels, matching))
     if Text in kinds:
-        rules.append(TextRule(qrels, matching, findings))
+        rules.append(TextRule(qrels, matching, hits))
     if Metadata in kinds:
         rules.append(MetadataRule(qrels))
     if qrels.document_kind is not None:
         rules.append(IdRule(qrels, matching))
     n_retrieved = np.zeros(len(qrels), dtype=np.int64)
-    n_repeated = np.zeros(len(qrels), dtype=np.int64)
+    repeated: list[tuple[int, int, int]] = []
     for index, query in enumerate(qrels.queries):
         items = rankings.get(query, ())
         distinct = _distinct(items)
-        n_retrieved[index], n_repeated[index] = len(items), len(items) - len(distinct)
+        n_retrieved[index] = len(items)
+        first = {rank for rank, _ in distinct}
+        repeated.extend((index, rank, -1) for rank in range(1, len(items) + 1) if rank not in first)
         for rule in rules:
-            rule.find(index, distinct, findings)
-    judged = JudgedRun(
-        qrels, findings.items(), n_retrieved, n_repeated, places=findings.places(), additions=findings.additions()
+            rule.find(index, distinct, hits)
+    return JudgedRun(
+        qrels,
+        hits.items(),
+        n_retrieved,
+        Repeats(*np.array(repeated, dtype=np.int64).reshape(-1, 3).T),
+        ranks=hits.ranks(),
+        additions=hits.additions(),
+        covered=None if np.isnan(hits.size).all() else CoveredCharacters(hits, rankings, locator),
+        lengths=lengths,
+        unplaced=spans.unplaced,
+        ambiguous=locator.ambiguous,
     )
-    if not np.isnan(findings.size).all():
-        judged.coverage = Coverage(
-            qrels,
-            size=findings.size,
-            added=findings.added(),
-            placed=findings.placed,
-            rankings=rankings,
-            geography=geography,
-        )
-    judged.unplaced, judged.ambiguous = spans.unplaced, geography.ambiguous
-    return judged
 
 
 def _distinct(items: Sequence[Retrieved]) -> list[tuple[int, Retrieved]]:
-    """Return the items with their ranks, without those whose id stood in the ranking before."""
+    """Return the items with their ranks, without those whose id is in the ranking before."""
     seen: set[Any] = set()
     distinct = []
     for rank, item in enumerate(items, start=1):

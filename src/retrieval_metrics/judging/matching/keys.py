@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.judging.matching.matching import Matching
-    from retrieval_metrics.judging.matching.piece_hits import Findings
+    from retrieval_metrics.judging.matching.piece_hits import PieceHits
 
 
 class IdRule:
@@ -27,7 +27,7 @@ class IdRule:
             if not isinstance(document, Piece):
                 self._ids.setdefault(int(qrels.document_query[at]), {})[document] = at
 
-    def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], findings: Findings) -> None:
+    def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], hits: PieceHits) -> None:
         """Look for the ids of a query among the items of its ranking."""
         ids = dict(self._ids.get(query, {}))
         if not ids:
@@ -38,8 +38,8 @@ class IdRule:
         for rank, key in keys:
             at = ids.pop(key, None)
             if at is not None:
-                findings.satisfied(at, rank)
-                findings.overlapping(at, rank)
+                hits.satisfied(at, rank)
+                hits.overlapping(at, rank)
 
 
 class MetadataRule:
@@ -51,12 +51,12 @@ class MetadataRule:
             if isinstance(piece, Metadata):
                 self._wanted.setdefault(int(qrels.document_query[at]), []).append((at, piece))
 
-    def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], findings: Findings) -> None:
+    def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], hits: PieceHits) -> None:
         """Look for the properties of a query among the items of its ranking."""
         missing = dict(self._wanted.get(query, []))
         for at, wanted in self._wanted.get(query, []):
             for rank, item in ranking:
                 if all(item.value(name) == value for name, value in wanted.values):
-                    findings.overlapping(at, rank)
+                    hits.overlapping(at, rank)
                     if missing.pop(at, None):
-                        findings.satisfied(at, rank)
+                        hits.satisfied(at, rank)

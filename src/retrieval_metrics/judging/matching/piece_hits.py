@@ -1,4 +1,4 @@
-"""Collects which retrieved item satisfies, overlaps or adds to which piece of the truth, and makes columns of it."""
+"""Which retrieved items satisfy, overlap or add to which pieces of the truth, collected into columns."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.judging.judged_run import Additions, Items, Places
-from retrieval_metrics.judging.matching.covered import Placed
+from retrieval_metrics.judging.matching.positions import Positions
+from retrieval_metrics.judging.rows import Additions, Items, JudgedRanks
 
 if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.types import FloatArray, IntArray
 
 
-class Findings:
+class PieceHits:
     """What the matching rules find, piece by piece and rank by rank.
 
     A piece is named by its position in `Qrels.documents`. Pieces that can be covered in part (spans, texts) have a
@@ -24,7 +24,7 @@ class Findings:
     def __init__(self, qrels: Qrels) -> None:
         self.qrels = qrels
         self.size = np.full(len(qrels.documents), np.nan)
-        self.placed: dict[int, Placed] = {}
+        self.positions: dict[int, Positions] = {}
         self._satisfied: tuple[list[int], list[int]] = ([], [])
         self._overlapping: tuple[list[int], list[int]] = ([], [])
         self._added: tuple[list[int], list[int], list[int]] = ([], [], [])
@@ -50,13 +50,13 @@ class Findings:
             if before / self.size[piece] < share <= after / self.size[piece]:
                 self.satisfied(piece, rank)
 
-    def stands(self, query: int, rank: int, place: tuple[str, int, int] | None) -> None:
-        """Say where an item stands that may cover a span of its query: source, start and end, or nobody knows where."""
-        placed = self.placed.setdefault(query, Placed())
+    def located(self, query: int, rank: int, place: tuple[str, int, int] | None) -> None:
+        """Say where an item is that may cover a span of its query: source, start and end; None if that is not known."""
+        found = self.positions.setdefault(query, Positions())
         if place is not None:
-            placed.stretches.append((rank, *place))
-        elif placed.first_unplaced is None:
-            placed.first_unplaced = rank
+            found.stretches.append((rank, *place))
+        elif found.first_unplaced is None:
+            found.first_unplaced = rank
 
     def added(self) -> tuple[IntArray, IntArray, IntArray]:
         """Return piece, rank and characters of everything that adds to what is covered."""
@@ -68,12 +68,15 @@ class Findings:
         piece, rank = (np.array(column, dtype=np.int64) for column in self._satisfied)
         query, grade = self.qrels.document_query[piece], self.qrels.document_grade[piece]
         order = np.lexsort((-grade, rank, query))
-        return Items(piece[order], query[order], rank[order], grade[order], np.ones(len(piece), dtype=np.int64))
+        untied = np.ones(len(piece), dtype=np.int64)
+        return Items(piece[order], query[order], rank[order], grade[order], untied, rank[order])
 
-    def places(self) -> Places:
+    def ranks(self) -> JudgedRanks:
         """Return the ranks whose item is relevant or judged because of some piece."""
         piece, rank = (np.array(column, dtype=np.int64) for column in self._overlapping)
-        return Places(*self._largest_grades(self.qrels.document_query[piece], rank, self.qrels.document_grade[piece]))
+        return JudgedRanks(
+            *self._largest_grades(self.qrels.document_query[piece], rank, self.qrels.document_grade[piece])
+        )
 
     def additions(self) -> Additions | None:
         """Return the ranks that add to what is covered; None if nothing can be covered in part."""
@@ -83,7 +86,7 @@ class Findings:
         query, rank, grade = self._largest_grades(
             self.qrels.document_query[piece], rank, self.qrels.document_grade[piece]
         )
-        done = Places(*self._largest_grades(*self.items()[1:4]))
+        done = JudgedRanks(*self._largest_grades(*self.items()[1:4]))
         completed = np.full(len(rank), -np.inf)
         longest = max(rank.max(initial=0), done.rank.max(initial=0)) + 1
         _, here, there = np.intersect1d(query * longest + rank, done.query * longest + done.rank, return_indices=True)

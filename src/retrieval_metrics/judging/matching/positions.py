@@ -1,7 +1,8 @@
-"""Where retrieved items stand in their sources, and how long stretches of a source are."""
+"""Where retrieved items are in their sources, and how long stretches of a source are."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.inputs.sources import Place, Source, read_sources
@@ -12,14 +13,27 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.retrieved import Retrieved
 
 
-class Geography:
-    """Lengths in the characters that count, and the places of items.
+@dataclass
+class Positions:
+    """Where the items of one query are, as far as they are in a source that holds a span of the query.
+
+    Attributes:
+        stretches: Rank, source, start and end of each.
+        first_unplaced: The first rank whose item could hold something but whose position is not known.
+    """
+
+    stretches: list[tuple[int, str, int, int]] = field(default_factory=list)
+    first_unplaced: int | None = None
+
+
+class Locator:
+    """Lengths in the characters that count, and the positions of items.
 
     Where the text of a source is given, white space does not count, and an item without offsets is looked for in it.
     Without the text every character counts.
 
     Attributes:
-        ambiguous: How many different items without offsets stand in their source more than once; the first is taken.
+        ambiguous: How many different items without offsets occur in their source more than once; the first is taken.
     """
 
     def __init__(self, sources: Mapping[str, str] | None) -> None:
@@ -37,7 +51,7 @@ class Geography:
         return end - start if source is None else source.length(start, end)
 
     def length_of(self, item: Retrieved) -> int:
-        """Return how many characters of an item count, wherever it stands."""
+        """Return how many characters of an item count, wherever it is."""
         if item.source in self._sources and (place := self.place(item)) is not None:
             return self._sources[item.source].length(*place)
         if item.text is not None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.judging.matching.matching import Matching
-    from retrieval_metrics.judging.matching.piece_hits import Findings
+    from retrieval_metrics.judging.matching.piece_hits import PieceHits
 
 
 class QuoteRule:
@@ -34,7 +34,7 @@ class QuoteRule:
                     )
                 self._quotes.setdefault(query, []).append((at, quote))
 
-    def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], findings: Findings) -> None:
+    def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], hits: PieceHits) -> None:
         """Look for the quotes of a query in the items of its ranking."""
         quotes = self._quotes.get(query)
         if not quotes:
@@ -46,9 +46,9 @@ class QuoteRule:
             text = self._text(item.text)
             for at, quote in quotes:
                 if quote in text:
-                    findings.overlapping(at, rank)
+                    hits.overlapping(at, rank)
                     if missing.pop(at, None):
-                        findings.satisfied(at, rank)
+                        hits.satisfied(at, rank)
 
     def _text(self, text: str) -> str:
         found = self._normalised.get(text)

@@ -13,20 +13,20 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.judging.matching.matching import Matching
-    from retrieval_metrics.judging.matching.piece_hits import Findings
-    from retrieval_metrics.judging.matching.positions import Geography
+    from retrieval_metrics.judging.matching.piece_hits import PieceHits
+    from retrieval_metrics.judging.matching.positions import Locator
     from retrieval_metrics.types import QueryId
 
 
 class _Covered:
     """A span, and what the items so far cover of it."""
 
-    def __init__(self, at: int, span: Span, geography: Geography) -> None:
+    def __init__(self, at: int, span: Span, locator: Locator) -> None:
         self.at = at
         self.start = span.start
         self.end = span.end
         self._source = span.source
-        self._geography = geography
+        self._locator = locator
         self._characters = 0
         self._stretches: list[tuple[int, int]] = []
 
@@ -35,39 +35,39 @@ class _Covered:
         before = self._characters
         for stretch in uncovered(start, end, self._stretches):
             insort(self._stretches, stretch)
-            self._characters += self._geography.length(self._source, *stretch)
+            self._characters += self._locator.length(self._source, *stretch)
         return before, self._characters
 
 
 class SpanRule:
     """Finds spans by the union of the offsets of the items so far."""
 
-    def __init__(self, qrels: Qrels, matching: Matching, findings: Findings, geography: Geography) -> None:
+    def __init__(self, qrels: Qrels, matching: Matching, hits: PieceHits, locator: Locator) -> None:
         self._matching = matching
-        self._geography = geography
+        self._locator = locator
         self._spans: dict[int, dict[str, list[tuple[int, Span]]]] = {}
         self.unplaced = 0
         for at, piece in enumerate(qrels.documents):
             if isinstance(piece, Span):
                 query = int(qrels.document_query[at])
-                findings.size[at] = self._length(piece, qrels.queries[query])
+                hits.size[at] = self._length(piece, qrels.queries[query])
                 self._spans.setdefault(query, {}).setdefault(piece.source, []).append((at, piece))
 
     def _length(self, span: Span, query: QueryId) -> int:
-        source = self._geography.source(span.source)
+        source = self._locator.source(span.source)
         if source is not None and span.end > len(source.text):
             raise ValueError(
                 f"{span!r} for query {query!r} ends behind its source, which has {len(source.text)} characters"
             )
-        length = self._geography.length(span.source, span.start, span.end)
+        length = self._locator.length(span.source, span.start, span.end)
         if not length:
             raise ValueError(f"{span!r} for query {query!r} holds nothing but white space, so nothing could cover it")
         return length
 
-    def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], findings: Findings) -> None:
+    def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], hits: PieceHits) -> None:
         """Look for the spans of a query in the items of its ranking."""
         by_source = {
-            source: [_Covered(at, span, self._geography) for at, span in spans]
+            source: [_Covered(at, span, self._locator) for at, span in spans]
             for source, spans in self._spans.get(query, {}).items()
         }
         if not by_source:
@@ -75,19 +75,19 @@ class SpanRule:
         for rank, item in ranking:
             if item.source is not None and item.source not in by_source:
                 continue
-            place = self._geography.place(item)
+            place = self._locator.place(item)
             if place is None or item.source is None:
                 self.unplaced += 1
-                findings.stands(query, rank, None)
+                hits.located(query, rank, None)
                 continue
-            findings.stands(query, rank, (item.source, *place))
+            hits.located(query, rank, (item.source, *place))
             for covered in by_source[item.source]:
                 start, end = max(place[0], covered.start), min(place[1], covered.end)
-                if start < end and (shared := self._geography.length(item.source, start, end)):
-                    shorter = min(findings.size[covered.at], self._geography.length(item.source, *place))
+                if start < end and (shared := self._locator.length(item.source, start, end)):
+                    shorter = min(hits.size[covered.at], self._locator.length(item.source, *place))
                     if shared / shorter >= self._matching.overlap:
-                        findings.overlapping(covered.at, rank)
-                    findings.cover(covered.at, rank, covered.take(start, end), self._matching.share)
+                        hits.overlapping(covered.at, rank)
+                    hits.cover(covered.at, rank, covered.take(start, end), self._matching.share)
 
 
 def uncovered(start: int, end: int, covered: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

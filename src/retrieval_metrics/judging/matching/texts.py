@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.judging.matching.matching import Matching
-    from retrieval_metrics.judging.matching.piece_hits import Findings
+    from retrieval_metrics.judging.matching.piece_hits import PieceHits
     from retrieval_metrics.types import BoolArray
 
     Run: TypeAlias = tuple[str, ...]
@@ -70,7 +70,7 @@ class _Reference:
 class TextRule:
     """Finds reference texts by shared runs of words, in time linear in the texts."""
 
-    def __init__(self, qrels: Qrels, matching: Matching, findings: Findings) -> None:
+    def __init__(self, qrels: Qrels, matching: Matching, hits: PieceHits) -> None:
         self._matching = matching
         self._references: dict[int, list[_Reference]] = {}
         self._words: dict[str, list[str]] = {}
@@ -82,10 +82,10 @@ class TextRule:
                     raise ValueError(
                         f"the reference text {piece.text!r} for query {qrels.queries[query]!r} has no words to match"
                     )
-                findings.size[at] = reference.size
+                hits.size[at] = reference.size
                 self._references.setdefault(query, []).append(reference)
 
-    def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], findings: Findings) -> None:
+    def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], hits: PieceHits) -> None:
         """Look for the reference texts of a query in the items of its ranking."""
         references = self._references.get(query)
         if not references:
@@ -103,11 +103,11 @@ class TextRule:
                     continue
                 shorter = min(reference.size, sum(map(len, tokens)))
                 if reference.characters(held) / shorter >= self._matching.overlap:
-                    findings.overlapping(reference.at, rank)
+                    hits.overlapping(reference.at, rank)
                 so_far = covered[reference.at]
                 before = reference.characters(so_far)
                 so_far |= held
-                findings.cover(reference.at, rank, (before, reference.characters(so_far)), self._matching.share)
+                hits.cover(reference.at, rank, (before, reference.characters(so_far)), self._matching.share)
 
     def _words_of(self, text: str) -> list[str]:
         found = self._words.get(text)

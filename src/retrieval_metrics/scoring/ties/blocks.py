@@ -1,19 +1,22 @@
-"""Blocks of documents with equal scores, query by query."""
+"""Blocks of documents with equal scores, query by query: for metrics that depend on several documents at once."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import comb
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.judging.judged_run import is_relevant
+from retrieval_metrics.judging.rows import is_relevant
+from retrieval_metrics.scoring.ties.extremes import between_orders
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
+    from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import FloatArray, IntArray
+    from retrieval_metrics.types import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +24,7 @@ class Block:
     """Documents of one query with the same score, of which at least one is judged; a block of one has no ties.
 
     Attributes:
-        above: How many documents stand above the block.
+        above: How many documents are ranked above the block.
         size: How many documents it has.
         relevant: How many of them are relevant.
         grades: The grades of those that are judged.
@@ -33,13 +36,33 @@ class Block:
     grades: FloatArray
 
     def within(self, k: int | None) -> int:
-        """Return how many places of the block the first `k` of the ranking hold."""
+        """Return how many documents of the block are among the first `k` of the ranking."""
         return self.size if k is None else min(max(k - self.above, 0), self.size)
 
 
-def blocks_of(judged: JudgedRun, queries: IntArray, rel: float | None) -> Iterator[tuple[int, list[Block]]]:
-    """Yield for each query its blocks, from the top."""
-    items = judged.items
+def by_block(
+    judged: JudgedRun,
+    rel: float | None,
+    mean_of: Callable[[int, Sequence[Block]], float],
+    score: Callable[[JudgedRun], FloatArray],
+) -> OverOrders:
+    """Return a metric over all orders of equal scores, its mean computed query by query.
+
+    Args:
+        judged: The judged run in which all documents of a tie are at its first rank.
+        rel: The threshold of relevance.
+        mean_of: From the position of a query and its blocks, from the top, to the mean.
+        score: From a judged run to values.
+    """
+    mean = np.zeros(judged.n_queries)
+    for query, blocks in blocks_of(judged, rel):
+        mean[query] = mean_of(query, blocks)
+    return between_orders(judged, mean, score)
+
+
+def blocks_of(judged: JudgedRun, rel: float | None) -> Iterator[tuple[int, list[Block]]]:
+    """Yield for each query with ties its blocks, from the top."""
+    items, queries = judged.items, judged.tied_queries()
     first, end = np.searchsorted(items.query, queries), np.searchsorted(items.query, queries, side="right")
     for query, start, stop in zip(queries.tolist(), first.tolist(), end.tolist(), strict=True):
         ranks, inverse = np.unique(items.rank[start:stop], return_inverse=True)
@@ -49,3 +72,15 @@ def blocks_of(judged: JudgedRun, queries: IntArray, rel: float | None) -> Iterat
             grades = items.grade[here]
             blocks.append(Block(rank - 1, int(items.tied[here[0]]), int(is_relevant(grades, rel).sum()), grades))
         yield query, blocks
+
+
+def chance(size: int, relevant: int, drawn: int, hits: int) -> float:
+    """Return the probability that `drawn` of the documents of a block hold `hits` of its relevant ones.
+
+    Example:
+        >>> chance(4, 2, 2, 1)  # 2 * 2 of the 6 pairs
+        0.6666666666666666
+    """
+    if not 0 <= hits <= drawn:
+        return 0.0
+    return comb(relevant, hits) * comb(size - relevant, drawn - hits) / comb(size, drawn)

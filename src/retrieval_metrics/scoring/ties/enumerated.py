@@ -8,37 +8,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.definition.largest_grade import largest_grade
+from retrieval_metrics.definition.definition import OverOrders
 from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.judging.judged_run import Items, JudgedRun
+from retrieval_metrics.judging.judged_run import JudgedRun
+from retrieval_metrics.judging.rows import Items
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from retrieval_metrics.definition.metric import Metric
-    from retrieval_metrics.types import FloatArray, IntArray
+    from retrieval_metrics.types import IntArray
 
 MOST_ORDERS = 10_000
 """So many take some tenths of a second."""
 
 
-def enumerated(
-    judged: JudgedRun, queries: IntArray, metric: Metric, parameters: Mapping[str, Any]
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return mean, smallest and largest value over all orders of equal scores, each of shape (queries,).
+def enumerated(judged: JudgedRun, queries: IntArray, metric: Metric, parameters: Mapping[str, Any]) -> OverOrders:
+    """Return mean, smallest and largest value over all orders of equal scores.
 
     Raises:
         ValueError: If a query has too many orders.
     """
-    scale: dict[str, Any] = {}
-    if "max_grade" in metric.definition.parameters:
-        scale["max_grade"] = largest_grade(judged, parameters.get("max_grade"))
     mean, low, high = np.zeros((3, judged.n_queries))
     for query in queries.tolist():
-        orders = _orders(judged, query, metric)
-        values = metric.definition.score(orders, k=judged.first(metric.k), **{**parameters, **scale})
+        values = metric.definition.score(_orders(judged, query, metric), k=judged.cutoff(metric.k), **parameters)
         mean[query], low[query], high[query] = values.mean(), values.min(), values.max()
-    return mean, low, high
+    return OverOrders(mean, low, high)
 
 
 def _orders(judged: JudgedRun, query: int, metric: Metric) -> JudgedRun:
@@ -51,21 +46,19 @@ def _orders(judged: JudgedRun, query: int, metric: Metric) -> JudgedRun:
     count = prod(perm(size, len(block)) for size, block in zip(sizes, blocks, strict=True))
     if count > MOST_ORDERS:
         raise ValueError(
-            f"{metric} has no closed form for its mean over all orders of equal scores where documents are "
-            f"alternatives or groups are ranked each on its own, and query {qrels.queries[query]!r} has {count:.3g} "
-            f'orders, too many to try; use ties="docid" or ties="input"'
+            f"{metric} has no closed form for its mean over all orders of equal scores with such judgments, and query "
+            f'{qrels.queries[query]!r} has {count:.3g} orders, too many to try; use ties="docid" or ties="input"'
         )
     of_each_block = [list(permutations(range(size), len(block))) for size, block in zip(sizes, blocks, strict=True)]
     places = np.array([list(chain.from_iterable(chosen)) for chosen in product(*of_each_block)], dtype=np.int64)
     order = np.concatenate(blocks)
     rank = items.rank[order] + places
-    copies = Qrels(dict.fromkeys(range(count), qrels.judgments(query)))
+    copies = Qrels(dict.fromkeys(range(count), qrels.judgments(query))).with_largest_grade(qrels.largest_grade)
     start, end = qrels.bounds[query], qrels.bounds[query + 1]
     document = (items.document[order] - start) + (end - start) * np.arange(count)[:, None]
     by_rank = np.argsort(rank, axis=1, kind="stable")
     document = np.take_along_axis(document, by_rank, axis=1).ravel()
     rank = np.take_along_axis(rank, by_rank, axis=1).ravel()
-    every = Items(
-        document, copies.document_query[document], rank, copies.document_grade[document], np.ones_like(document)
-    )
-    return JudgedRun(copies, every, np.full(count, judged.n_retrieved[query]), np.zeros(count, dtype=np.int64))
+    untied = np.ones_like(document)
+    every = Items(document, copies.document_query[document], rank, copies.document_grade[document], untied, rank)
+    return JudgedRun(copies, every, np.full(count, judged.n_retrieved[query]))

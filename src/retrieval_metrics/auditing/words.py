@@ -36,39 +36,25 @@ _WORDS: Mapping[str, str] = {
     "no_relevant=zero": "a query without a relevant document scores 0",
     "no_relevant=match": "a query without a relevant document scores 1 if nothing was retrieved, else 0",
     "no_relevant=error": "a query without a relevant document is refused",
-    "norm=k": "the denominator is k",
-    "norm=distinct": "the denominator is the number of distinct documents retrieved",
-    "norm=relevant": "the denominator is all relevant documents",
-    "norm=retrieved": "the denominator is what was retrieved",
-    "norm=retrieved of map": "the denominator is the relevant documents found",
-    "per=query": "all documents are ranked together",
-    "per=group": "the value is a mean over the groups, each ranked on its own",
-    "of=groups": "each group gains once",
-    "of=documents": "every document of a group gains",
-    "gain=linear": "the gain is the grade",
-    "gain=binary": "every relevant document gains 1, whatever its grade",
-    "gain=exponential": "the gain is 2^grade - 1",
-    "ideal=all": "the ideal ranking is cut at k only",
-    "ideal=uncut": "the ideal ranking holds all relevant documents, beyond k too",
-    "ideal=retrieved": "the ideal ranking is no longer than the list",
-    "ideal=expanded": "the ideal ranking is no longer than the list, and holds repeated hits again",
 }
 
 
 def words(switch: Switch, metric: Metric) -> str:
     """Return a rule as a sentence; one that has no words of its own is named as it is written."""
-    return _WORDS.get(f"{switch} of {metric.name}", _WORDS.get(str(switch), str(switch)))
+    if switch.is_parameter:
+        return metric.definition.parameters[switch.rule].words.get(str(switch.value), str(switch))
+    return _WORDS[str(switch)]
 
 
 def detail(switch: Switch, judged: JudgedRun, query: int, metric: Metric) -> str:
     """Return what in a query a rule acts on, or nothing."""
-    find = _DETAILS.get(switch.rule)
-    return "" if find is None else find(judged, query, metric)
+    acts_on = (
+        metric.definition.parameters[switch.rule].acts_on if switch.is_parameter else _ACTS_ON.get(switch.rule, "")
+    )
+    return _DETAILS[acts_on](judged, query, metric) if acts_on else ""
 
 
 def _repeated(judged: JudgedRun, query: int, metric: Metric) -> str:  # noqa: ARG001  (they share one signature)
-    if judged.repeats is None:
-        return ""
     again = judged.repeats.document[judged.repeats.query == query]
     hits = again[again >= 0]
     if not len(hits):
@@ -109,16 +95,20 @@ def _groups(judged: JudgedRun, query: int, metric: Metric) -> str:  # noqa: ARG0
     return f"{_count(end - start, 'document')} in {_count(int((judged.qrels.group_query == query).sum()), 'group')}"
 
 
+_ACTS_ON: Mapping[str, str] = {
+    "repeats": "repeats",
+    "ties": "ties",
+    "groups": "groups",
+    "negative": "grades",
+    "grades": "grades",
+}
+"""What in a query a field of `Rules` acts on; a parameter of a metric says it itself."""
+
 _DETAILS: Mapping[str, Callable[[JudgedRun, int, Metric], str]] = {
     "repeats": _repeated,
     "ties": _tied,
     "groups": _groups,
-    "per": _groups,
-    "of": _groups,
-    "norm": _lengths,
-    "ideal": _lengths,
-    "gain": _grades,
-    "negative": _grades,
+    "lengths": _lengths,
     "grades": _grades,
 }
 

@@ -1,0 +1,99 @@
+"""One evaluation from those of parts of the queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.checks import id_kind
+from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.results.scores import Scores
+from retrieval_metrics.results.totals import Totals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.results.scores import Column
+    from retrieval_metrics.types import FloatArray, QueryId
+
+
+def merge(parts: Iterable[Evaluation | Totals]) -> Evaluation:
+    """Return one evaluation of the queries of all parts: to the last bit what evaluating them together gives.
+
+    Means, intervals and counts come from sums that are rounded only after the last part was added, so neither the cut
+    nor the order of the parts matters. If every part is an `Evaluation`, the result holds the values of every query. If
+    parts are `Totals`, it holds sums alone, however many queries there are: what asks for a single query raises.
+
+    Args:
+        parts: Evaluations of different queries, or their totals, by the same metrics and rules; consumed one by one.
+
+    Raises:
+        TypeError: If a part is neither, or query ids are str in one part and int in another.
+        ValueError: If there is no part, parts differ in metrics or rules, a query is in two parts, or a metric divides
+            by the largest grade there is and the parts have different ones.
+
+    Example:
+        >>> import retrieval_metrics as rm
+        >>> monday = rm.evaluate({"q1": ["d7"]}, {"q1": ["d3", "d7"]}, "mrr")
+        >>> tuesday = rm.evaluate({"q2": ["d1"]}, {"q2": ["d1"]}, "mrr")
+        >>> both = rm.merge([monday, tuesday])
+        >>> both.means["mrr"], both.per_query["mrr"]  # (1/2 + 1) / 2
+        (0.75, {'q1': 0.5, 'q2': 1.0})
+    """
+    if isinstance(parts, (Mapping, Evaluation, Totals)):
+        advice = "pass its values()" if isinstance(parts, Mapping) else "write a list"
+        raise TypeError(f"parts must be several evaluations or totals, got one {type(parts).__name__}; {advice}")
+    whole: Totals | None = None
+    held: list[Scores] | None = []
+    for part in parts:
+        if not isinstance(part, (Evaluation, Totals)):
+            raise TypeError(f"parts are evaluations or their totals, got {type(part).__name__}")
+        totals = part.totals() if isinstance(part, Evaluation) else part
+        whole = totals if whole is None else whole.plus(totals)
+        record = part.record if isinstance(part, Evaluation) else part
+        if isinstance(record, Totals):
+            held = None
+        elif held is not None:
+            held.append(record)
+    if whole is None:
+        raise ValueError("there is nothing to merge: no part was given")
+    return Evaluation(whole if held is None else _joined(held, whole), totals=whole)
+
+
+def _joined(parts: Sequence[Scores], whole: Totals) -> Scores:
+    return Scores(
+        metrics=whole.metrics,
+        queries=tuple(_all_queries(parts)),
+        values=np.concatenate([part.values for part in parts]),
+        counts=whole.counts,
+        rules=whole.rules,
+        residuals=_of_each_metric(parts, "residual"),
+        ideals=_of_each_metric(parts, "ideal"),
+        lowest=_all_rows([part.lowest for part in parts]),
+        highest=_all_rows([part.highest for part in parts]),
+    )
+
+
+def _all_rows(parts: Sequence[FloatArray | None]) -> FloatArray | None:
+    known = [part for part in parts if part is not None]
+    return np.concatenate(known) if len(known) == len(parts) else None
+
+
+def _all_queries(parts: Sequence[Scores]) -> list[QueryId]:
+    seen: set[QueryId] = set()
+    for part in parts:
+        if twice := seen.intersection(part.queries):
+            raise ValueError(f"query {min(twice, key=str)!r} is in two parts; parts must be of different queries")
+        seen.update(part.queries)
+    id_kind(set(map(type, seen)), "query ids in the parts")
+    return [query for part in parts for query in part.queries]
+
+
+def _of_each_metric(parts: Sequence[Scores], column: Column) -> dict[Metric, FloatArray]:
+    """Return one column for each metric for which all parts know it."""
+    of_parts = {metric: [part.column(column, metric) for part in parts] for metric in parts[0].metrics}
+    joined = {metric: _all_rows(columns) for metric, columns in of_parts.items()}
+    return {metric: values for metric, values in joined.items() if values is not None}

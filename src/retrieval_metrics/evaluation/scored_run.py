@@ -1,0 +1,71 @@
+"""Judge a run once and score it by some metrics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.results.counts import count
+from retrieval_metrics.results.scores import Origin, Scores
+from retrieval_metrics.scoring.score import score
+from retrieval_metrics.scoring.under_rules import judge_under, refuse, truth_under
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.inputs.run import Run
+    from retrieval_metrics.judging.matching.matching import Key, Matching
+    from retrieval_metrics.scoring.rules import Rules
+    from retrieval_metrics.types import FloatArray, RunMapping
+
+
+def scored_run(
+    truth: Qrels,
+    run: RunMapping | Run,
+    metrics: Sequence[Metric],
+    rules: Rules,
+    match: str | Key | Matching = "id",
+    *,
+    scale: float | None = None,
+) -> Scores:
+    """Return the scores of a run, without a warning: what is missing in a part may be normal in the whole.
+
+    Args:
+        truth: The judgments.
+        run: The rankings; they need not have a query in common with the judgments.
+        metrics: The metrics.
+        rules: The rule set.
+        match: What an id of the judgments is compared with.
+        scale: The largest grade of all judgments, if these are only some of them.
+
+    Raises:
+        ValueError: If the rules refuse a query, or a metric cannot be computed.
+    """
+    truth = truth_under(truth, rules)
+    if scale is not None:
+        truth = truth.with_largest_grade(scale)
+    judged = judge_under(truth, run, match, rules)
+    refuse(judged, rules)
+    rows = np.arange(len(truth))
+    if rules.missing == "skip":
+        rows = np.flatnonzero(np.fromiter((query in run for query in truth.queries), np.bool_, len(truth)))
+    scored = {metric: score(judged, metric, rules) for metric in metrics}
+
+    def column(parts: list[FloatArray | None]) -> FloatArray | None:
+        known = [part for part in parts if part is not None]
+        return np.column_stack(known)[rows] if known else None
+
+    return Scores(
+        metrics=tuple(metrics),
+        queries=tuple(truth.queries[at] for at in rows.tolist()),
+        values=np.column_stack([one.values for one in scored.values()])[rows],
+        counts=count(judged, run, rows, rules),
+        rules=rules,
+        residuals={metric: one.residual[rows] for metric, one in scored.items() if one.residual is not None},
+        lowest=column([one.lowest for one in scored.values()]),
+        highest=column([one.highest for one in scored.values()]),
+        origin=Origin(judged, run, match),
+    )

@@ -1,0 +1,111 @@
+"""What a comparison found, as a plain record: several systems, and how each pair differs in each metric."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.definition.metric import as_metric
+from retrieval_metrics.results.aligned import aligned
+from retrieval_metrics.results.by_metric import ByMetric
+from retrieval_metrics.results.summary import interval_of
+from retrieval_metrics.statistics.sums import Sums
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.results.difference import Difference
+    from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.statistics import Interval
+    from retrieval_metrics.types import FloatArray
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Compared:
+    """Several systems on the same queries: their means and their differences.
+
+    Attributes:
+        scores: The scores of each system, by name.
+        metrics: The metrics.
+        baseline: The system all others are compared with; None if every pair is compared.
+        level: Confidence level of the intervals; 1 - level is the accepted rate of false findings.
+        differences: One per metric and pair of systems.
+    """
+
+    scores: Mapping[str, Scores]
+    metrics: tuple[Metric, ...]
+    baseline: str | None
+    level: float
+    differences: tuple[Difference, ...]
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The names of the systems."""
+        return tuple(self.scores)
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The pairs of systems that are compared, each as system and baseline."""
+        return list(dict.fromkeys(each.pair for each in self.differences))
+
+    @cached_property
+    def table(self) -> ByMetric[dict[str, float]]:
+        """The mean of each metric for each system, over the queries for which it is defined in all systems."""
+        return ByMetric(
+            {
+                name: {system: Sums.of(column).mean for system, column in zip(self.systems, columns, strict=True)}
+                for name, columns in self._columns.items()
+            }
+        )
+
+    @cached_property
+    def intervals(self) -> ByMetric[dict[str, Interval]]:
+        """The confidence interval of each mean of the table, at the comparison's level."""
+        found: dict[str, dict[str, Interval]] = {}
+        for metric in self.metrics:
+            columns = zip(self.scores.items(), self._columns[str(metric)], strict=True)
+            found[str(metric)] = {
+                system: interval_of(scores, metric, Sums.of(column), self.level) for (system, scores), column in columns
+            }
+        return ByMetric(found)
+
+    @cached_property
+    def n(self) -> ByMetric[int]:
+        """For how many queries each metric is defined in all systems."""
+        return ByMetric({name: columns.shape[1] for name, columns in self._columns.items()})
+
+    @cached_property
+    def _columns(self) -> dict[str, FloatArray]:
+        systems = list(self.scores.values())
+        return {str(metric): aligned(systems, metric)[1].T for metric in self.metrics}
+
+    def of_pair(self, pair: tuple[str, str]) -> list[Difference]:
+        """Return the differences of one pair of systems."""
+        return [each for each in self.differences if each.pair == pair]
+
+    def difference(self, metric: str | Metric, system: str | None = None, baseline: str | None = None) -> Difference:
+        """Return one of the differences.
+
+        Args:
+            metric: The metric, in any spelling.
+            system: The system; None where only one difference is left to choose from.
+            baseline: The system it is compared with; None likewise.
+
+        Raises:
+            KeyError: If there is no such difference, or more than one.
+        """
+        name = str(as_metric(metric))
+        chosen = [
+            each
+            for each in self.differences
+            if each.metric == name and system in {None, each.system} and baseline in {None, each.baseline}
+        ]
+        if len(chosen) != 1:
+            there = ", ".join(dict.fromkeys(f"{each.system} - {each.baseline}" for each in self.differences))
+            metrics = ", ".join(map(str, self.metrics))
+            raise KeyError(
+                f"{len(chosen)} differences fit {name!r}, {system!r}, {baseline!r}; there are {there} in {metrics}"
+            )
+        return chosen[0]

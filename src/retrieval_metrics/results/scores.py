@@ -1,0 +1,184 @@
+"""What an evaluation found, as a plain record: one number per query and metric, and what it was computed from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+
+from retrieval_metrics.results.by_metric import ByMetric
+from retrieval_metrics.scoring.ideal import ideal_values
+from retrieval_metrics.statistics.sums import Sums
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.judging.matching.matching import Key, Matching
+    from retrieval_metrics.results.counts import Counts
+    from retrieval_metrics.scoring.rules import Rules
+    from retrieval_metrics.types import FloatArray, IntArray, QueryId
+
+Column: TypeAlias = Literal["value", "ideal", "residual", "lowest", "highest", "depends"]
+"""What there is for a query and a metric: see `Scores.column`."""
+
+COLUMNS: tuple[Column, ...] = get_args(Column)
+
+
+class Origin(NamedTuple):
+    """What values were computed from.
+
+    Attributes:
+        judged: The judged run.
+        run: The run, as it was given.
+        match: What ids of the judgments were compared with.
+    """
+
+    judged: JudgedRun
+    run: Mapping[Any, Any]
+    match: str | Key | Matching
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Scores:
+    """The values of some metrics for some queries.
+
+    Attributes:
+        metrics: The metrics, in the order asked for.
+        queries: The ids of the queries, in the order of the judgments.
+        values: Shape (queries, metrics), read-only; NaN where a metric is undefined for a query.
+        counts: What was missing, repeated, unjudged, tied or undefined.
+        rules: The rule set they were computed under.
+        residuals: For metrics that know it, shape (queries,): by how much unjudged and unseen documents could raise it.
+        ideals: What an ideal ranking reaches, shape (queries,), where that may be less than 1; None computes it from
+            the origin.
+        lowest: Shape (queries, metrics), the smallest values over all orders of equal scores; None unless
+            ties="expected".
+        highest: Shape (queries, metrics), the largest, likewise.
+        origin: What they were computed from; None where the values came without it.
+    """
+
+    metrics: tuple[Metric, ...]
+    queries: tuple[QueryId, ...]
+    values: FloatArray
+    counts: Counts
+    rules: Rules
+    residuals: Mapping[Metric, FloatArray] = field(default_factory=dict)
+    ideals: Mapping[Metric, FloatArray] | None = None
+    lowest: FloatArray | None = None
+    highest: FloatArray | None = None
+    origin: Origin | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("values", "lowest", "highest"):
+            if (array := getattr(self, name)) is not None:
+                # A view, so that the flag of the array that was handed over stays as it is.
+                view = array.view()
+                view.flags.writeable = False
+                object.__setattr__(self, name, view)
+
+    def column(self, column: Column, metric: Metric) -> FloatArray | None:
+        """Return one number per query, shape (queries,), NaN where there is none; None if it is not known at all.
+
+        Args:
+            column: `value`: the metric. `ideal`: what an ideal ranking reaches, where that may be less than 1.
+                `residual`: by how much unjudged and unseen documents could raise it. `lowest`, `highest` and `depends`:
+                its range over all orders of equal scores, and (1 or 0) whether they differ.
+            metric: One of the metrics.
+        """
+        if column == "residual":
+            return self.residuals.get(metric)
+        if column == "ideal":
+            return self._ideal(metric) if self.ideals is None else self.ideals.get(metric)
+        at = self.metrics.index(metric)
+        if column == "value":
+            return self.values[:, at]
+        if self.lowest is None or self.highest is None:
+            return None
+        if column == "depends":
+            # Two orders that differ in nothing that counts may differ in the last bits of a sum.
+            return (self.highest[:, at] - self.lowest[:, at] > 1e-12).astype(np.float64)  # noqa: PLR2004
+        return (self.lowest if column == "lowest" else self.highest)[:, at]
+
+    def _ideal(self, metric: Metric) -> FloatArray | None:
+        ideal = None if self.origin is None else ideal_values(metric, self.origin.judged, self.rules)
+        return None if ideal is None else ideal[self.positions]
+
+    def sums(self, column: Column, metric: Metric) -> Sums | None:
+        """Return the sums over the queries of one column, or None if it is not known."""
+        if (column, metric) not in self._sums:
+            values = self.column(column, metric)
+            self._sums[column, metric] = None if values is None else Sums.of(values[~np.isnan(values)])
+        return self._sums[column, metric]
+
+    @cached_property
+    def _sums(self) -> dict[tuple[Column, Metric], Sums | None]:
+        return {}
+
+    @cached_property
+    def per_query(self) -> ByMetric[dict[QueryId, float]]:
+        """The value of each metric for each query, NaN where it is undefined."""
+        return ByMetric(
+            {
+                str(metric): dict(zip(self.queries, column, strict=True))
+                for metric, column in zip(self.metrics, self.values.T.tolist(), strict=True)
+            }
+        )
+
+    def needed_origin(self, done: str) -> Origin:
+        """Return what the values were computed from.
+
+        Args:
+            done: What it is wanted for, as in "explained".
+
+        Raises:
+            ValueError: If the values came without it.
+        """
+        if self.origin is None:
+            raise ValueError(
+                f"this evaluation cannot be {done}: it holds values only; make it with evaluate(qrels, run), and of a "
+                "merged one ask the parts"
+            )
+        return self.origin
+
+    def position(self, query: QueryId) -> int:
+        """Return the position of an evaluated query among the judged ones.
+
+        Raises:
+            KeyError: If the query was not evaluated.
+            ValueError: If the values came without a run.
+        """
+        self.needed_origin("looked into")
+        if query not in self._judged_at:
+            some = ", ".join(map(repr, self.queries[:3]))
+            raise KeyError(f"query {query!r} was not evaluated; the evaluated queries begin with {some}")
+        return self._judged_at[query]
+
+    @cached_property
+    def positions(self) -> IntArray:
+        """The position of each query among the judged ones, shape (queries,)."""
+        return np.fromiter(self._judged_at.values(), np.int64, len(self._judged_at))
+
+    @cached_property
+    def _judged_at(self) -> dict[QueryId, int]:
+        judged = self.needed_origin("looked into").judged.qrels.queries
+        position = {query: at for at, query in enumerate(judged)}
+        return {query: position[query] for query in self.queries}
+
+    def of(self, rows: IntArray, counts: Counts) -> Scores:
+        """Return the scores of some of the queries."""
+        return Scores(
+            metrics=self.metrics,
+            queries=tuple(self.queries[at] for at in rows.tolist()),
+            values=self.values[rows],
+            counts=counts,
+            rules=self.rules,
+            residuals={metric: residual[rows] for metric, residual in self.residuals.items()},
+            ideals=None if self.ideals is None else {metric: ideal[rows] for metric, ideal in self.ideals.items()},
+            lowest=None if self.lowest is None else self.lowest[rows],
+            highest=None if self.highest is None else self.highest[rows],
+            origin=self.origin,
+        )

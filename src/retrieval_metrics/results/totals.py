@@ -1,0 +1,101 @@
+"""What an evaluation comes down to: sums to which those of other queries can be added."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, cast
+
+from retrieval_metrics.definition.largest_grade import divides_by_largest_grade
+from retrieval_metrics.results.scores import COLUMNS
+from retrieval_metrics.statistics.sums import ExactSums
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.results.counts import Counts
+    from retrieval_metrics.results.scores import Column, Scores
+    from retrieval_metrics.scoring.rules import Rules
+    from retrieval_metrics.statistics.sums import Sums
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """The exact sums and the counts of an evaluation: as small for a billion queries as for ten.
+
+    They can be pickled, kept and sent; `merge` makes an evaluation of any number of them.
+
+    Attributes:
+        metrics: The metrics.
+        rules: The rule set they were computed under.
+        counts: What was missing, repeated, unjudged, tied or undefined.
+        exact: The exact sums over all queries, of each metric and of each column that is known.
+        scale: The largest grade of the judgments, which some metrics divide by; None if it is not known.
+    """
+
+    metrics: tuple[Metric, ...]
+    rules: Rules
+    counts: Counts
+    exact: Mapping[tuple[Column, Metric], ExactSums]
+    scale: float | None
+
+    def sums(self, column: Column, metric: Metric) -> Sums | None:
+        """Return the sums over the queries of one column, or None if it is not known."""
+        exact = self.exact.get((column, metric))
+        return None if exact is None else exact.rounded()
+
+    def plus(self, other: Totals) -> Totals:
+        """Return the totals of the queries of both.
+
+        Raises:
+            ValueError: If they have different metrics or rules, or a metric divides by the largest grade there is and
+                they have different ones.
+        """
+        if self.metrics != other.metrics:
+            raise ValueError(
+                f"parts must have the same metrics, got {_names(self.metrics)} and {_names(other.metrics)}"
+            )
+        if self.rules != other.rules:
+            raise ValueError(f"parts must be computed under the same rules, got {_difference(self.rules, other.rules)}")
+        _check_scale(self, other)
+        theirs = cast("dict[str, int]", other.counts)
+        counts = {name: number + theirs[name] for name, number in cast("dict[str, int]", self.counts).items()}
+        known = [key for key in self.exact if key in other.exact]  # what one part does not know, the whole does not
+        exact = {key: ExactSums.merged([self.exact[key], other.exact[key]]) for key in known}
+        scale = None if self.scale is None or other.scale is None else max(self.scale, other.scale)
+        return Totals(self.metrics, self.rules, cast("Counts", counts), exact, scale)
+
+
+def totals_of(scores: Scores) -> Totals:
+    """Return the totals of the scores of single queries."""
+    columns = {(column, metric): scores.column(column, metric) for metric in scores.metrics for column in COLUMNS}
+    return Totals(
+        scores.metrics,
+        scores.rules,
+        scores.counts,
+        {key: ExactSums.of(column) for key, column in columns.items() if column is not None},
+        None if scores.origin is None else scores.origin.judged.qrels.largest_grade,
+    )
+
+
+def _check_scale(one: Totals, other: Totals) -> None:
+    if one.scale is None or other.scale is None or one.scale == other.scale:
+        return
+    for metric in one.metrics:
+        if divides_by_largest_grade(metric):
+            raise ValueError(
+                f"{metric} divides by the largest grade there is, which is {one.scale:g} in one part and "
+                f"{other.scale:g} in another; say it: {metric.name}(max_grade={max(one.scale, other.scale):g})"
+            )
+
+
+def _difference(one: Rules, other: Rules) -> str:
+    """Return in words what two rule sets differ in first; their names may be the same, as ties= changes no name."""
+    name = next(field.name for field in fields(one) if getattr(one, field.name) != getattr(other, field.name))
+    if name == "name":
+        return f"{one.name} and {other.name}"
+    return f"{one.name} with {name}={getattr(one, name)!r} and with {name}={getattr(other, name)!r}"
+
+
+def _names(metrics: Sequence[Metric]) -> str:
+    return ", ".join(map(str, metrics))
