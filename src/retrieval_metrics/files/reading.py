@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from retrieval_metrics.files import formats, json_files, tables
-from retrieval_metrics.files.extra import need_polars
 from retrieval_metrics.files.opening import at_line
+from retrieval_metrics.files.rankings import run_of_mapping
 from retrieval_metrics.files.trec import QRELS, RUN, line_of_repeat, parts
+from retrieval_metrics.inputs.extra import need_polars
+from retrieval_metrics.inputs.frame_columns import is_frame
+from retrieval_metrics.inputs.frames import qrels_batch, run_batch
 from retrieval_metrics.inputs.grouping import first_repeat, regrouped, whole_queries
 from retrieval_metrics.inputs.progress import progress
 from retrieval_metrics.inputs.qrels import Qrels
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from retrieval_metrics.files.trec import Layout
-    from retrieval_metrics.inputs.run import Batch
+    from retrieval_metrics.inputs.batch import Batch
 
     Advance = Callable[[int], None]
 
@@ -62,8 +65,8 @@ def read_qrels(
         <Qrels: 2 queries, 3 judgments, 3 groups>
     """
     need_polars()
-    if tables.is_frame(source):
-        return tables.qrels_of_frame(source, columns)
+    if is_frame(source):
+        return Qrels.from_frame(source, columns=columns)
     kind = formats.format_of(source, format)
     _refuse_columns(kind, columns, source)
     if kind == "trec":
@@ -74,8 +77,8 @@ def read_qrels(
         judgments = json_files.per_query(source)
         if judgments is not None:
             return Qrels(judgments)
-        return tables.qrels_of_frame(json_files.rows(source), columns, str(source))
-    return tables.qrels_of_frame(tables.read_table(source, kind), columns, str(source), _line(source, kind))
+        return Qrels.from_batch(qrels_batch(json_files.rows(source), columns, str(source)))
+    return Qrels.from_batch(qrels_batch(tables.read_table(source, kind), columns, str(source), _line(source, kind)))
 
 
 def read_run(
@@ -121,20 +124,20 @@ def read_run(
         (<Run: 1 queries, 2 documents>, {'d7': 9.5, 'd3': 8.25})
     """
     need_polars()
-    if tables.is_frame(source):
-        return tables.run_of_frame(source, columns)
+    if is_frame(source):
+        return Run.from_frame(source, columns=columns)
     kind = formats.format_of(source, format)
     _refuse_columns(kind, columns, source)
     if kind == "trec":
         return _trec_run(source, _budget() if memory is None else memory, show_progress=show_progress)
     if kind == "json":
-        return tables.run_of_mapping(json_files.whole(source), str(source))
+        return run_of_mapping(json_files.whole(source), str(source))
     if kind == "jsonl":
         rankings = json_files.per_query(source)
         if rankings is not None:
-            return tables.run_of_mapping(rankings, str(source))
-        return tables.run_of_frame(json_files.rows(source), columns, str(source))
-    return tables.run_of_frame(tables.read_table(source, kind), columns, str(source), _line(source, kind))
+            return run_of_mapping(rankings, str(source))
+        return Run([run_batch(json_files.rows(source), columns, str(source))])
+    return Run([run_batch(tables.read_table(source, kind), columns, str(source), _line(source, kind))])
 
 
 def _line(path: str | PathLike[str], kind: str) -> Callable[[int], str] | None:
@@ -148,11 +151,10 @@ def _refuse_columns(kind: str, columns: Mapping[str, str] | None, source: Any) -
 
 
 def _trec_qrels(path: str | PathLike[str]) -> Qrels:
-    batches = list(whole_queries(parts(path, QRELS)))
-    batch = regrouped(batches)
+    batch = regrouped(whole_queries(parts(path, QRELS)))
     if (row := first_repeat(batch)) is not None:
         _refuse_repeat(path, QRELS, batch, row)
-    return Qrels.from_grouped(batch.queries, batch.bounds, batch.documents.to_list(), batch.scores)
+    return Qrels.from_batch(batch)
 
 
 def _trec_run(path: str | PathLike[str], memory: int, *, show_progress: bool) -> Run:

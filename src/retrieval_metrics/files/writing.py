@@ -9,9 +9,11 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.files.extra import need_polars, need_zstd
+from retrieval_metrics.files.extra import need_zstd
 from retrieval_metrics.files.formats import format_by_name, known_format
-from retrieval_metrics.files.tables import SEPARATORS, run_of_mapping
+from retrieval_metrics.files.rankings import run_of_mapping
+from retrieval_metrics.files.tables import SEPARATORS
+from retrieval_metrics.inputs.extra import need_polars
 from retrieval_metrics.inputs.grouping import first_repeat
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.run import Run
@@ -22,8 +24,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from retrieval_metrics.inputs.batch import Batch
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.inputs.run import Batch
     from retrieval_metrics.types import QrelsMapping, RunMapping
 
 

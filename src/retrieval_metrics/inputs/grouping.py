@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.inputs.run import Batch
+from retrieval_metrics.inputs.batch import Batch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

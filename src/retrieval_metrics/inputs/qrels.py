@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from functools import cached_property
-from itertools import repeat
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from retrieval_metrics.checks import id_kind
+from retrieval_metrics.inputs.grades import finite_grades, grade_column
+from retrieval_metrics.inputs.judgments import JudgmentReader
 from retrieval_metrics.inputs.pieces import Piece
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from retrieval_metrics.types import DocumentId, FloatArray, IntArray, Judgments, QrelsMapping, QueryId, Relevant
-
-LARGEST_GRADE = 2.0**53
-"""Beyond this a float no longer holds every integer, and no scale of relevance is meant."""
+    from retrieval_metrics.inputs.batch import Batch
+    from retrieval_metrics.types import FloatArray, IntArray, Judgments, QrelsMapping, QueryId, Relevant
 
 
 class Qrels:
@@ -62,12 +60,15 @@ class Qrels:
             raise TypeError(f"qrels must map each query id to its judgments, got {type(qrels).__name__}")
         if not qrels:
             raise ValueError("qrels are empty: there is no judged query to evaluate")
-        reader = _Reader()
+        reader = JudgmentReader()
         for query, judgments in qrels.items():
             reader.read(query, judgments)
         self._set_documents(list(qrels), reader.documents, reader.bounds)
-        self.document_grade = reader.grade_column(self)
-        self._set_groups(reader)
+        self.document_grade = grade_column(reader.grades, reader.documents, self.document_query, self.queries)
+        if reader.group_sizes:
+            self._set_groups(reader)
+        else:
+            self._set_groups_of_one()
 
     def _set_documents(self, queries: Sequence[QueryId], documents: Sequence[Relevant], bounds: Sequence[int]) -> None:
         self.queries, self.documents, self.bounds = queries, documents, bounds
@@ -79,33 +80,21 @@ class Qrels:
         self.document_query = np.repeat(np.arange(len(queries)), np.diff(np.array(bounds)))
 
     @classmethod
-    def from_grouped(
-        cls,
-        queries: Sequence[QueryId],
-        bounds: IntArray,
-        documents: Sequence[DocumentId],
-        grades: FloatArray | None,
-    ) -> Qrels:
-        """Take flat judgments that stand in columns, every query's together and no document twice for it.
+    def from_batch(cls, batch: Batch) -> Qrels:
+        """Take flat judgments in columns, in which no query has a document twice.
 
         Args:
-            queries: The judged queries.
-            bounds: Shape (queries + 1,): query `i` owns the judgments from `bounds[i]` to `bounds[i + 1]`.
-            documents: The judged document of each judgment.
-            grades: Shape (judgments,); None if every document has grade 1.
+            batch: The judged documents of each query, with their grades as scores.
 
         Raises:
-            ValueError: If a grade is not finite or beyond 2**53.
-
-        Example:
-            >>> Qrels.from_grouped(["q1"], np.array([0, 2]), ["d3", "d7"], np.array([2.0, 1.0])).judgments(0)
-            {'d3': 2.0, 'd7': 1.0}
+            ValueError: If a grade is NaN, infinite or beyond 2**53.
         """
         qrels = cls.__new__(cls)
-        cls._set_documents(qrels, queries, documents, bounds.tolist())
-        column = np.ones(len(documents)) if grades is None else grades
-        qrels.document_grade = _finite(column, documents, qrels.document_query, qrels)
-        cls._set_groups(qrels, _Reader())
+        documents = batch.documents.to_list()
+        cls._set_documents(qrels, batch.queries, documents, batch.bounds.tolist())
+        grades = np.ones(len(documents)) if batch.scores is None else batch.scores
+        qrels.document_grade = finite_grades(grades, documents, qrels.document_query, batch.queries)
+        cls._set_groups_of_one(qrels)
         return qrels
 
     @classmethod
@@ -127,20 +116,20 @@ class Qrels:
             >>> Qrels.from_frame({"query_id": ["q1", "q1"], "doc_id": ["d3", "d7"], "relevance": [2, 1]})
             <Qrels: 1 queries, 2 judgments, 2 groups>
         """
-        from retrieval_metrics.files.tables import qrels_of_frame  # noqa: PLC0415  (tables know qrels)
+        from retrieval_metrics.inputs.frames import qrels_batch  # noqa: PLC0415  (only those with a frame need it)
 
-        return qrels_of_frame(frame, columns)
+        return cls.from_batch(qrels_batch(frame, columns))
 
-    def _set_groups(self, reader: _Reader) -> None:
-        if not reader.group_sizes:
-            # Flat truth: every document is its own group, so the columns are the same arrays.
-            self.group_query: IntArray = self.document_query
-            self.group_grade: FloatArray = self.document_grade
-            self.member_document: IntArray = np.arange(len(self.documents))
-            self.member_group: IntArray = self.member_document
-            self.member_grade: FloatArray = self.document_grade
-            return
-        members = reader.member_column(self)
+    def _set_groups_of_one(self) -> None:
+        # In flat truth every document is its own group, so the columns are the same arrays.
+        self.group_query: IntArray = self.document_query
+        self.group_grade: FloatArray = self.document_grade
+        self.member_document: IntArray = np.arange(len(self.documents))
+        self.member_group: IntArray = self.member_document
+        self.member_grade: FloatArray = self.document_grade
+
+    def _set_groups(self, reader: JudgmentReader) -> None:
+        members = reader.member_column(self.document_query, self.queries)
         groups = len(reader.group_sizes)
         self.group_query = np.array(reader.group_queries, dtype=np.int64)
         group = np.repeat(np.arange(groups), reader.group_sizes)
@@ -211,138 +200,10 @@ class Qrels:
         return f"<Qrels: {len(self.queries)} queries, {len(self.documents)} judgments, {len(self.group_query)} groups>"
 
 
-class _Reader:
-    """Collects the columns while the judgments are walked; flat and grouped queries may be mixed between queries."""
-
-    def __init__(self) -> None:
-        self.documents: list[Relevant] = []
-        self.bounds: list[int] = [0]
-        self.grades: list[float] = []
-        self.group_queries: list[int] = []
-        self.group_sizes: list[int] = []
-        self.member_documents: list[int] = []
-        self.member_grades: list[float] = []
-
-    def read(self, query: QueryId, judgments: Any) -> None:
-        judgments = _plain(judgments, query)
-        if isinstance(judgments, Mapping):
-            self._flat(judgments.keys(), judgments.values())
-        elif any(isinstance(entry, (list, tuple, set, frozenset, Mapping)) for entry in judgments):
-            self._grouped(query, judgments)
-        else:
-            unique = dict.fromkeys(judgments)
-            self._flat(unique, repeat(1.0, len(unique)))
-        self.bounds.append(len(self.documents))
-
-    def _flat(self, documents: Iterable[Relevant], grades: Iterable[float]) -> None:
-        start = len(self.documents)
-        self.documents.extend(documents)
-        self.grades.extend(grades)
-        if self.group_sizes:
-            self._singletons(start, len(self.bounds) - 1)
-
-    def _singletons(self, start: int, query: int) -> None:
-        count = len(self.documents) - start
-        self.group_queries.extend(repeat(query, count))
-        self.group_sizes.extend(repeat(1, count))
-        self.member_documents.extend(range(start, start + count))
-        self.member_grades.extend(self.grades[start:])
-
-    def _grouped(self, query: QueryId, groups: Iterable[Any]) -> None:
-        if not self.group_sizes:  # the first grouped query: give the flat ones before it their groups of one
-            for index, (start, end) in enumerate(zip(self.bounds, self.bounds[1:], strict=False)):
-                self.group_queries.extend(repeat(index, end - start))
-            self.group_sizes.extend(repeat(1, len(self.documents)))
-            self.member_documents.extend(range(len(self.documents)))
-            self.member_grades.extend(self.grades)
-        start = len(self.documents)
-        position: dict[Relevant, int] = {}
-        for number, group in enumerate(groups, start=1):
-            grades = _group_grades(group, number, query)
-            self.group_queries.append(len(self.bounds) - 1)
-            self.group_sizes.append(len(grades))
-            for document, grade in grades.items():
-                at = position.setdefault(document, start + len(position))
-                if at == len(self.documents):
-                    self.documents.append(document)
-                    self.grades.append(grade)
-                elif _comparable(grade) and _comparable(self.grades[at]):
-                    self.grades[at] = max(self.grades[at], grade)
-                self.member_documents.append(at)
-                self.member_grades.append(grade)
-
-    def grade_column(self, qrels: Qrels) -> FloatArray:
-        return _grade_column(self.grades, self.documents, qrels.document_query, qrels)
-
-    def member_column(self, qrels: Qrels) -> FloatArray:
-        documents = [self.documents[at] for at in self.member_documents]
-        queries = qrels.document_query[self.member_documents]
-        return _grade_column(self.member_grades, documents, queries, qrels)
-
-
-def _plain(judgments: Any, query: QueryId) -> Any:
-    """Return judgments as a mapping or an iterable collection, arrays and series as lists."""
-    if isinstance(judgments, (dict, list, tuple, set, frozenset, Mapping)):
-        return judgments
-    if isinstance(judgments, (str, bytes, Piece)):
-        what = f"the bare {type(judgments).__name__}" if isinstance(judgments, Piece) else "the bare string"
-        raise TypeError(f"the judgments of query {query!r} are {what} {judgments!r}; write a list: [{judgments!r}]")
-    if hasattr(judgments, "tolist"):
-        return judgments.tolist()
-    raise TypeError(
-        f"the judgments of query {query!r} must be a mapping of ids to grades, a list or set of ids, or a list of "
-        f"groups, got {type(judgments).__name__}"
-    )
-
-
-def _group_grades(group: Any, number: int, query: QueryId) -> Mapping[Relevant, float]:
-    if not isinstance(group, (list, tuple, set, frozenset, Mapping)):
-        raise TypeError(
-            f"query {query!r} mixes flat and nested judgments: entry {number} is {group!r} beside groups; "
-            f"write it as a group of one: [{group!r}]"
-        )
-    if not group:
-        raise ValueError(f"group {number} of query {query!r} is empty, so nothing could ever satisfy it; leave it out")
-    if isinstance(group, Mapping):
-        return group
-    for document in group:
-        if isinstance(document, (list, tuple, set, frozenset, Mapping)):
-            raise TypeError(
-                f"group {number} of query {query!r} holds {document!r}; groups hold ids and cannot be nested deeper"
-            )
-    return dict.fromkeys(group, 1.0)
-
-
 def _drop_negative(judgments: Any) -> Any:
     if isinstance(judgments, Mapping):
         return {document: grade for document, grade in judgments.items() if grade >= 0}
     return [kept for group in judgments if (kept := _drop_negative(group))]
-
-
-def _comparable(grade: Any) -> bool:
-    return isinstance(grade, Real)
-
-
-def _grade_column(grades: Sequence[Any], documents: Sequence[Relevant], queries: IntArray, qrels: Qrels) -> FloatArray:
-    if not all(issubclass(cls, Real) for cls in set(map(type, grades))):
-        at, wrong = next((at, grade) for at, grade in enumerate(grades) if not isinstance(grade, Real))
-        nested = "; groups are written as a list of lists or a list of {id: grade}"
-        complaint = _complaint(wrong, documents[at], qrels.queries[int(queries[at])], "a number")
-        raise TypeError(complaint + (nested if isinstance(wrong, Collection) else ""))
-    return _finite(np.fromiter(grades, np.float64, len(grades)), documents, queries, qrels)
-
-
-def _finite(column: FloatArray, documents: Sequence[Relevant], queries: IntArray, qrels: Qrels) -> FloatArray:
-    bad = np.flatnonzero(~(np.abs(column) <= LARGEST_GRADE))
-    if bad.size:
-        at = int(bad[0])
-        query = qrels.queries[int(queries[at])]
-        raise ValueError(_complaint(float(column[at]), documents[at], query, "finite and at most 2**53"))
-    return column
-
-
-def _complaint(grade: Any, document: Relevant, query: QueryId, must: str) -> str:
-    return f"the grade of document {document!r} for query {query!r} must be {must}, got {grade!r}"
 
 
 def as_qrels(qrels: Qrels | QrelsMapping) -> Qrels:

@@ -2,46 +2,18 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from os import PathLike
 
-    import polars as pl
-
-    from retrieval_metrics.types import FloatArray, IntArray, QueryId, Ranking
+    from retrieval_metrics.inputs.batch import Batch
+    from retrieval_metrics.types import QueryId, Ranking
 
     Index = dict[Any, tuple[int, int]]
-
-
-class Batch(NamedTuple):
-    """Some whole queries of a run.
-
-    Attributes:
-        queries: The ids of the queries.
-        bounds: Shape (queries + 1,): query `i` owns the rows from `bounds[i]` to `bounds[i + 1]`.
-        documents: The retrieved documents, one a row, as a polars Series of text or whole numbers.
-        scores: Shape (rows,), finite; None if the rows are in rank order.
-    """
-
-    queries: list[QueryId]
-    bounds: IntArray
-    documents: pl.Series
-    scores: FloatArray | None
-
-    def query_of(self, row: int) -> QueryId:
-        """Return the query that owns a row."""
-        return self.queries[bisect_right(self.bounds, row) - 1]
-
-    def ranking(self, at: int) -> Ranking:
-        """Return what was retrieved for query `at`: documents with scores, or documents best first."""
-        rows = slice(int(self.bounds[at]), int(self.bounds[at + 1]))
-        documents: list[Any] = self.documents[rows].to_list()
-        return documents if self.scores is None else dict(zip(documents, self.scores[rows].tolist(), strict=True))
 
 
 class Run(Mapping[Any, Any]):
@@ -80,9 +52,9 @@ class Run(Mapping[Any, Any]):
             >>> run["q1"]
             {'d3': 2.0, 'd7': 1.5}
         """
-        from retrieval_metrics.files.tables import run_of_frame  # noqa: PLC0415  (files know runs)
+        from retrieval_metrics.inputs.frames import run_batch  # noqa: PLC0415  (only those with a frame need it)
 
-        return run_of_frame(frame, columns)
+        return cls([run_batch(frame, columns)])
 
     @property
     def queries(self) -> list[QueryId]:

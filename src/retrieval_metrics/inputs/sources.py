@@ -25,7 +25,7 @@ def _is_space() -> BoolArray:
     return np.array([chr(code).isspace() for code in range(_SPACE_LIMIT)] + [False])
 
 
-class Place(NamedTuple):
+class Location(NamedTuple):
     """Where a text was found.
 
     Attributes:
@@ -47,9 +47,9 @@ class Source:
         >>> source.length(0, 6)
         4
         >>> source.find("c d")
-        Place(start=4, end=6, ambiguous=False)
+        Location(start=4, end=6, ambiguous=False)
         >>> source.find("ab", previous=(0, 6))
-        Place(start=8, end=10, ambiguous=False)
+        Location(start=8, end=10, ambiguous=False)
     """
 
     def __init__(self, text: str) -> None:
@@ -60,7 +60,7 @@ class Source:
         last = len(self.text)
         return int(self._before[min(end, last)]) - int(self._before[min(start, last)])
 
-    def find(self, text: str, previous: tuple[int, int] = (-1, 0)) -> Place | None:
+    def find(self, text: str, previous: tuple[int, int] = (-1, 0)) -> Location | None:
         """Return where a text stands, white space aside; None if it does not.
 
         Args:
@@ -78,7 +78,7 @@ class Source:
             return None
         at = ahead if behind < 0 or 0 <= ahead - end <= end - behind else behind
         again = self._compact.find(wanted, lowest) < at or self._compact.find(wanted, at + 1) >= 0
-        return Place(int(self._offsets[at]), int(self._offsets[at + len(wanted) - 1]) + 1, again)
+        return Location(int(self._offsets[at]), int(self._offsets[at + len(wanted) - 1]) + 1, again)
 
     @cached_property
     def _counts(self) -> BoolArray:

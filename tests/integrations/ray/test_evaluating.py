@@ -203,7 +203,7 @@ def table(**columns: Any) -> Any:
         ({"query_id": ["q1", None]}, "a row of the run has no query: {'query_id': None, 'doc_id': 'd2', 'score': 1.0}"),
         ({"doc_id": [1.0, 2.0]}, "ids in the run must be text or whole numbers, and a column holds double"),
         ({"query_id": [True, False]}, "ids in the run must be text or whole numbers, and a column holds bool"),
-        ({"score": ["2", "high"]}, "has 'high' as score, which is no finite number: .*'doc_id': 'd2'"),
+        ({"score": ["2", "high"]}, "has 'high' as score, which is not a finite number: .*'doc_id': 'd2'"),
         ({"score": pa.array([1, 2], pa.timestamp("s"))}, r"column 'score' of the run must hold numbers, not timestamp"),
     ],
     ids=str,
