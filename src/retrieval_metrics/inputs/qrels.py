@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from functools import cached_property
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from retrieval_metrics.checks import id_kind
-from retrieval_metrics.inputs.grades import finite_grades, grade_column
+from retrieval_metrics.inputs.grades import LARGEST_GRADE, finite_grades, grade_column
 from retrieval_metrics.inputs.judgments import JudgmentReader
 from retrieval_metrics.inputs.pieces import Piece
 
@@ -149,6 +151,34 @@ class Qrels:
     def largest_grade(self) -> float:
         """The largest grade of the whole set; 0 if nothing is graded above 0."""
         return float(max(self.document_grade.max(initial=0.0), 0.0))
+
+    def with_largest_grade(self, grade: float) -> Qrels:
+        """Return these judgments as a part of a larger set, by whose largest grade ERR and RBP divide.
+
+        The copy shares the columns, and these judgments keep their own largest grade.
+
+        Args:
+            grade: The largest grade of the larger set.
+
+        Raises:
+            TypeError: If it is not a number.
+            ValueError: If it is not finite, beyond 2**53, or below the largest grade of these judgments.
+
+        Example:
+            >>> part = Qrels({"q1": {"d1": 1}})
+            >>> part.with_largest_grade(3).largest_grade, part.largest_grade
+            (3.0, 1.0)
+        """
+        if isinstance(grade, bool) or not isinstance(grade, Real):
+            raise TypeError(f"the largest grade must be a number, got {grade!r} ({type(grade).__name__})")
+        if not self.largest_grade <= grade <= LARGEST_GRADE:
+            raise ValueError(
+                f"the largest grade must be between {self.largest_grade:g}, the largest of these judgments, and 2**53, "
+                f"got {grade!r}"
+            )
+        part = copy(self)
+        part.largest_grade = float(grade)
+        return part
 
     def without_negative_grades(self) -> Qrels:
         """Return the judgments without the documents whose grade is negative: itself if there are none."""
