@@ -39,12 +39,15 @@ def test_one_object(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"query": "q1", "document": "a"}\n{"query": "q1", \n', r"line 2: \{\"query\": \"q1\", : this is no JSON"),
+        ('{"query": "q1", "document": "a"}\n{"query": "q1", \n', r"line 2: \{\"query\": \"q1\", : this is not JSON"),
         ('["q1"]\n', "line 1: .*a line must be an object"),
         ('{"query": "q1", "document": "a", "score": 1}\n{"query": "q1", "document": "b"}\n', "line 2: .*no 'score'"),
         ('{"query": "q1", "text": "a"}\n', "line 1: .*there is no list of documents"),
         ('{"documents": ["a"]}\n', "line 1: .*there is none of query, query_id"),
-        ('{"query": "q1", "documents": ["a"]}\n{"query": "q1", "documents": []}\n', "line 2: .*query 'q1' comes twice"),
+        (
+            '{"query": "q1", "documents": ["a"]}\n{"query": "q1", "documents": []}\n',
+            "line 2: .*query 'q1' appears twice",
+        ),
         ("\n", "is empty"),
     ],
 )

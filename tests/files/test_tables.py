@@ -64,7 +64,7 @@ def test_columns_are_named_where_the_names_are_unusual_or_several_could_be_meant
     assert dict(rm.Run.from_frame(frame, columns={"query": "query_id", "document": "hit"})) == {"q1": {"d1": 1.0}}
     with pytest.raises(ValueError, match="the table has no column 'hits'; it has 'query'"):
         rm.Run.from_frame(frame, columns={"query": "query_id", "document": "hits"})
-    with pytest.raises(ValueError, match="columns= knows query, document, score, rank, not 'doc'"):
+    with pytest.raises(ValueError, match="columns= takes query, document, score, rank, not 'doc'"):
         rm.Run.from_frame(frame, columns={"doc": "hit"})
 
 

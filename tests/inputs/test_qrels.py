@@ -86,7 +86,7 @@ def test_judgments_that_mean_nothing_are_refused_by_name(qrels: Any, error: type
         rm.Qrels(qrels)
 
 
-@pytest.mark.parametrize("judgments", [{"a": 1, "b": 2}, [{"a": 1}, {"a": 2, "b": 1}]])
+@pytest.mark.parametrize("judgments", [{"a": 1, "b": 2}, [{"a": 1}, {"b": 2, "c": 1}]])
 def test_a_part_takes_the_largest_grade_of_the_whole_and_the_original_keeps_its_own(judgments: Any) -> None:
     qrels = rm.Qrels({"q": judgments})
     columns = {name: copy.copy(column) for name, column in vars(qrels).items()}

@@ -1,4 +1,4 @@
-"""Runs as JSON holds them: a mapping of queries to rankings."""
+"""Runs as JSON files have them: a mapping of queries to rankings."""
 
 from __future__ import annotations
 

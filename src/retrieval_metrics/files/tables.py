@@ -22,10 +22,10 @@ QUOTES = {"csv": '"', "tsv": None}
 
 
 def read_table(path: str | PathLike[str], kind: str) -> pl.DataFrame:
-    """Read a file with a header; of text files every column is text.
+    """Read a file with a header; every column of a text file is read as text.
 
     Raises:
-        ValueError: If the file cannot be read as what it should be.
+        ValueError: If the file cannot be read in this format.
     """
     need_polars()
     import polars as pl
@@ -44,7 +44,7 @@ def read_table(path: str | PathLike[str], kind: str) -> pl.DataFrame:
         raise ValueError(f"{path} cannot be read as {kind}: {str(error).splitlines()[0]}") from error
     if frame.to_series(-1).null_count():  # the end of a line is missing, or only its last value
         _refuse_uneven_line(path, kind)
-    return frame.filter(~pl.all_horizontal(pl.all().is_null()))  # an empty line is no row
+    return frame.filter(~pl.all_horizontal(pl.all().is_null()))  # an empty line is not a row
 
 
 def line_at(path: str | PathLike[str], kind: str, row: int) -> str:

@@ -1,4 +1,4 @@
-"""Relevance judgments as users hold them, read once into columns."""
+"""Relevance judgments in columns."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class Qrels:
         documents: The judged documents, by id or as pieces such as quotes, query by query; each once per query.
         bounds: Query `i` owns `documents[bounds[i]:bounds[i + 1]]`.
         document_query: Shape (documents,), the query of each document, as its position in `queries`.
-        document_grade: Shape (documents,), the grade of each document: its largest where it is in several groups.
+        document_grade: Shape (documents,), the grade of each document: its largest if it is in several groups.
         group_query: Shape (groups,), the query of each group, ascending.
         group_grade: Shape (groups,), the largest grade of each group.
         member_document: Shape (members,), ascending: position of the document in `documents`.
         member_group: Shape (members,), the group the document belongs to.
         member_grade: Shape (members,), the grade the document has in that group.
         document_kind: `str` or `int`, the type of the document ids; None if there is no document id.
-        has_pieces: Whether something is judged that is no id.
+        has_pieces: Whether anything other than an id is judged.
         query_kind: `str` or `int`, the type of the query ids.
     """
 
@@ -49,13 +49,13 @@ class Qrels:
 
         Args:
             qrels: Per query `{"d1": 2, "d7": 1}` (grades), `["d1", "d7"]` or a set (binary), `[["d1", "d2"], ["d9"]]`
-                (groups) or `[{"d1": 2, "d2": 1}, {"d9": 3}]` (graded groups). In place of an id may stand a `Quote`,
-                `Text`, `Span` or `Metadata`. A document repeated in a list or in a group counts once. Nothing in it is
-                changed.
+                (groups) or `[{"d1": 2, "d2": 1}, {"d9": 3}]` (graded groups). A `Quote`, `Text`, `Span` or
+                `Metadata` may take the place of an id. A document repeated in a list or in a group counts once. Nothing
+                in it is changed.
 
         Raises:
-            TypeError: If it is no mapping, an id is neither str nor int, a bare string stands for a list of ids, flat
-                and nested judgments are mixed, or a grade is no number.
+            TypeError: If it is not a mapping, an id is neither str nor int, judgments are a bare string, flat and
+                nested judgments are mixed, or a grade is not a number.
             ValueError: If there are no queries, a group is empty, or a grade is NaN, infinite or beyond 2**53.
         """
         if not isinstance(qrels, Mapping):
@@ -105,9 +105,9 @@ class Qrels:
 
         Args:
             frame: A pandas or polars DataFrame, an Arrow table, or a mapping of column names to columns.
-            columns: The names of the columns `query`, `document` and `grade`, where they are not found by their usual
-                names (`query_id`, `qid`, `doc_id`, `docno`, `relevance`, `rel` and the like). Without a column of
-                grades every document has grade 1.
+            columns: The names of the columns `query`, `document` and `grade`, if they differ from the usual ones
+                (`query_id`, `qid`, `doc_id`, `docno`, `relevance`, `rel` and the like). Without a column of grades
+                every document has grade 1.
 
         Raises:
             ValueError: If a column is not found, or two could be meant; if an id is missing, a grade is not finite, or
@@ -181,14 +181,14 @@ class Qrels:
         return part
 
     def without_negative_grades(self) -> Qrels:
-        """Return the judgments without the documents whose grade is negative: itself if there are none."""
+        """Return the judgments without the documents whose grade is negative; unchanged if there are none."""
         if not (self.member_grade < 0).any():
             return self
         kept: dict[Any, Judgments] = {q: _drop_negative(self.judgments(at)) for at, q in enumerate(self.queries)}
         return Qrels(kept)
 
     def flattened(self) -> Qrels:
-        """Return the judgments with every document of every group needed on its own: itself if they are flat."""
+        """Return the judgments with every document of every group needed on its own; unchanged if they are flat."""
         if self.is_flat:
             return self
         flat: dict[Any, dict[Relevant, float]] = {}
@@ -197,7 +197,7 @@ class Qrels:
         return Qrels(flat)
 
     def judgments(self, index: int) -> Judgments:
-        """Return what is true for one query: graded documents, or graded groups."""
+        """Return the judgments of one query: graded documents, or graded groups."""
         start, end = self.bounds[index], self.bounds[index + 1]
         if self.is_flat:
             return dict(zip(self.documents[start:end], self.document_grade[start:end].tolist(), strict=True))
@@ -209,16 +209,16 @@ class Qrels:
         return [groups[group] for group in sorted(groups)]
 
     def require_integer_grades(self, rules: str) -> None:
-        """Raise if a grade is no whole number.
+        """Raise if a grade is not a whole number.
 
         Raises:
-            ValueError: If a grade is no whole number, naming it.
+            ValueError: If a grade is not a whole number, naming the document.
         """
         fractions = np.flatnonzero(self.document_grade % 1)
         if fractions.size:
             at = int(fractions[0])
             raise ValueError(
-                f"{rules} knows whole grades only, and document {self.documents[at]!r} for query "
+                f"{rules} takes whole grades only, and document {self.documents[at]!r} for query "
                 f"{self.queries[int(self.document_query[at])]!r} has {self.document_grade[at]:g}"
             )
 
@@ -237,5 +237,5 @@ def _drop_negative(judgments: Any) -> Any:
 
 
 def as_qrels(qrels: Qrels | QrelsMapping) -> Qrels:
-    """Return judgments in columns; those already read are returned as they are."""
+    """Return judgments in columns; a `Qrels` is returned as it is."""
     return qrels if isinstance(qrels, Qrels) else Qrels(qrels)

@@ -169,7 +169,7 @@ def test_what_is_wrong_is_said_before_anything_runs(
     ("rows", "message"),
     [
         ([("q1", "d1", 1.0), ("q2", "d1", 1.0), ("q1", "d1", 0.5)], "both hold document 'd1' for query 'q1'"),
-        ([("q1", "d1", float("nan")), ("q2", "d1", 1.0)], r"no finite number: {'query': 'q1', 'document': 'd1'"),
+        ([("q1", "d1", float("nan")), ("q2", "d1", 1.0)], r"not a finite number: {'query': 'q1', 'document': 'd1'"),
         ([("q1", None, 1.0), ("q2", "d1", 1.0)], "has no document: {'query': 'q1'"),
     ],
 )
@@ -203,7 +203,7 @@ def table(**columns: Any) -> Any:
         ({"query_id": ["q1", None]}, "a row of the run has no query: {'query_id': None, 'doc_id': 'd2', 'score': 1.0}"),
         ({"doc_id": [1.0, 2.0]}, "ids in the run must be text or whole numbers, and a column holds double"),
         ({"query_id": [True, False]}, "ids in the run must be text or whole numbers, and a column holds bool"),
-        ({"score": ["2", "high"]}, "has 'high' as score, which is not a finite number: .*'doc_id': 'd2'"),
+        ({"score": ["2", "high"]}, "has 'high' as score, which is no finite number: .*'doc_id': 'd2'"),
         ({"score": pa.array([1, 2], pa.timestamp("s"))}, r"column 'score' of the run must hold numbers, not timestamp"),
     ],
     ids=str,
