@@ -39,12 +39,15 @@ def test_one_object(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"query": "q1", "document": "a"}\n{"query": "q1", \n', r"line 2: \{\"query\": \"q1\", : this is no JSON"),
+        ('{"query": "q1", "document": "a"}\n{"query": "q1", \n', r"line 2: \{\"query\": \"q1\", : this is not JSON"),
         ('["q1"]\n', "line 1: .*a line must be an object"),
         ('{"query": "q1", "document": "a", "score": 1}\n{"query": "q1", "document": "b"}\n', "line 2: .*no 'score'"),
         ('{"query": "q1", "text": "a"}\n', "line 1: .*there is no list of documents"),
         ('{"documents": ["a"]}\n', "line 1: .*there is none of query, query_id"),
-        ('{"query": "q1", "documents": ["a"]}\n{"query": "q1", "documents": []}\n', "line 2: .*query 'q1' comes twice"),
+        (
+            '{"query": "q1", "documents": ["a"]}\n{"query": "q1", "documents": []}\n',
+            "line 2: .*query 'q1' appears twice",
+        ),
         ("\n", "is empty"),
     ],
 )
@@ -59,8 +62,8 @@ def test_wrong_lines_are_named(tmp_path: Path, text: str, message: str) -> None:
         ('{"q1": ', r"some.json cannot be read as JSON"),
         ("[1]", "must hold one object that maps each query to its documents, got list"),
         ('{"q1": "a"}', "query 'q1': a ranking is a list of documents"),
-        ('{"q1": {"a": "high"}}', "'high' as score, which is no finite number"),
-        ('{"q1": {"a": NaN}}', "nan as score, which is no finite number"),
+        ('{"q1": {"a": "high"}}', "'high' as score, which is not a finite number"),
+        ('{"q1": {"a": NaN}}', "nan as score, which is not a finite number"),
         ('{"q1": [null]}', "has no document"),
     ],
 )

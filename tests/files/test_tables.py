@@ -64,7 +64,7 @@ def test_columns_are_named_where_the_names_are_unusual_or_several_could_be_meant
     assert dict(rm.Run.from_frame(frame, columns={"query": "query_id", "document": "hit"})) == {"q1": {"d1": 1.0}}
     with pytest.raises(ValueError, match="the table has no column 'hits'; it has 'query'"):
         rm.Run.from_frame(frame, columns={"query": "query_id", "document": "hits"})
-    with pytest.raises(ValueError, match="columns= knows query, document, score, rank, not 'doc'"):
+    with pytest.raises(ValueError, match="columns= takes query, document, score, rank, not 'doc'"):
         rm.Run.from_frame(frame, columns={"doc": "hit"})
 
 
@@ -72,7 +72,7 @@ def test_columns_are_named_where_the_names_are_unusual_or_several_could_be_meant
     ("change", "error", "message"),
     [
         ({"score": [1.0, float("nan"), 2.0]}, ValueError, r"row 2 of the table has nan as score, .*'document': 'd7'"),
-        ({"score": [1.0, None, 2.0]}, ValueError, "row 2 of the table has None as score, which is no finite number"),
+        ({"score": [1.0, None, 2.0]}, ValueError, "row 2 of the table has None as score, which is not a finite number"),
         ({"score": [1.0, 2.0, float("inf")]}, ValueError, "row 3 of the table has inf as score"),
         ({"score": ["1", "high", "2"]}, ValueError, "row 2 of the table has 'high' as score"),
         ({"score": [True, False, True]}, TypeError, "column 'score' of the table must hold numbers, not Boolean"),
@@ -80,7 +80,7 @@ def test_columns_are_named_where_the_names_are_unusual_or_several_could_be_meant
         ({"query": ["q1", "q1", 2]}, TypeError, "column 'query' of the table holds values of different kinds"),
         ({"query": [1.5, 2.5, 3.5]}, TypeError, "column 'query' of the table must hold ids, .* not Float64"),
         ({"query": "q1"}, TypeError, "column 'query' of the table must be a list or an array of values, got 'q1'"),
-        ({"score": [2.0, 1.5]}, ValueError, "must be of the same length, and 'query' has 3 values, 'score' 2"),
+        ({"score": [2.0, 1.5]}, ValueError, "must have the same length, and 'query' has 3 values, 'score' 2"),
         ({"document": [1, 2**70, 3]}, ValueError, "row 2 of the table has a document beyond 64 bits"),
         (
             {"document": np.array([1, 2, 2**63], dtype=np.uint64)},
@@ -188,7 +188,7 @@ def test_beir_qrels(tmp_path: Path) -> None:
         ),
         ("qid,docno,score\nq1,a,1,7\nq1,b,2\n", r"run.csv, line 2: q1,a,1,7: 4 columns where the header has 3"),
         ("qid,docno,score\nq1,a,1\n,b,2\n", r"run.csv, line 3: ,b,2: the line has no query"),
-        ("qid,docno,score\nq1,a,1\nq2,a,1\nq1,a,2\n", r"run.csv, line 4: q1,a,2: document 'a' stands twice for query"),
+        ("qid,docno,score\nq1,a,1\nq2,a,1\nq1,a,2\n", r"run.csv, line 4: q1,a,2: document 'a' appears twice for query"),
     ],
 )
 def test_wrong_lines_are_named(tmp_path: Path, text: str, message: str, compress: Callable[[bytes], bytes]) -> None:

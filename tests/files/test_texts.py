@@ -29,14 +29,14 @@ def test_every_format_holds_the_same_queries(tmp_path: Path, name: str, text: st
 def test_documents_have_their_title_before_them(tmp_path: Path) -> None:
     text = '{"_id": "d1", "title": "A", "text": "b"}\n{"_id": "d2", "title": "", "text": "c"}\n'
     assert rm.read_corpus(saved(tmp_path, text, "corpus.jsonl")) == {"d1": "A b", "d2": "c"}
-    with pytest.raises(ValueError, match=r"line 3: .*document 'd1' comes twice"):
+    with pytest.raises(ValueError, match=r"line 3: .*document 'd1' appears twice"):
         rm.read_corpus(saved(tmp_path, text + text.splitlines()[0], "corpus.jsonl"))
 
 
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("q.tsv", "1\twhy?\n1\thow?\n", r"q.tsv, line 2: 1\thow\?: query '1' comes twice"),
+        ("q.tsv", "1\twhy?\n1\thow?\n", r"q.tsv, line 2: 1\thow\?: query '1' appears twice"),
         ("q.tsv", "1 why?\n", "line 1: .*1 columns where there should be 2"),
         ("q.jsonl", '{"text": "why?"}\n', "line 1: .*there is none of _id, id"),
         ("q.jsonl", '{"_id": "1", "text": 7}\n', "line 1: .*the text must be a string, got 7"),

@@ -91,7 +91,7 @@ def test_scores_are_those_of_python_to_the_last_bit(tmp_path: Path, scores: list
     path.write_text("".join(f"q Q0 d{at} 1 {score} t\n" for at, score in enumerate(scores)))
     strange = [at for at, score in enumerate(scores) if score in UNREADABLE]
     if strange:
-        with pytest.raises(ValueError, match=rf"scores.run, line {strange[0] + 1}: .*is no finite number"):
+        with pytest.raises(ValueError, match=rf"scores.run, line {strange[0] + 1}: .*is not a finite number"):
             rm.read_run(path)
     else:
         assert list(rm.read_run(path)["q"].values()) == [float(score) for score in scores]
@@ -115,13 +115,13 @@ def piece(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
         (3, "q0 Q0 d2 3 19.7 bm25 more", "line 3: .*: 7 columns where a TREC run has 6"),
         (30, "q4 Q0 d29 2 15.8", "line 30: q4 Q0 d29 2 15.8: 5 columns"),
         (30, "q", "line 30: q: 1 column where a TREC run has 6"),
-        (9, "q1 Q0 d8 2 high bm25", "line 9: q1 Q0 d8 2 high bm25: the score 'high' is no finite number"),
-        (9, "q1 Q0 d8 2 nan bm25", "line 9: .*the score 'nan' is no finite number"),
-        (9, "q1 Q0 d8 2 -inf bm25", "line 9: .*the score '-inf' is no finite number"),
-        (9, "q1 Q0 d8 2 1e999 bm25", "line 9: .*the score '1e999' is no finite number"),
-        (14, "q1 Q0 d9 7 1.5 bm25", "line 14: q1 Q0 d9 7 1.5 bm25: document 'd9' stands twice for query 'q1'"),
+        (9, "q1 Q0 d8 2 high bm25", "line 9: q1 Q0 d8 2 high bm25: the score 'high' is not a finite number"),
+        (9, "q1 Q0 d8 2 nan bm25", "line 9: .*the score 'nan' is not a finite number"),
+        (9, "q1 Q0 d8 2 -inf bm25", "line 9: .*the score '-inf' is not a finite number"),
+        (9, "q1 Q0 d8 2 1e999 bm25", "line 9: .*the score '1e999' is not a finite number"),
+        (14, "q1 Q0 d9 7 1.5 bm25", "line 14: q1 Q0 d9 7 1.5 bm25: document 'd9' appears twice for query 'q1'"),
         (5, "q0  d4 5 19.4 bm25", "line 5: q0  d4 5 19.4 bm25: 5 columns"),
-        (1, "query Q0 document rank score tag", "line 1: .*the score 'score' is no finite number"),
+        (1, "query Q0 document rank score tag", "line 1: .*the score 'score' is not a finite number"),
     ],
 )
 def test_a_wrong_line_is_named(write: Write, number: int, line: str, message: str) -> None:
@@ -136,7 +136,7 @@ def test_a_wrong_line_after_empty_ones_has_the_number_an_editor_shows(write: Wri
 
 
 def test_a_line_that_is_no_utf8_is_named(write: Write) -> None:
-    with pytest.raises(ValueError, match=r"some.run, line 2: .*no UTF-8"):
+    with pytest.raises(ValueError, match=r"some.run, line 2: .*not UTF-8"):
         rm.read_run(write(b"q Q0 d 1 2.0 t\nq Q0 \xff\xfe 1 2.0 t\n"))
 
 
@@ -147,9 +147,9 @@ def test_the_wrong_file_is_told_from_the_right_one(write: Write) -> None:
         rm.read_qrels(write("\n".join(LINES)))
     with pytest.raises(ValueError, match=r"some.run is empty"):
         rm.read_run(write(""))
-    with pytest.raises(ValueError, match=r"some.run is empty: it holds nothing but blanks"):
+    with pytest.raises(ValueError, match=r"some.run is empty: it contains nothing but blanks"):
         rm.read_run(write("\n \n"))
-    with pytest.raises(ValueError, match=r"some.run is no text; a TREC run has lines of 6"):
+    with pytest.raises(ValueError, match=r"some.run is not a text file; a TREC run has lines of 6"):
         rm.read_run(write(bytes(range(256)) * 9))
     with pytest.raises(FileNotFoundError, match=r"nowhere.run"):
         rm.read_run("nowhere.run")
@@ -160,7 +160,7 @@ def test_rows_of_a_query_may_stand_apart(write: Write, monkeypatch: pytest.Monke
     path = write("\n".join(sorted(LINES, key=lambda line: line.split()[3])))
     assert dict(rm.read_run(path)) == EXPECTED
     path.write_text(path.read_text() + "\n" + LINES[0])
-    with pytest.raises(ValueError, match=r"some.run, line 31: q0 Q0 d0 1 20.0 bm25: document 'd0' stands twice"):
+    with pytest.raises(ValueError, match=r"some.run, line 31: q0 Q0 d0 1 20.0 bm25: document 'd0' appears twice"):
         rm.read_run(path)
 
 
@@ -182,7 +182,7 @@ def test_a_run_beyond_the_memory_whose_queries_are_torn_is_refused(
 ) -> None:
     monkeypatch.setattr(opening, "PIECE", 100)
     path = write("\n".join([*LINES, "q0 Q0 more 8 1.0 bm25"]))
-    with pytest.raises(ValueError, match=r"the lines of query 'q0' do not stand together.*sort the file by query"):
+    with pytest.raises(ValueError, match=r"the lines of query 'q0' are not consecutive.*sort the file by query"):
         rm.read_run(path, memory=200)
 
 
@@ -192,9 +192,9 @@ def test_qrels_are_read_with_grades_and_their_repeats_refused(write: Write) -> N
         "q1": {"d1": 1.0, "d2": 0.5},
         "q2": {"d1": -1.0},
     }
-    with pytest.raises(ValueError, match=r"some.run, line 3: q1 0 d1 0: document 'd1' stands twice for query 'q1'"):
+    with pytest.raises(ValueError, match=r"some.run, line 3: q1 0 d1 0: document 'd1' appears twice for query 'q1'"):
         rm.read_qrels(write("q1 0 d1 1\nq2 0 d1 1\nq1 0 d1 0\n"))
-    with pytest.raises(ValueError, match=r"some.run, line 1: q1 0 d1 high: the grade 'high' is no finite number"):
+    with pytest.raises(ValueError, match=r"some.run, line 1: q1 0 d1 high: the grade 'high' is not a finite number"):
         rm.read_qrels(write("q1 0 d1 high\n"))
 
 

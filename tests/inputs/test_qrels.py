@@ -84,3 +84,34 @@ def test_columns_can_be_read_once_and_used_again() -> None:
 def test_judgments_that_mean_nothing_are_refused_by_name(qrels: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         rm.Qrels(qrels)
+
+
+@pytest.mark.parametrize("judgments", [{"a": 1, "b": 2}, [{"a": 1}, {"b": 2, "c": 1}]])
+def test_a_part_takes_the_largest_grade_of_the_whole_and_the_original_keeps_its_own(judgments: Any) -> None:
+    qrels = rm.Qrels({"q": judgments})
+    columns = {name: copy.copy(column) for name, column in vars(qrels).items()}
+    part = qrels.with_largest_grade(9)
+    assert (part.largest_grade, qrels.largest_grade) == (9.0, 2.0)
+    assert part.judgments(0) == qrels.judgments(0)
+    assert part.is_flat == qrels.is_flat
+    assert part.documents is qrels.documents
+    for name, column in columns.items():
+        np.testing.assert_array_equal(getattr(qrels, name), column)
+    # RBP of ["b"]: (1 - 0.8) * 2 / largest grade.
+    assert rm.evaluate(part, {"q": ["b"]}, "rbp").means["rbp"] == pytest.approx(0.2 * 2 / 9)
+    assert rm.evaluate(qrels, {"q": ["b"]}, "rbp").means["rbp"] == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(
+    ("grade", "error", "message"),
+    [
+        (1, ValueError, r"between 2, the largest of these judgments, and 2\*\*53, got 1"),
+        (float("nan"), ValueError, "got nan"),
+        (float("inf"), ValueError, "got inf"),
+        ("9", TypeError, r"the largest grade must be a number, got '9' \(str\)"),
+        (True, TypeError, r"the largest grade must be a number, got True \(bool\)"),
+    ],
+)
+def test_a_largest_grade_that_cannot_be_is_refused(grade: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        rm.Qrels({"q": {"a": 2}}).with_largest_grade(grade)

@@ -60,7 +60,7 @@ def test_without_an_id_the_text_is_the_id(dataset: Any) -> None:
         (
             [("what?", ["a"]), ("what?", ["b"])],
             ValueError,
-            r"query 'what\?' stands in rows 1 and 2; give each row its own 'id'",
+            r"query 'what\?' appears in rows 1 and 2; give each row its own 'id'",
         ),
         ([(3, ["a"])], TypeError, "the text of query 3 must be a str, got 3"),
         (

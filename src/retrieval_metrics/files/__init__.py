@@ -1,1 +1,1 @@
-"""Files and DataFrames: read into columns, written from them."""
+"""Files: read into columns, and written from them."""

@@ -1,29 +1,18 @@
-"""The packages of the extra `files`, imported where they are used."""
+"""The zstd module, which older Pythons get from the extra `files`: imported only where it is used."""
 
 from __future__ import annotations
 
 import sys
-from importlib.util import find_spec
 from typing import Any
 
-INSTALL = "pip install 'retrieval-metrics[files]'"
-
-
-def need_polars() -> None:
-    """Raise if polars is not installed.
-
-    Raises:
-        ImportError: If it is not installed; the message holds the command.
-    """
-    if find_spec("polars") is None:
-        raise ImportError(f"reading and writing files and DataFrames needs polars: {INSTALL}")
+from retrieval_metrics.inputs.extra import INSTALL
 
 
 def need_zstd() -> Any:
     """Return the zstd module: that of the standard library, or its backport before Python 3.14.
 
     Raises:
-        ImportError: If it is not installed; the message holds the command.
+        ImportError: If it is not installed; the message contains the command that installs it.
     """
     try:
         if sys.version_info >= (3, 14):

@@ -1,4 +1,4 @@
-"""Which format a file has: by its extension, else by its content, and never by a guess."""
+"""Find the format of a file: by its extension, else by its content, never by a guess."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ TREC_WIDTHS = (4, 6)
 
 
 def format_by_name(path: str | PathLike[str]) -> str | None:
-    """Return the format that the extension says, leaving `.gz` and `.zst` aside; None if it says nothing."""
+    """Return the format that the extension tells, ignoring `.gz` and `.zst`; None if it tells nothing."""
     name = Path(path)
     return EXTENSIONS.get((Path(name.stem) if name.suffix in COMPRESSIONS else name).suffix.lower())
 
 
 def format_of(path: str | PathLike[str], given: str | None) -> str:
-    """Return the format of a file: the given one, else that of the extension, else that of the first line.
+    """Return the format of a file: the given one, else by extension, else by its first line.
 
     Raises:
-        ValueError: If the given format is unknown, the file is empty, or nothing tells the format.
+        ValueError: If the given format is unknown, the file is empty, or its format cannot be told.
     """
     if given is not None:
         return known_format(given)
     by_name = format_by_name(path)
-    # TREC files with tabs are called .tsv too.
+    # TREC files with tabs are named .tsv too.
     return by_name if by_name is not None and by_name != "tsv" else _by_content(path)
 
 
 def known_format(given: str) -> str:
-    """Return a format that was asked for.
+    """Return the format that was asked for.
 
     Raises:
         ValueError: If there is no such format.
@@ -64,13 +64,13 @@ def _by_content(path: str | PathLike[str]) -> str:
     if start.startswith(b"PAR1"):
         return "parquet"
     if b"\x00" in start:
-        raise ValueError(f"{path} is a binary file, and of the binary formats only Parquet is read")
+        raise ValueError(f"{path} is a binary file; the only binary format that is read is Parquet")
     lines = [line for line in start.splitlines() if line.strip()]
     if not lines:
         raise ValueError(f"{path} is empty")
     first = lines[0].strip()
     if first.startswith((b"{", b"[")):
-        # One object a line, or one object of the whole file.
+        # One object per line, or one object that is the whole file.
         return "jsonl" if first.endswith((b"}", b"]")) and len(lines) > 1 else "json"
     fields = first.decode(errors="replace").split("\t")
     if any(field.strip().lower() in QUERY for field in fields):

@@ -13,24 +13,24 @@ if TYPE_CHECKING:
     from os import PathLike
 
 MANY = ("documents", "ranking", "relevant", "relevant_docs", "doc_ids")
-"""What holds all documents of a query in one line."""
+"""The keys under which a line has all documents of its query."""
 
 
 def objects(path: str | PathLike[str]) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """Return the objects of a JSONL file with number and text of their lines.
+    """Return the objects of a JSONL file, each after the number and the text of its line.
 
     Raises:
-        ValueError: If a line is no JSON object, naming it.
+        ValueError: If a line is not a JSON object, naming it.
     """
     for number, line in numbered_lines(path):
         try:
             row = json.loads(line)
         except json.JSONDecodeError as error:
             raise ValueError(
-                f"{at_line(path, number, line)}: this is no JSON: {error.msg} at column {error.colno}"
+                f"{at_line(path, number, line)}: this is not JSON: {error.msg} at column {error.colno}"
             ) from error
         if not isinstance(row, dict):
-            raise ValueError(  # noqa: TRY004  (whatever is wrong in a file is a ValueError)
+            raise ValueError(  # noqa: TRY004  (anything wrong in a file is a ValueError)
                 f"{at_line(path, number, line)}: a line must be an object, such as {{'query': ..., 'document': ...}}"
             )
         yield number, line, row
@@ -40,7 +40,7 @@ def whole(path: str | PathLike[str]) -> dict[str, Any]:
     """Return the one object of a JSON file.
 
     Raises:
-        ValueError: If the file holds no JSON object.
+        ValueError: If the file is not a JSON object.
     """
     with opened(path) as (text, _):
         try:
@@ -50,17 +50,17 @@ def whole(path: str | PathLike[str]) -> dict[str, Any]:
                 f"{path} cannot be read as JSON: {error}; if it has an object per line, say format='jsonl'"
             ) from error
     if not isinstance(content, dict):
-        raise ValueError(  # noqa: TRY004  (whatever is wrong in a file is a ValueError)
+        raise ValueError(  # noqa: TRY004  (anything wrong in a file is a ValueError)
             f"{path} must hold one object that maps each query to its documents, got {type(content).__name__}"
         )
     return content
 
 
 def per_query(path: str | PathLike[str]) -> dict[str, Any] | None:
-    """Return query and documents of a JSONL file with a line per query; None if it has a line per document.
+    """Return the documents of each query of a JSONL file with a line per query; None if it has a line per document.
 
     Raises:
-        ValueError: If a line has neither, or a query comes twice.
+        ValueError: If a line has no documents, or a query appears twice.
     """
     found: dict[str, Any] = {}
     for number, line, row in objects(path):
@@ -72,7 +72,7 @@ def per_query(path: str | PathLike[str]) -> dict[str, Any] | None:
             raise ValueError(f"{at_line(path, number, line)}: there is no list of documents ({', '.join(MANY)}){texts}")
         query = _only(row, QUERY, path, number, line)
         if query in found:
-            raise ValueError(f"{at_line(path, number, line)}: query {query!r} comes twice")
+            raise ValueError(f"{at_line(path, number, line)}: query {query!r} appears twice")
         found[query] = row[many[0]]
     if not found:
         raise ValueError(f"{path} is empty")
@@ -88,10 +88,10 @@ def _only(row: Mapping[str, Any], keys: tuple[str, ...], path: str | PathLike[st
 
 
 def rows(path: str | PathLike[str]) -> dict[str, list[Any]]:
-    """Return a JSONL file with a line per document as columns: those of its first line.
+    """Return a JSONL file with a line per document as columns, named as in its first line.
 
     Raises:
-        ValueError: If a line lacks a column that the first has.
+        ValueError: If a line lacks a key that the first line has.
     """
     usual = {*QUERY, *DOCUMENT, *SCORE, *RANK, *GRADE}
     columns: dict[str, list[Any]] = {}
@@ -100,6 +100,6 @@ def rows(path: str | PathLike[str]) -> dict[str, list[Any]]:
             columns = {key: [] for key in row if key.strip().lower() in usual}
         for key, column in columns.items():
             if key not in row:
-                raise ValueError(f"{at_line(path, number, line)}: there is no {key!r}, which the lines before have")
+                raise ValueError(f"{at_line(path, number, line)}: there is no {key!r}, which the lines before it have")
             column.append(row[key])
     return columns

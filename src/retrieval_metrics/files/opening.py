@@ -1,4 +1,4 @@
-"""Open a file, compressed or not, and hand it out in pieces of whole lines."""
+"""Open a file, compressed or not, and read it in pieces of whole lines."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 PIECE = 4 << 20
-"""Bytes of text handled at once: small enough for the processor's cache, large enough that nothing else counts."""
+"""Bytes of text read at once: small enough for the processor's cache, large enough to make other costs negligible."""
 
 
 @contextmanager
 def opened(path: str | PathLike[str]) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
-    """Open a file for reading: its text, and the file itself, which knows how far one has come.
+    """Open a file for reading: its text, and the file itself, whose position tells the progress.
 
     Raises:
         ValueError: If compressed data is damaged or ends too early.
@@ -69,7 +69,7 @@ def pieces(path: str | PathLike[str], advance: Callable[[int], None] | None = No
 
 
 def first_lines(path: str | PathLike[str], size: int = 1 << 16) -> bytes:
-    """Return the beginning of a file's text."""
+    """Return the beginning of the text of a file."""
     with opened(path) as (text, _):
         start: bytes = text.read(size)
         return start.removeprefix(BYTE_ORDER_MARK)
@@ -79,7 +79,7 @@ def numbered_lines(path: str | PathLike[str]) -> Iterator[tuple[int, str]]:
     """Return the lines of a text that are not blank, numbered from 1.
 
     Raises:
-        ValueError: If a line is no UTF-8.
+        ValueError: If a line is not UTF-8.
     """
     number = 0
     for piece in pieces(path):
@@ -93,15 +93,15 @@ def decoded(line: bytes, path: str | PathLike[str], number: int) -> str:
     """Return a line as text.
 
     Raises:
-        ValueError: If it is no UTF-8, naming the line.
+        ValueError: If it is not UTF-8, naming the line.
     """
     try:
         return line.decode()
     except UnicodeDecodeError as error:
-        raise ValueError(f"{at_line(path, number, repr(line[:200]))}: it is no UTF-8 text ({error.reason})") from error
+        raise ValueError(f"{at_line(path, number, repr(line[:200]))}: it is not UTF-8 text ({error.reason})") from error
 
 
 def at_line(path: str | PathLike[str], number: int, line: str) -> str:
     """Return how an error names a line: file, number, and the line itself."""
-    shown = line if len(line) <= 200 else line[:200] + "..."  # noqa: PLR2004  (a few lines of a terminal)
+    shown = line if len(line) <= 200 else line[:200] + "..."  # noqa: PLR2004  (about two lines of a terminal)
     return f"{path}, line {number}: {shown}"

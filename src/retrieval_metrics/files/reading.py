@@ -1,4 +1,4 @@
-"""Read judgments, runs and texts from files and DataFrames."""
+"""Read judgments and runs from files and DataFrames."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from retrieval_metrics.files import formats, json_files, tables
-from retrieval_metrics.files.extra import need_polars
 from retrieval_metrics.files.opening import at_line
+from retrieval_metrics.files.rankings import run_of_mapping
 from retrieval_metrics.files.trec import QRELS, RUN, line_of_repeat, parts
+from retrieval_metrics.inputs.extra import need_polars
+from retrieval_metrics.inputs.frame_columns import is_frame
+from retrieval_metrics.inputs.frames import qrels_batch, run_batch
 from retrieval_metrics.inputs.grouping import first_repeat, regrouped, whole_queries
 from retrieval_metrics.inputs.progress import progress
 from retrieval_metrics.inputs.qrels import Qrels
@@ -21,13 +24,13 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from retrieval_metrics.files.trec import Layout
-    from retrieval_metrics.inputs.run import Batch
+    from retrieval_metrics.inputs.batch import Batch
 
     Advance = Callable[[int], None]
 
 DEFAULT_MEMORY = 2 * 1024**3
 SHARE_OF_MEMORY = 4
-"""A run takes at most a quarter of the machine's memory unless more is allowed."""
+"""By default a run takes at most a quarter of the machine's memory."""
 
 
 def read_qrels(
@@ -45,12 +48,12 @@ def read_qrels(
               query per line (`{"query": "q1", "documents": ["d1", "d7"]}`).
 
             Any of them may be compressed (`.gz`, `.zst`).
-        format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"` or `"parquet"`, where neither the extension nor the
-            content tells.
-        columns: The names of the columns `query`, `document` and `grade` where they are not the usual ones.
+        format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"` or `"parquet"`, if neither the extension nor the
+            content tells it.
+        columns: The names of the columns `query`, `document` and `grade`, if they differ from the usual ones.
 
     Raises:
-        ValueError: If something in it is wrong; the message holds the file, the line, and what it says.
+        ValueError: If something in it is wrong; the message names the file and the line, and quotes it.
         ImportError: If polars is not installed.
 
     Example:
@@ -62,8 +65,8 @@ def read_qrels(
         <Qrels: 2 queries, 3 judgments, 3 groups>
     """
     need_polars()
-    if tables.is_frame(source):
-        return tables.qrels_of_frame(source, columns)
+    if is_frame(source):
+        return Qrels.from_frame(source, columns=columns)
     kind = formats.format_of(source, format)
     _refuse_columns(kind, columns, source)
     if kind == "trec":
@@ -74,8 +77,8 @@ def read_qrels(
         judgments = json_files.per_query(source)
         if judgments is not None:
             return Qrels(judgments)
-        return tables.qrels_of_frame(json_files.rows(source), columns, str(source))
-    return tables.qrels_of_frame(tables.read_table(source, kind), columns, str(source), _line(source, kind))
+        return Qrels.from_batch(qrels_batch(json_files.rows(source), columns, str(source)))
+    return Qrels.from_batch(qrels_batch(tables.read_table(source, kind), columns, str(source), _line(source, kind)))
 
 
 def read_run(
@@ -86,7 +89,7 @@ def read_run(
     memory: int | None = None,
     show_progress: bool = False,
 ) -> Run:
-    r"""Read what was retrieved, into columns; no dict of dicts stands in between.
+    r"""Read a run into columns, without a dict of dicts in between.
 
     Args:
         source: The path of a file, or a DataFrame (pandas, polars, Arrow) with a row per retrieved document. Files are
@@ -98,17 +101,17 @@ def read_run(
               (`{"query": "q1", "documents": ["d1", "d7"]}`).
 
             Any of them may be compressed (`.gz`, `.zst`).
-        format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"` or `"parquet"`, where neither the extension nor the
-            content tells.
-        columns: The names of the columns `query`, `document`, `score` and `rank` where they are not the usual ones.
-        memory: How many bytes the columns of a TREC run may take; a quarter of the machine's memory unless given. A
-            larger one, if the lines of each query stand together, is checked and then read anew at every use
-            (`StreamedRun`), a few thousand lines at a time.
+        format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"` or `"parquet"`, if neither the extension nor the
+            content tells it.
+        columns: The names of the columns `query`, `document`, `score` and `rank`, if they differ from the usual ones.
+        memory: How many bytes the columns of a TREC run may take; by default a quarter of the machine's memory. A
+            larger run is checked and then read again at every use (`StreamedRun`), a few thousand lines at a time; the
+            lines of each query must be consecutive in it.
         show_progress: Show a progress bar on stderr; needs rich.
 
     Raises:
-        ValueError: If something in it is wrong; the message holds the file, the line, and what it says. A document that
-            stands twice in a scored query is wrong.
+        ValueError: If something in it is wrong, such as a document that appears twice in a scored query; the message
+            names the file and the line, and quotes it.
         ImportError: If polars is not installed, or a progress bar is wanted and rich is not.
 
     Example:
@@ -121,24 +124,24 @@ def read_run(
         (<Run: 1 queries, 2 documents>, {'d7': 9.5, 'd3': 8.25})
     """
     need_polars()
-    if tables.is_frame(source):
-        return tables.run_of_frame(source, columns)
+    if is_frame(source):
+        return Run.from_frame(source, columns=columns)
     kind = formats.format_of(source, format)
     _refuse_columns(kind, columns, source)
     if kind == "trec":
         return _trec_run(source, _budget() if memory is None else memory, show_progress=show_progress)
     if kind == "json":
-        return tables.run_of_mapping(json_files.whole(source), str(source))
+        return run_of_mapping(json_files.whole(source), str(source))
     if kind == "jsonl":
         rankings = json_files.per_query(source)
         if rankings is not None:
-            return tables.run_of_mapping(rankings, str(source))
-        return tables.run_of_frame(json_files.rows(source), columns, str(source))
-    return tables.run_of_frame(tables.read_table(source, kind), columns, str(source), _line(source, kind))
+            return run_of_mapping(rankings, str(source))
+        return Run([run_batch(json_files.rows(source), columns, str(source))])
+    return Run([run_batch(tables.read_table(source, kind), columns, str(source), _line(source, kind))])
 
 
 def _line(path: str | PathLike[str], kind: str) -> Callable[[int], str] | None:
-    """Return what names the line of a row, for files that have lines."""
+    """Return the function that names the line of a row, for files that have lines."""
     return partial(tables.line_at, path, kind) if kind in tables.SEPARATORS else None
 
 
@@ -148,11 +151,10 @@ def _refuse_columns(kind: str, columns: Mapping[str, str] | None, source: Any) -
 
 
 def _trec_qrels(path: str | PathLike[str]) -> Qrels:
-    batches = list(whole_queries(parts(path, QRELS)))
-    batch = regrouped(batches)
+    batch = regrouped(whole_queries(parts(path, QRELS)))
     if (row := first_repeat(batch)) is not None:
         _refuse_repeat(path, QRELS, batch, row)
-    return Qrels.from_grouped(batch.queries, batch.bounds, batch.documents.to_list(), batch.scores)
+    return Qrels.from_batch(batch)
 
 
 def _trec_run(path: str | PathLike[str], memory: int, *, show_progress: bool) -> Run:
@@ -162,7 +164,7 @@ def _trec_run(path: str | PathLike[str], memory: int, *, show_progress: bool) ->
     torn: Any = None
     label = f"reading {Path(path).name}"
     with progress(label, Path(path).stat().st_size, enabled=show_progress, in_bytes=True) as advance:
-        # A pipe has no place in a file to report, so nothing is asked of it where nothing is shown.
+        # A pipe cannot tell its position, so it is only asked when a bar is shown.
         for number, batch in enumerate(_batches(path, advance if show_progress else None)):
             for at, query in enumerate(batch.queries):
                 if index.setdefault(query, (number, at)) != (number, at) and torn is None:
@@ -194,14 +196,14 @@ def _batches(path: str | PathLike[str], advance: Advance | None = None) -> Itera
 def _budget() -> int:
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // SHARE_OF_MEMORY
-    except (AttributeError, ValueError, OSError):  # systems that do not say how much memory they have
+    except (AttributeError, ValueError, OSError):  # systems that do not tell how much memory they have
         return DEFAULT_MEMORY
 
 
 def _refuse_torn(path: str | PathLike[str], query: Any, memory: int) -> NoReturn:
     raise ValueError(
-        f"{path} takes more than the {memory:,} bytes that memory= allows, and the lines of query {query!r} do not "
-        "stand together, so it cannot be streamed; allow more, or sort the file by query (sort -s -k 1,1)"
+        f"{path} takes more than the {memory:,} bytes that memory= allows, and the lines of query {query!r} are not "
+        "consecutive, so it cannot be streamed; allow more, or sort the file by query (sort -s -k 1,1)"
     )
 
 
@@ -209,5 +211,5 @@ def _refuse_repeat(path: str | PathLike[str], layout: Layout, batch: Batch, row:
     query = batch.query_of(row)
     number, line = line_of_repeat(path, layout, query, batch.documents[row])
     raise ValueError(
-        f"{at_line(path, number, line)}: document {batch.documents[row]!r} stands twice for query {query!r}"
+        f"{at_line(path, number, line)}: document {batch.documents[row]!r} appears twice for query {query!r}"
     )

@@ -23,13 +23,13 @@ def read_queries(path: str | PathLike[str]) -> dict[str, str]:
     Args:
         path: JSONL (BEIR's `queries.jsonl`: `{"_id": "q1", "text": "..."}`), JSON (`{"q1": "..."}`), CSV or Parquet
             with a column of ids and one of texts, or TSV: with such a header, or without one, as in MS MARCO's
-            `queries.tsv`, where the id stands before the first tab. May be compressed (`.gz`, `.zst`).
+            `queries.tsv`, where the id comes before the tab. May be compressed (`.gz`, `.zst`).
 
     Returns:
         The text of each query by its id, in the order of the file.
 
     Raises:
-        ValueError: If an id is missing or comes twice, or a text is missing; the message holds file, line and content.
+        ValueError: If an id is missing or appears twice, or a text is missing; the message names the file and the line.
 
     Example:
         >>> from pathlib import Path
@@ -42,7 +42,7 @@ def read_queries(path: str | PathLike[str]) -> dict[str, str]:
     texts: dict[str, str] = {}
     for where, query, text in _entries(path):
         if query in texts:
-            raise ValueError(f"{where}: query {query!r} comes twice")
+            raise ValueError(f"{where}: query {query!r} appears twice")
         texts[query] = text
     if not texts:
         raise ValueError(f"{path} is empty")
@@ -50,14 +50,14 @@ def read_queries(path: str | PathLike[str]) -> dict[str, str]:
 
 
 def read_corpus(path: str | PathLike[str]) -> dict[str, str]:
-    r"""Read the texts of documents, each with its title before it.
+    r"""Read the texts of documents, each after its title.
 
     Args:
         path: JSONL (BEIR's `corpus.jsonl`: `{"_id": "d1", "title": "...", "text": "..."}`), or any file that
             `read_queries` reads.
 
     Returns:
-        Per document its title and text, joined by a blank where there is a title.
+        The text of each document by its id, preceded by its title and a blank if it has a title.
 
     Raises:
         ValueError: As `read_queries`.
@@ -68,7 +68,7 @@ def read_corpus(path: str | PathLike[str]) -> dict[str, str]:
     for number, line, row in objects(path):
         document, text = _id_and_text(row, at_line(path, number, line))
         if document in texts:
-            raise ValueError(f"{at_line(path, number, line)}: document {document!r} comes twice")
+            raise ValueError(f"{at_line(path, number, line)}: document {document!r} appears twice")
         texts[document] = f"{row['title']} {text}" if row.get("title") else text
     return texts
 

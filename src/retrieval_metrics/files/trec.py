@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 BLANK = 32
 LETTERS = bytes(range(BLANK + 1, 256))
-"""What columns are made of; everything else separates them."""
+"""The bytes that columns consist of; all others separate them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +30,10 @@ class Layout:
     """The columns of a file.
 
     Attributes:
-        name: What such a file is called, with its verb.
+        name: How a message begins that says what columns such a file has.
         fields: The names of all columns.
-        value: Which column holds the number: the score or the grade.
-        hint: What a file with another number of columns probably is.
+        value: The name of the numeric column: the score or the grade.
+        hint: What a file with this number of columns probably is.
     """
 
     name: str
@@ -68,8 +68,8 @@ def parts(path: str | PathLike[str], layout: Layout, advance: Callable[[int], No
     """Return query, document and value of successive rows.
 
     Raises:
-        ValueError: If a line has another number of columns, or a value that is no finite number; the message holds the
-            file, the number of the line, and the line.
+        ValueError: If a line has the wrong number of columns, or a value that is not a finite number; the message names
+            the file and the line, and quotes it.
     """
     line, rows = 1, 0
     for piece in pieces(path, advance):
@@ -83,11 +83,11 @@ def parts(path: str | PathLike[str], layout: Layout, advance: Callable[[int], No
         line += lines
         rows += len(part[0])
     if not rows:
-        raise ValueError(f"{path} is empty: it holds nothing but blanks")
+        raise ValueError(f"{path} is empty: it contains nothing but blanks")
 
 
 def _tidied(piece: bytes) -> bytes:
-    """Return lines with one blank between columns, none at the ends, and no line that is empty."""
+    """Return lines with one blank between columns, none at the ends, and without empty lines."""
     text = piece.replace(b"\r\n", b"\n").replace(b"\t", b" ")
     while b"  " in text:
         text = text.replace(b"  ", b" ")
@@ -98,10 +98,10 @@ def _tidied(piece: bytes) -> bytes:
 
 
 def _parse_regular(text: bytes, layout: Layout) -> Part | None:
-    """Return the columns of lines whose columns all are separated by one blank; None if anything is not as it should.
+    """Return the columns of lines whose columns are all separated by one blank; None if anything is irregular.
 
-    polars checks neither the columns that it leaves out nor their number, so that is done before: between two
-    separators there is something, and every n-th is the end of a line.
+    polars checks neither the columns that it leaves out nor their number, so that is checked first: no two separators
+    are adjacent, and every n-th is the end of a line.
     """
     import polars as pl
 
@@ -124,7 +124,7 @@ def _parse_regular(text: bytes, layout: Layout) -> Part | None:
 
 
 def _parse_line_by_line(piece: bytes, layout: Layout, path: str | PathLike[str], line: int) -> Part:
-    """Read lines that are not regular, and complain about the first that is wrong."""
+    """Read irregular lines, and raise at the first that is wrong."""
     import polars as pl
 
     columns: tuple[list[str], list[str], list[float]] = ([], [], [])
@@ -148,13 +148,15 @@ def _number(field: str, layout: Layout, raw: bytes, path: str | PathLike[str], l
         number = math.nan
     if not math.isfinite(number):
         where = at_line(path, line, raw.decode(errors="replace").rstrip("\r"))
-        raise ValueError(f"{where}: the {layout.value} {field!r} is no finite number; {layout.name} {_columns(layout)}")
+        raise ValueError(
+            f"{where}: the {layout.value} {field!r} is not a finite number; {layout.name} {_columns(layout)}"
+        )
     return number
 
 
 def _refuse_columns(raw: bytes, found: int, layout: Layout, path: str | PathLike[str], line: int) -> NoReturn:
     if b"\x00" in raw:
-        raise ValueError(f"{path} is no text; {layout.name} lines of {_columns(layout)}")
+        raise ValueError(f"{path} is not a text file; {layout.name} lines of {_columns(layout)}")
     where = at_line(path, line, raw.decode(errors="replace").rstrip("\r"))
     columns = f"{found} column" if found == 1 else f"{found} columns"
     raise ValueError(f"{where}: {columns} where {layout.name} {_columns(layout)}{layout.hint.get(found, '')}")
@@ -165,7 +167,7 @@ def _columns(layout: Layout) -> str:
 
 
 def line_of_repeat(path: str | PathLike[str], layout: Layout, query: Any, document: Any) -> tuple[int, str]:
-    """Return number and text of the second line with this query and document; the file is known to have one."""
+    """Return number and text of the second line with this query and document, which must exist."""
     wanted = str(document).encode()
     query_at, document_at, _ = layout.used
     seen, line = 0, 1

@@ -1,4 +1,4 @@
-"""Write runs and judgments to files, in every format that is read."""
+"""Write runs and judgments to files, in every format that can be read."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.files.extra import need_polars, need_zstd
+from retrieval_metrics.files.extra import need_zstd
 from retrieval_metrics.files.formats import format_by_name, known_format
-from retrieval_metrics.files.tables import SEPARATORS, run_of_mapping
+from retrieval_metrics.files.rankings import run_of_mapping
+from retrieval_metrics.files.tables import SEPARATORS
+from retrieval_metrics.inputs.extra import need_polars
 from retrieval_metrics.inputs.grouping import first_repeat
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.run import Run
@@ -22,8 +24,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from retrieval_metrics.inputs.batch import Batch
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.inputs.run import Batch
     from retrieval_metrics.types import QrelsMapping, RunMapping
 
 
@@ -35,14 +37,14 @@ def write_run(
     Args:
         run: What `evaluate` takes: per query documents with scores, or documents best first; or a `Run`.
         path: The file; a further `.gz` or `.zst` compresses it.
-        format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"` or `"parquet"`, where the extension does not tell. TREC
+        format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"` or `"parquet"`, if the extension does not tell it. TREC
             files are ordered as trec_eval orders them, and a ranking without scores gets n, n - 1, ..., 1 there; CSV,
             TSV and Parquet have a column `score` or `rank`.
         tag: The name of the run, the last column of a TREC file.
 
     Raises:
-        ValueError: If the format is unknown, or the run cannot be written in it: a TREC file holds no blanks in ids, no
-            document twice and no empty ranking, and a table has scores for all queries or for none.
+        ValueError: If the format is unknown, or the run cannot be written in it: a TREC file cannot have blanks in ids,
+            repeated documents or empty rankings, and a table has scores for all queries or for none.
         ImportError: If polars is not installed.
 
     Example:
@@ -74,12 +76,12 @@ def write_qrels(qrels: QrelsMapping | Qrels, path: str | PathLike[str], *, forma
     Args:
         qrels: What `evaluate` takes.
         path: The file; a further `.gz` or `.zst` compresses it.
-        format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"` or `"parquet"`, where the extension does not tell. TSV
+        format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"` or `"parquet"`, if the extension does not tell it. TSV
             is BEIR's: `query-id`, `corpus-id`, `score`.
 
     Raises:
-        ValueError: If the format is unknown, or the judgments cannot be written in it: only JSON and JSONL hold groups
-            and queries without judgments, and a TREC file holds no blanks in ids.
+        ValueError: If the format is unknown, or the judgments cannot be written in it: only JSON and JSONL can have
+            groups and queries without judgments, and a TREC file cannot have blanks in ids.
         ImportError: If polars is not installed.
 
     Example:
@@ -97,13 +99,13 @@ def write_qrels(qrels: QrelsMapping | Qrels, path: str | PathLike[str], *, forma
         _write_json(path, kind, ((query, truth.judgments(at)) for at, query in enumerate(truth.queries)))
         return
     if not truth.is_flat:
-        raise ValueError(f"{kind} files hold no groups of documents; write .json or .jsonl")
+        raise ValueError(f"{kind} files cannot have groups of documents; write .json or .jsonl")
     import polars as pl
 
     queries = [truth.queries[at] for at in truth.document_query.tolist()]
     if len(set(queries)) < len(truth.queries):
         bare = next(query for query in truth.queries if query not in set(queries))
-        raise ValueError(f"{kind} files hold no query without judgments, such as {bare!r}; write .json or .jsonl")
+        raise ValueError(f"{kind} files cannot have a query without judgments, such as {bare!r}; write .json or .jsonl")
     grades = pl.Series(truth.document_grade)
     if not (truth.document_grade % 1).any():
         grades = grades.cast(pl.Int64)
@@ -130,10 +132,10 @@ def _trec_frame(batch: Batch, tag: str, path: str | PathLike[str]) -> pl.DataFra
     sizes = np.diff(batch.bounds)
     if not sizes.all():
         raise ValueError(
-            f"a TREC file holds no empty ranking, such as that of query {batch.queries[int(sizes.argmin())]!r}"
+            f"a TREC file cannot have an empty ranking, such as that of query {batch.queries[int(sizes.argmin())]!r}"
         )
     if batch.scores is None and (row := first_repeat(batch)) is not None:
-        raise ValueError(f"a TREC file holds no document twice in a query, such as {batch.documents[row]!r}")
+        raise ValueError(f"a TREC file cannot have a document twice in a query, such as {batch.documents[row]!r}")
     number = np.repeat(np.arange(len(sizes)), sizes)
     place = np.arange(len(number)) - batch.bounds[number]
     scores = sizes[number] - place if batch.scores is None else batch.scores
@@ -182,7 +184,7 @@ def _require_no_tabs(frame: pl.DataFrame, path: str | PathLike[str]) -> None:
 
     for column in frame.iter_columns():
         if column.dtype == pl.String and (wrong := column.str.contains(r"[\t\r\n]")).any():
-            raise ValueError(f"an id in {path} must hold no tab and no line break, got {column.filter(wrong)[0]!r}")
+            raise ValueError(f"an id in {path} must not contain a tab or a line break, got {column.filter(wrong)[0]!r}")
 
 
 def _write_frames(path: str | PathLike[str], kind: str, frames: Iterator[pl.DataFrame]) -> None:
@@ -222,7 +224,7 @@ def _write_json(path: str | PathLike[str], kind: str, entries: Iterator[tuple[An
 
 @contextmanager
 def _writing(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a file beside its final place, and put it there once it is whole: a failure leaves what was there before."""
+    """Write beside the final path, and move the file there once it is complete: a failure leaves the old file."""
     final = Path(path)
     partial = final.with_name(f".{final.name}.partial")
     try:

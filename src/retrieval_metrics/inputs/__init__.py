@@ -1,1 +1,1 @@
-"""What users hold: judgments, runs, queries, files."""
+"""What users bring: judgments, runs, queries, retrieved items and the sources of chunks."""

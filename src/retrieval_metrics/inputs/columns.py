@@ -25,18 +25,18 @@ def find_columns(
     """Return the column of each role.
 
     Args:
-        names: The columns there are.
-        wanted: Which roles are looked for, such as `query`; True where there must be a column.
-        columns: Which column has which role, where the user says so.
+        names: The names of all columns.
+        wanted: The roles to look for, such as `query`, and whether each must have a column.
+        columns: The columns of the roles that the user names.
         source: What is read, for the messages.
 
     Raises:
-        ValueError: If a column is not there, or two could be meant.
+        ValueError: If a column is missing, or two could be meant.
     """
     there = list(names)
     given = dict(columns or {})
     if unknown := [role for role in given if role not in wanted]:
-        raise ValueError(f"columns= knows {', '.join(wanted)}, not {unknown[0]!r}")
+        raise ValueError(f"columns= takes {', '.join(wanted)}, not {unknown[0]!r}")
     found: dict[str, str] = {}
     for role, required in wanted.items():
         if role in given:

@@ -1,4 +1,4 @@
-"""From rows to whole queries: cut columns where the query changes, and find documents that stand twice in one."""
+"""From rows to whole queries: cut columns where the query changes, and find repeated documents."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.inputs.run import Batch
+from retrieval_metrics.inputs.batch import Batch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,26 +21,26 @@ ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 def stretches(queries: pl.Series) -> IntArray:
-    """Return the rows at which another query begins than that of the row before; the first is 0."""
+    """Return the rows at which another query begins; the first is 0."""
     changes: IntArray = np.flatnonzero((queries[1:] != queries[:-1]).to_numpy()) + 1
     return np.concatenate([[0], changes])
 
 
 def batch_of(queries: pl.Series, documents: pl.Series, scores: FloatArray | None) -> Batch:
-    """Return rows as a batch, in which a query may still occur in several places."""
+    """Return rows as a batch, in which a query may still occur more than once."""
     starts = stretches(queries)
     return Batch(queries.gather(starts).to_list(), np.append(starts, len(queries)), documents, scores)
 
 
 def grouped(queries: pl.Series, documents: pl.Series, scores: FloatArray | None) -> Batch:
-    """Return rows as a batch in which every query has its rows together, in the order they had."""
+    """Return rows as a batch in which every query has its rows together, in their original order."""
     starts = stretches(queries)
     return _gathered(queries.gather(starts), np.append(starts, len(queries)), documents, scores)
 
 
 def regrouped(batches: Iterable[Batch]) -> Batch:
-    """Return one batch in which every query has its rows together, in the order they had."""
-    import polars as pl  # noqa: PLC0415  (an extra; whoever holds a batch has it)
+    """Return one batch in which every query has its rows together, in their original order."""
+    import polars as pl  # noqa: PLC0415  (an extra; installed wherever there is a batch)
 
     parts = list(batches)
     names = pl.Series([query for part in parts for query in part.queries])
@@ -53,7 +53,7 @@ def regrouped(batches: Iterable[Batch]) -> Batch:
 
 
 def _gathered(names: pl.Series, bounds: IntArray, documents: pl.Series, scores: FloatArray | None) -> Batch:
-    """Return stretches of rows with those of the same query behind each other; stretch `i` is of query `names[i]`."""
+    """Return stretches of rows with those of a query next to each other; stretch `i` belongs to query `names[i]`."""
     import polars as pl  # noqa: PLC0415  (as above)
 
     of_query = pl.DataFrame({"query": names, "at": np.arange(len(names))}).group_by("query", maintain_order=True)
@@ -70,7 +70,7 @@ def _gathered(names: pl.Series, bounds: IntArray, documents: pl.Series, scores: 
 
 
 def whole_queries(parts: Iterable[tuple[pl.Series, pl.Series, FloatArray]]) -> Iterator[Batch]:
-    """Cut rows that come in pieces so that a query whose rows stand together is in one batch.
+    """Cut rows that arrive in parts so that a query whose rows are consecutive is in one batch.
 
     Args:
         parts: Query, document and score of successive rows.
@@ -86,7 +86,7 @@ def whole_queries(parts: Iterable[tuple[pl.Series, pl.Series, FloatArray]]) -> I
         row = int(batch.bounds[whole])
         if whole:
             yield Batch(batch.queries[:whole], batch.bounds[: whole + 1], batch.documents[:row], _cut(batch, 0, row))
-        # The next part may go on with the last query.
+        # The next part may continue the last query.
         kept = Batch(batch.queries[whole:], batch.bounds[whole:] - row, batch.documents[row:], _cut(batch, row, None))
     if kept is not None:
         yield kept
@@ -97,8 +97,8 @@ def _cut(batch: Batch, start: int, end: int | None) -> FloatArray | None:
 
 
 def _joined(kept: Batch, batch: Batch) -> Batch:
-    """Return the rows of one query with a batch behind them, which may go on with it."""
-    import polars as pl  # noqa: PLC0415  (an extra; whoever holds a batch has it)
+    """Return the rows of one query followed by a batch, which may continue that query."""
+    import polars as pl  # noqa: PLC0415  (an extra; installed wherever there is a batch)
 
     more = kept.queries[0] == batch.queries[0]
     bounds = np.append(0, batch.bounds[1 if more else 0 :] + len(kept.documents))
@@ -111,20 +111,20 @@ def _joined(kept: Batch, batch: Batch) -> Batch:
 
 
 def first_repeat(batch: Batch) -> int | None:
-    """Return the first row whose document stands in its query before; None if there is none.
+    """Return the first row whose document appears earlier in its query; None if there is none.
 
-    Every row writes its number into a table at the place its hash names; a row that finds another number there has the
-    same document as another row, or shares its place by chance. Only those few are compared.
+    Every row writes its number into a table, into the slot that its hash picks. A row that finds another number there
+    has the same document as another row, or shares its slot by chance; only those few are compared.
     """
     rows = len(batch.documents)
     salt = np.arange(len(batch.queries), dtype=np.uint64) * ODD
     hashes = batch.documents.hash().to_numpy() + np.repeat(salt, np.diff(batch.bounds))
     bits = rows.bit_length() + 3
-    place = (hashes >> np.uint64(64 - bits)).view(np.int64)
+    slot = (hashes >> np.uint64(64 - bits)).view(np.int64)
     number = np.arange(rows, dtype=np.int32 if rows < LARGEST_INT32 else np.int64)
     table = np.empty(1 << bits, number.dtype)
-    table[place] = number
-    holder = table[place]
+    table[slot] = number
+    holder = table[slot]
     crowded = np.flatnonzero(holder != number)
     others = np.sort(hashes[crowded])
     if not ((hashes[crowded] == hashes[holder[crowded]]).any() or (others[1:] == others[:-1]).any()):

@@ -1,4 +1,4 @@
-"""What may be true of a query besides ids: quotes, texts, places, properties."""
+"""What can be relevant besides ids: quotes, texts, spans of a source, properties."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 
 
 class Piece:
-    """A piece of the truth that is no id: what a retrieved item must hold, cover or be."""
+    """What is relevant, where it is not an id: what a retrieved item must contain, cover or be."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Quote(Piece):
-    r"""A text that must be there, in one piece: the retrieved item that contains it satisfies it.
+    r"""A text that a retrieved item must contain in one piece.
 
     Compared after NFKC, without case and white space, and with one form of quotation marks and hyphens, so line breaks,
-    ligatures and typography do not matter. A quote that a chunk boundary cuts is in no chunk: a `Span` survives that.
+    ligatures and typography do not matter. A quote cut by a chunk boundary is in neither chunk; a `Span` survives that.
 
     Attributes:
         text: The words; short ones occur by chance (see `Matching.shortest_quote`).
@@ -38,11 +38,11 @@ class Quote(Piece):
 
 @dataclass(frozen=True, slots=True)
 class Text(Piece):
-    """A whole reference text: satisfied once the retrieved items together hold enough of its words in runs.
+    """A whole reference text: satisfied once the retrieved items together contain enough of its words in runs.
 
-    A word is held where a run of words around it stands in an item the same way (see `Matching.text_run`); case,
-    punctuation and white space do not matter. A chunk inside a long reference adds to what is covered, and the
-    reference is satisfied by the chunk that completes `Matching.share` of it.
+    A word counts as contained if a run of words around it appears unchanged in an item (see `Matching.text_run`); case,
+    punctuation and white space do not matter. A chunk inside a long reference adds to what is covered, and the chunk
+    that completes `Matching.share` of the reference satisfies it.
 
     Attributes:
         text: The reference, such as a chunk of the index the judgments were made on.
@@ -67,14 +67,14 @@ class Text(Piece):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Span(Piece):
-    """A place in a source: satisfied once the retrieved items together cover enough of it, however it is cut.
+    """A part of a source: satisfied once the retrieved items together cover enough of it, however it is cut.
 
     Attributes:
-        source: What the offsets count in, as the retrieved items name it.
+        source: The name of the source, as the retrieved items give it.
         start: Offset of the first character, from 0.
-        end: Offset behind the last character.
-        uncertain: Whether what is relevant lies somewhere in it rather than filling it, as in a span that `relabel`
-            made of an old chunk. No part of what makes two spans equal.
+        end: Offset after the last character.
+        uncertain: Whether what is relevant is somewhere inside it rather than all of it, as in a span that `relabel`
+            made from an old chunk. Ignored when spans are compared.
 
     Example:
         >>> import retrieval_metrics as rm
@@ -116,7 +116,7 @@ class Span(Piece):
 class Metadata(Piece):
     """Properties a retrieved item must have, all of them: the page of a file, a section, a product.
 
-    `source` is the item's own source, or what its metadata call so; every other name is looked up in its metadata.
+    `source` is compared with the item's own source if it has one; everything else is looked up in its metadata.
 
     Attributes:
         values: Names and values, sorted by name.

@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 @contextmanager
 def progress(label: str, total: int, *, enabled: bool, in_bytes: bool = False) -> Iterator[Callable[[int], None]]:
-    """Show a bar, and hand out what sets it: a function of how much is done.
+    """Show a progress bar, and yield the function that updates it with how much is done.
 
     Args:
         label: What is being done.
         total: How much there is to do.
-        enabled: Without it nothing is shown and nothing is needed.
-        in_bytes: Count in bytes rather than in pieces.
+        enabled: Whether to show it; if not, rich is not needed.
+        in_bytes: Whether the total is a number of bytes.
 
     Raises:
         ImportError: If a bar is wanted and rich is not installed.

@@ -1,26 +1,25 @@
-"""Relevance judgments as users hold them, read once into columns."""
+"""Relevance judgments in columns."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from copy import copy
 from functools import cached_property
-from itertools import repeat
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from retrieval_metrics.checks import id_kind
+from retrieval_metrics.inputs.grades import LARGEST_GRADE, finite_grades, grade_column
+from retrieval_metrics.inputs.judgments import JudgmentReader
 from retrieval_metrics.inputs.pieces import Piece
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from retrieval_metrics.types import DocumentId, FloatArray, IntArray, Judgments, QrelsMapping, QueryId, Relevant
-
-LARGEST_GRADE = 2.0**53
-"""Beyond this a float no longer holds every integer, and no scale of relevance is meant."""
+    from retrieval_metrics.inputs.batch import Batch
+    from retrieval_metrics.types import FloatArray, IntArray, Judgments, QrelsMapping, QueryId, Relevant
 
 
 class Qrels:
@@ -34,14 +33,14 @@ class Qrels:
         documents: The judged documents, by id or as pieces such as quotes, query by query; each once per query.
         bounds: Query `i` owns `documents[bounds[i]:bounds[i + 1]]`.
         document_query: Shape (documents,), the query of each document, as its position in `queries`.
-        document_grade: Shape (documents,), the grade of each document: its largest where it is in several groups.
+        document_grade: Shape (documents,), the grade of each document: its largest if it is in several groups.
         group_query: Shape (groups,), the query of each group, ascending.
         group_grade: Shape (groups,), the largest grade of each group.
         member_document: Shape (members,), ascending: position of the document in `documents`.
         member_group: Shape (members,), the group the document belongs to.
         member_grade: Shape (members,), the grade the document has in that group.
         document_kind: `str` or `int`, the type of the document ids; None if there is no document id.
-        has_pieces: Whether something is judged that is no id.
+        has_pieces: Whether anything other than an id is judged.
         query_kind: `str` or `int`, the type of the query ids.
     """
 
@@ -50,25 +49,28 @@ class Qrels:
 
         Args:
             qrels: Per query `{"d1": 2, "d7": 1}` (grades), `["d1", "d7"]` or a set (binary), `[["d1", "d2"], ["d9"]]`
-                (groups) or `[{"d1": 2, "d2": 1}, {"d9": 3}]` (graded groups). In place of an id may stand a `Quote`,
-                `Text`, `Span` or `Metadata`. A document repeated in a list or in a group counts once. Nothing in it is
-                changed.
+                (groups) or `[{"d1": 2, "d2": 1}, {"d9": 3}]` (graded groups). A `Quote`, `Text`, `Span` or
+                `Metadata` may take the place of an id. A document repeated in a list or in a group counts once. Nothing
+                in it is changed.
 
         Raises:
-            TypeError: If it is no mapping, an id is neither str nor int, a bare string stands for a list of ids, flat
-                and nested judgments are mixed, or a grade is no number.
+            TypeError: If it is not a mapping, an id is neither str nor int, judgments are a bare string, flat and
+                nested judgments are mixed, or a grade is not a number.
             ValueError: If there are no queries, a group is empty, or a grade is NaN, infinite or beyond 2**53.
         """
         if not isinstance(qrels, Mapping):
             raise TypeError(f"qrels must map each query id to its judgments, got {type(qrels).__name__}")
         if not qrels:
             raise ValueError("qrels are empty: there is no judged query to evaluate")
-        reader = _Reader()
+        reader = JudgmentReader()
         for query, judgments in qrels.items():
             reader.read(query, judgments)
         self._set_documents(list(qrels), reader.documents, reader.bounds)
-        self.document_grade = reader.grade_column(self)
-        self._set_groups(reader)
+        self.document_grade = grade_column(reader.grades, reader.documents, self.document_query, self.queries)
+        if reader.group_sizes:
+            self._set_groups(reader)
+        else:
+            self._set_groups_of_one()
 
     def _set_documents(self, queries: Sequence[QueryId], documents: Sequence[Relevant], bounds: Sequence[int]) -> None:
         self.queries, self.documents, self.bounds = queries, documents, bounds
@@ -80,33 +82,21 @@ class Qrels:
         self.document_query = np.repeat(np.arange(len(queries)), np.diff(np.array(bounds)))
 
     @classmethod
-    def from_grouped(
-        cls,
-        queries: Sequence[QueryId],
-        bounds: IntArray,
-        documents: Sequence[DocumentId],
-        grades: FloatArray | None,
-    ) -> Qrels:
-        """Take flat judgments that stand in columns, every query's together and no document twice for it.
+    def from_batch(cls, batch: Batch) -> Qrels:
+        """Take flat judgments in columns, in which no query has a document twice.
 
         Args:
-            queries: The judged queries.
-            bounds: Shape (queries + 1,): query `i` owns the judgments from `bounds[i]` to `bounds[i + 1]`.
-            documents: The judged document of each judgment.
-            grades: Shape (judgments,); None if every document has grade 1.
+            batch: The judged documents of each query, with their grades as scores.
 
         Raises:
-            ValueError: If a grade is not finite or beyond 2**53.
-
-        Example:
-            >>> Qrels.from_grouped(["q1"], np.array([0, 2]), ["d3", "d7"], np.array([2.0, 1.0])).judgments(0)
-            {'d3': 2.0, 'd7': 1.0}
+            ValueError: If a grade is NaN, infinite or beyond 2**53.
         """
         qrels = cls.__new__(cls)
-        cls._set_documents(qrels, queries, documents, bounds.tolist())
-        column = np.ones(len(documents)) if grades is None else grades
-        qrels.document_grade = _finite(column, documents, qrels.document_query, qrels)
-        cls._set_groups(qrels, _Reader())
+        documents = batch.documents.to_list()
+        cls._set_documents(qrels, batch.queries, documents, batch.bounds.tolist())
+        grades = np.ones(len(documents)) if batch.scores is None else batch.scores
+        qrels.document_grade = finite_grades(grades, documents, qrels.document_query, batch.queries)
+        cls._set_groups_of_one(qrels)
         return qrels
 
     @classmethod
@@ -115,9 +105,9 @@ class Qrels:
 
         Args:
             frame: A pandas or polars DataFrame, an Arrow table, or a mapping of column names to columns.
-            columns: The names of the columns `query`, `document` and `grade`, where they are not found by their usual
-                names (`query_id`, `qid`, `doc_id`, `docno`, `relevance`, `rel` and the like). Without a column of
-                grades every document has grade 1.
+            columns: The names of the columns `query`, `document` and `grade`, if they differ from the usual ones
+                (`query_id`, `qid`, `doc_id`, `docno`, `relevance`, `rel` and the like). Without a column of grades
+                every document has grade 1.
 
         Raises:
             ValueError: If a column is not found, or two could be meant; if an id is missing, a grade is not finite, or
@@ -128,20 +118,20 @@ class Qrels:
             >>> Qrels.from_frame({"query_id": ["q1", "q1"], "doc_id": ["d3", "d7"], "relevance": [2, 1]})
             <Qrels: 1 queries, 2 judgments, 2 groups>
         """
-        from retrieval_metrics.files.tables import qrels_of_frame  # noqa: PLC0415  (tables know qrels)
+        from retrieval_metrics.inputs.frames import qrels_batch  # noqa: PLC0415  (only those with a frame need it)
 
-        return qrels_of_frame(frame, columns)
+        return cls.from_batch(qrels_batch(frame, columns))
 
-    def _set_groups(self, reader: _Reader) -> None:
-        if not reader.group_sizes:
-            # Flat truth: every document is its own group, so the columns are the same arrays.
-            self.group_query: IntArray = self.document_query
-            self.group_grade: FloatArray = self.document_grade
-            self.member_document: IntArray = np.arange(len(self.documents))
-            self.member_group: IntArray = self.member_document
-            self.member_grade: FloatArray = self.document_grade
-            return
-        members = reader.member_column(self)
+    def _set_groups_of_one(self) -> None:
+        # In flat truth every document is its own group, so the columns are the same arrays.
+        self.group_query: IntArray = self.document_query
+        self.group_grade: FloatArray = self.document_grade
+        self.member_document: IntArray = np.arange(len(self.documents))
+        self.member_group: IntArray = self.member_document
+        self.member_grade: FloatArray = self.document_grade
+
+    def _set_groups(self, reader: JudgmentReader) -> None:
+        members = reader.member_column(self.document_query, self.queries)
         groups = len(reader.group_sizes)
         self.group_query = np.array(reader.group_queries, dtype=np.int64)
         group = np.repeat(np.arange(groups), reader.group_sizes)
@@ -162,21 +152,43 @@ class Qrels:
         """The largest grade of the whole set; 0 if nothing is graded above 0."""
         return float(max(self.document_grade.max(initial=0.0), 0.0))
 
-    def with_largest_grade(self, largest_grade: float) -> Qrels:
-        """Return the same judgments as a part of a set whose largest grade is given."""
+    def with_largest_grade(self, grade: float) -> Qrels:
+        """Return these judgments as a part of a larger set, by whose largest grade ERR and RBP divide.
+
+        The copy shares the columns, and these judgments keep their own largest grade.
+
+        Args:
+            grade: The largest grade of the larger set.
+
+        Raises:
+            TypeError: If it is not a number.
+            ValueError: If it is not finite, beyond 2**53, or below the largest grade of these judgments.
+
+        Example:
+            >>> part = Qrels({"q1": {"d1": 1}})
+            >>> part.with_largest_grade(3).largest_grade, part.largest_grade
+            (3.0, 1.0)
+        """
+        if isinstance(grade, bool) or not isinstance(grade, Real):
+            raise TypeError(f"the largest grade must be a number, got {grade!r} ({type(grade).__name__})")
+        if not self.largest_grade <= grade <= LARGEST_GRADE:
+            raise ValueError(
+                f"the largest grade must be between {self.largest_grade:g}, the largest of these judgments, and 2**53, "
+                f"got {grade!r}"
+            )
         part = copy(self)
-        part.largest_grade = largest_grade
+        part.largest_grade = float(grade)
         return part
 
     def without_negative_grades(self) -> Qrels:
-        """Return the judgments without the documents whose grade is negative: itself if there are none."""
+        """Return the judgments without the documents whose grade is negative; unchanged if there are none."""
         if not (self.member_grade < 0).any():
             return self
         kept: dict[Any, Judgments] = {q: _drop_negative(self.judgments(at)) for at, q in enumerate(self.queries)}
         return Qrels(kept)
 
     def flattened(self) -> Qrels:
-        """Return the judgments with every document of every group needed on its own: itself if they are flat."""
+        """Return the judgments with every document of every group needed on its own; unchanged if they are flat."""
         if self.is_flat:
             return self
         flat: dict[Any, dict[Relevant, float]] = {}
@@ -185,7 +197,7 @@ class Qrels:
         return Qrels(flat)
 
     def judgments(self, index: int) -> Judgments:
-        """Return what is true for one query: graded documents, or graded groups."""
+        """Return the judgments of one query: graded documents, or graded groups."""
         start, end = self.bounds[index], self.bounds[index + 1]
         if self.is_flat:
             return dict(zip(self.documents[start:end], self.document_grade[start:end].tolist(), strict=True))
@@ -197,16 +209,16 @@ class Qrels:
         return [groups[group] for group in sorted(groups)]
 
     def require_integer_grades(self, rules: str) -> None:
-        """Raise if a grade is no whole number.
+        """Raise if a grade is not a whole number.
 
         Raises:
-            ValueError: If a grade is no whole number, naming it.
+            ValueError: If a grade is not a whole number, naming the document.
         """
         fractions = np.flatnonzero(self.document_grade % 1)
         if fractions.size:
             at = int(fractions[0])
             raise ValueError(
-                f"{rules} knows whole grades only, and document {self.documents[at]!r} for query "
+                f"{rules} takes whole grades only, and document {self.documents[at]!r} for query "
                 f"{self.queries[int(self.document_query[at])]!r} has {self.document_grade[at]:g}"
             )
 
@@ -218,140 +230,12 @@ class Qrels:
         return f"<Qrels: {len(self.queries)} queries, {len(self.documents)} judgments, {len(self.group_query)} groups>"
 
 
-class _Reader:
-    """Collects the columns while the judgments are walked; flat and grouped queries may be mixed between queries."""
-
-    def __init__(self) -> None:
-        self.documents: list[Relevant] = []
-        self.bounds: list[int] = [0]
-        self.grades: list[float] = []
-        self.group_queries: list[int] = []
-        self.group_sizes: list[int] = []
-        self.member_documents: list[int] = []
-        self.member_grades: list[float] = []
-
-    def read(self, query: QueryId, judgments: Any) -> None:
-        judgments = _plain(judgments, query)
-        if isinstance(judgments, Mapping):
-            self._flat(judgments.keys(), judgments.values())
-        elif any(isinstance(entry, (list, tuple, set, frozenset, Mapping)) for entry in judgments):
-            self._grouped(query, judgments)
-        else:
-            unique = dict.fromkeys(judgments)
-            self._flat(unique, repeat(1.0, len(unique)))
-        self.bounds.append(len(self.documents))
-
-    def _flat(self, documents: Iterable[Relevant], grades: Iterable[float]) -> None:
-        start = len(self.documents)
-        self.documents.extend(documents)
-        self.grades.extend(grades)
-        if self.group_sizes:
-            self._singletons(start, len(self.bounds) - 1)
-
-    def _singletons(self, start: int, query: int) -> None:
-        count = len(self.documents) - start
-        self.group_queries.extend(repeat(query, count))
-        self.group_sizes.extend(repeat(1, count))
-        self.member_documents.extend(range(start, start + count))
-        self.member_grades.extend(self.grades[start:])
-
-    def _grouped(self, query: QueryId, groups: Iterable[Any]) -> None:
-        if not self.group_sizes:  # the first grouped query: give the flat ones before it their groups of one
-            for index, (start, end) in enumerate(zip(self.bounds, self.bounds[1:], strict=False)):
-                self.group_queries.extend(repeat(index, end - start))
-            self.group_sizes.extend(repeat(1, len(self.documents)))
-            self.member_documents.extend(range(len(self.documents)))
-            self.member_grades.extend(self.grades)
-        start = len(self.documents)
-        position: dict[Relevant, int] = {}
-        for number, group in enumerate(groups, start=1):
-            grades = _group_grades(group, number, query)
-            self.group_queries.append(len(self.bounds) - 1)
-            self.group_sizes.append(len(grades))
-            for document, grade in grades.items():
-                at = position.setdefault(document, start + len(position))
-                if at == len(self.documents):
-                    self.documents.append(document)
-                    self.grades.append(grade)
-                elif _comparable(grade) and _comparable(self.grades[at]):
-                    self.grades[at] = max(self.grades[at], grade)
-                self.member_documents.append(at)
-                self.member_grades.append(grade)
-
-    def grade_column(self, qrels: Qrels) -> FloatArray:
-        return _grade_column(self.grades, self.documents, qrels.document_query, qrels)
-
-    def member_column(self, qrels: Qrels) -> FloatArray:
-        documents = [self.documents[at] for at in self.member_documents]
-        queries = qrels.document_query[self.member_documents]
-        return _grade_column(self.member_grades, documents, queries, qrels)
-
-
-def _plain(judgments: Any, query: QueryId) -> Any:
-    """Return judgments as a mapping or an iterable collection, arrays and series as lists."""
-    if isinstance(judgments, (dict, list, tuple, set, frozenset, Mapping)):
-        return judgments
-    if isinstance(judgments, (str, bytes, Piece)):
-        what = f"the bare {type(judgments).__name__}" if isinstance(judgments, Piece) else "the bare string"
-        raise TypeError(f"the judgments of query {query!r} are {what} {judgments!r}; write a list: [{judgments!r}]")
-    if hasattr(judgments, "tolist"):
-        return judgments.tolist()
-    raise TypeError(
-        f"the judgments of query {query!r} must be a mapping of ids to grades, a list or set of ids, or a list of "
-        f"groups, got {type(judgments).__name__}"
-    )
-
-
-def _group_grades(group: Any, number: int, query: QueryId) -> Mapping[Relevant, float]:
-    if not isinstance(group, (list, tuple, set, frozenset, Mapping)):
-        raise TypeError(
-            f"query {query!r} mixes flat and nested judgments: entry {number} is {group!r} beside groups; "
-            f"write it as a group of one: [{group!r}]"
-        )
-    if not group:
-        raise ValueError(f"group {number} of query {query!r} is empty, so nothing could ever satisfy it; leave it out")
-    if isinstance(group, Mapping):
-        return group
-    for document in group:
-        if isinstance(document, (list, tuple, set, frozenset, Mapping)):
-            raise TypeError(
-                f"group {number} of query {query!r} holds {document!r}; groups hold ids and cannot be nested deeper"
-            )
-    return dict.fromkeys(group, 1.0)
-
-
 def _drop_negative(judgments: Any) -> Any:
     if isinstance(judgments, Mapping):
         return {document: grade for document, grade in judgments.items() if grade >= 0}
     return [kept for group in judgments if (kept := _drop_negative(group))]
 
 
-def _comparable(grade: Any) -> bool:
-    return isinstance(grade, Real)
-
-
-def _grade_column(grades: Sequence[Any], documents: Sequence[Relevant], queries: IntArray, qrels: Qrels) -> FloatArray:
-    if not all(issubclass(cls, Real) for cls in set(map(type, grades))):
-        at, wrong = next((at, grade) for at, grade in enumerate(grades) if not isinstance(grade, Real))
-        nested = "; groups are written as a list of lists or a list of {id: grade}"
-        complaint = _complaint(wrong, documents[at], qrels.queries[int(queries[at])], "a number")
-        raise TypeError(complaint + (nested if isinstance(wrong, Collection) else ""))
-    return _finite(np.fromiter(grades, np.float64, len(grades)), documents, queries, qrels)
-
-
-def _finite(column: FloatArray, documents: Sequence[Relevant], queries: IntArray, qrels: Qrels) -> FloatArray:
-    bad = np.flatnonzero(~(np.abs(column) <= LARGEST_GRADE))
-    if bad.size:
-        at = int(bad[0])
-        query = qrels.queries[int(queries[at])]
-        raise ValueError(_complaint(float(column[at]), documents[at], query, "finite and at most 2**53"))
-    return column
-
-
-def _complaint(grade: Any, document: Relevant, query: QueryId, must: str) -> str:
-    return f"the grade of document {document!r} for query {query!r} must be {must}, got {grade!r}"
-
-
 def as_qrels(qrels: Qrels | QrelsMapping) -> Qrels:
-    """Return judgments in columns; those already read are returned as they are."""
+    """Return judgments in columns; a `Qrels` is returned as it is."""
     return qrels if isinstance(qrels, Qrels) else Qrels(qrels)

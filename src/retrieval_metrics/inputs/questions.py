@@ -1,4 +1,4 @@
-"""Query texts with their judgments, in whatever shape they come."""
+"""Query texts with their judgments, read from any common shape."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RELEVANT_KEYS = ("relevant", "relevant_docs", "expected_ids", "reference_context
 
 @dataclass(frozen=True, slots=True)
 class EvaluationSet:
-    """The questions to ask and what is true for each.
+    """The questions to ask, and what is relevant to each.
 
     Attributes:
         queries: The text of each query, by query id.
@@ -34,21 +34,20 @@ class EvaluationSet:
             dataset: One of
 
                 - pairs `(query text, relevant)`;
-                - rows `{"query": text, "relevant": ..., "id": ...}`; the id may be left out. A query is also found
-                under
-                  `question`, `user_input` or `text`, its judgments under `relevant_docs`, `expected_ids`,
-                  `reference_context_ids` or `qrels`, its id under `query_id` or `_id`;
+                - rows `{"query": text, "relevant": ..., "id": ...}`; the id is optional. The query may also be
+                  called `question`, `user_input` or `text`, its judgments `relevant_docs`, `expected_ids`,
+                  `reference_context_ids` or `qrels`, its id `query_id` or `_id`;
                 - an object or a mapping with `queries` (id to text) and `relevant_docs` (id to judgments), such as
                   LlamaIndex's EmbeddingQAFinetuneDataset or its JSON;
                 - a mapping of query texts to judgments;
                 - an `EvaluationSet`.
 
-                `relevant` is whatever `evaluate` takes as the judgments of a query: ids, grades, or groups. Where there
-                is no id, the text is the id.
+                `relevant` is whatever `evaluate` takes as the judgments of a query: ids, grades, or groups. Without an
+                id, the text is the id.
 
         Raises:
             TypeError: If the dataset or one of its rows has another shape.
-            ValueError: If it is empty, a row lacks a part, a query occurs twice, or judgments belong to no query.
+            ValueError: If it is empty, a row is incomplete, a query appears twice, or judgments have no query.
         """
         if isinstance(dataset, cls):
             return dataset
@@ -68,15 +67,15 @@ class EvaluationSet:
     def _of_rows(cls, rows: Iterable[Any]) -> EvaluationSet:
         queries: dict[QueryId, str] = {}
         qrels: dict[QueryId, Judgments] = {}
-        places: dict[QueryId, int] = {}
+        row_of: dict[QueryId, int] = {}
         for number, row in enumerate(rows, start=1):
             query_id, text, relevant = _row(row, number)
-            if query_id in places:
+            if query_id in row_of:
                 raise ValueError(
-                    f"query {query_id!r} stands in rows {places[query_id]} and {number}; give each row its own "
+                    f"query {query_id!r} appears in rows {row_of[query_id]} and {number}; give each row its own "
                     "'id', or merge their judgments"
                 )
-            places[query_id] = number
+            row_of[query_id] = number
             queries[query_id], qrels[query_id] = text, relevant
         return cls._checked(queries, qrels)
 

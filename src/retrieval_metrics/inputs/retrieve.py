@@ -52,7 +52,7 @@ def retrieve(
         retriever: Called with the text of a query; returns a ranking, or an awaitable of one. A synchronous retriever
             runs in threads.
         queries: Query texts by query id.
-        workers: How many queries may be under way at once.
+        workers: How many queries may run at once.
         show_progress: Show a progress bar on stderr; needs rich.
         raise_on_error: Raise the first failure instead of recording it.
 
@@ -60,7 +60,7 @@ def retrieve(
         The rankings in the order of the queries, with the errors of those that failed.
 
     Raises:
-        TypeError: If the retriever cannot be called, or `queries` is no mapping of ids to texts.
+        TypeError: If the retriever cannot be called, or `queries` is not a mapping of ids to texts.
         ValueError: If `workers` is not positive.
         ImportError: If a progress bar is wanted and rich is not installed.
 
@@ -97,7 +97,7 @@ async def aretrieve(
         retriever: Called with the text of a query; returns a ranking, or an awaitable of one. A synchronous retriever
             runs in threads, so the event loop stays free.
         queries: Query texts by query id.
-        workers: How many queries may be under way at once.
+        workers: How many queries may run at once.
         show_progress: Show a progress bar on stderr; needs rich.
         raise_on_error: Raise the first failure instead of recording it.
 
@@ -105,7 +105,7 @@ async def aretrieve(
         The rankings in the order of the queries, with the errors of those that failed.
 
     Raises:
-        TypeError: If the retriever cannot be called, or `queries` is no mapping of ids to texts.
+        TypeError: If the retriever cannot be called, or `queries` is not a mapping of ids to texts.
         ValueError: If `workers` is not positive.
         ImportError: If a progress bar is wanted and rich is not installed.
     """
@@ -124,11 +124,11 @@ async def aretrieve(
 
     async def work(pool: ThreadPoolExecutor, advance: Callable[[int], None]) -> None:
         loop = asyncio.get_running_loop()
-        for query, text in waiting:  # one iterator for all workers: each takes the next query that nobody has
+        for query, text in waiting:  # one iterator for all workers: each takes the next query
             try:
                 if asynchronous:
                     answer: Any = retriever(text)
-                else:  # with the caller's context, which hosts keep their callbacks in
+                else:  # in the caller's context, where hosts keep their callbacks
                     answer = await loop.run_in_executor(pool, copy_context().run, retriever, text)
                 answers[query] = await answer if inspect.isawaitable(answer) else answer
             except Exception as error:
@@ -142,7 +142,7 @@ async def aretrieve(
         tasks = [asyncio.ensure_future(work(pool, advance)) for _ in range(min(workers, len(queries)))]
         try:
             await asyncio.gather(*tasks)
-        finally:  # after a failure that is raised, or a cancellation, nobody starts another query
+        finally:  # after a failure that is raised, or a cancellation, no worker starts another query
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)

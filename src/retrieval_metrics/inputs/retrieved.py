@@ -1,4 +1,4 @@
-"""One retrieved item with what is known of it."""
+"""One retrieved item and what is known about it."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """An item that a retriever returned; only what the truth is matched on need be known.
+    """An item that a retriever returned; only what is matched with the judgments need be given.
 
     Attributes:
-        id: Its id in the index; None where it has none.
+        id: Its id in the index; None if it has none.
         text: Its text.
         source: What it was cut from: a file, a page, a document id.
         start: Offset of its first character in the source, from 0.
-        end: Offset behind its last character; with a `text` and a `start` it may be left out.
-        score: What the retriever scored; rankings of Retrieved are in list order, so nothing is computed from it.
-        metadata: Anything else, by name; no part of its hash.
+        end: Offset after its last character; with a `text` and a `start` it may be left out.
+        score: The retriever's score. Rankings of Retrieved are in list order, so nothing is computed from it.
+        metadata: Anything else, by name; ignored by the hash.
         tokens: How many tokens it has, for cut-offs such as `recall@800tokens`.
 
     Raises:
-        TypeError: If the text is no str, or an offset no int.
-        ValueError: If the offsets are no stretch of a text.
+        TypeError: If the text is not a str, or an offset is not an int.
+        ValueError: If the offsets are negative or reversed, or there is an end without a start.
 
     Example:
         >>> Retrieved("with#2", "The with statement", source="with", start=120).end
@@ -67,7 +67,7 @@ class Retrieved:
             raise ValueError(f"retrieved item {self.id!r} needs 0 <= start, got {self.start!r}")
 
     def value(self, name: str) -> Any:
-        """Return a property by name: `source` is the item's own, or else looked up in its metadata like the others."""
+        """Return `source` or an entry of the metadata; an item without a source may have one there."""
         if name == "source" and self.source is not None:
             return self.source
         return None if self.metadata is None else self.metadata.get(name)

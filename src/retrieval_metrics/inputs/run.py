@@ -2,50 +2,22 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from os import PathLike
 
-    import polars as pl
-
-    from retrieval_metrics.types import FloatArray, IntArray, QueryId, Ranking
+    from retrieval_metrics.inputs.batch import Batch
+    from retrieval_metrics.types import QueryId, Ranking
 
     Index = dict[Any, tuple[int, int]]
 
 
-class Batch(NamedTuple):
-    """Some whole queries of a run.
-
-    Attributes:
-        queries: The ids of the queries.
-        bounds: Shape (queries + 1,): query `i` owns the rows from `bounds[i]` to `bounds[i + 1]`.
-        documents: The retrieved documents, one a row, as a polars Series of text or whole numbers.
-        scores: Shape (rows,), finite; None if the rows are in rank order.
-    """
-
-    queries: list[QueryId]
-    bounds: IntArray
-    documents: pl.Series
-    scores: FloatArray | None
-
-    def query_of(self, row: int) -> QueryId:
-        """Return the query that owns a row."""
-        return self.queries[bisect_right(self.bounds, row) - 1]
-
-    def ranking(self, at: int) -> Ranking:
-        """Return what was retrieved for query `at`: documents with scores, or documents best first."""
-        rows = slice(int(self.bounds[at]), int(self.bounds[at + 1]))
-        documents: list[Any] = self.documents[rows].to_list()
-        return documents if self.scores is None else dict(zip(documents, self.scores[rows].tolist(), strict=True))
-
-
 class Run(Mapping[Any, Any]):
-    """What a retriever returned, in columns; to look at, a mapping of query ids to rankings.
+    """What a retriever returned, in columns; it reads like a mapping of query ids to rankings.
 
     Made by `read_run` and `Run.from_frame`; `evaluate` takes it as it takes a dict, and gives the same numbers.
 
@@ -55,7 +27,7 @@ class Run(Mapping[Any, Any]):
     """
 
     def __init__(self, batches: Iterable[Batch]) -> None:
-        """Take the columns, whole queries at a time, no query twice."""
+        """Take the columns in batches of whole queries, each query once."""
         self._batches = tuple(batches)
         self._index = index_of(self._batches)
         self.n_documents = sum(len(batch.documents) for batch in self._batches)
@@ -66,13 +38,13 @@ class Run(Mapping[Any, Any]):
 
         Args:
             frame: A pandas or polars DataFrame, an Arrow table, or a mapping of column names to columns.
-            columns: The names of the columns `query`, `document`, and `score` or `rank`, where they are not found by
-                their usual names (`query_id`, `qid`, `doc_id`, `docno`, `sim` and the like). With scores the ranking is
-                by score; with ranks by rank; with neither, the rows of a query are in rank order.
+            columns: The names of the columns `query`, `document`, and `score` or `rank`, if they differ from the
+                usual ones (`query_id`, `qid`, `doc_id`, `docno`, `sim` and the like). With scores the ranking is by
+                score; with ranks by rank; with neither, the rows of a query are in rank order.
 
         Raises:
             ValueError: If a column is not found, or two could be meant; if an id is missing, a score is not finite, or
-                a scored document stands twice in a query.
+                a scored document appears twice in a query.
             ImportError: If polars is not installed.
 
         Example:
@@ -80,9 +52,9 @@ class Run(Mapping[Any, Any]):
             >>> run["q1"]
             {'d3': 2.0, 'd7': 1.5}
         """
-        from retrieval_metrics.files.tables import run_of_frame  # noqa: PLC0415  (files know runs)
+        from retrieval_metrics.inputs.frames import run_batch  # noqa: PLC0415  (only those with a frame need it)
 
-        return run_of_frame(frame, columns)
+        return cls([run_batch(frame, columns)])
 
     @property
     def queries(self) -> list[QueryId]:
@@ -90,7 +62,7 @@ class Run(Mapping[Any, Any]):
         return list(self._index)
 
     def batches(self) -> Iterator[Batch]:
-        """Return the columns, whole queries at a time."""
+        """Return the columns in batches of whole queries."""
         return iter(self._batches)
 
     def __getitem__(self, query: QueryId) -> Any:
@@ -127,24 +99,24 @@ class Run(Mapping[Any, Any]):
 
 
 def index_of(batches: Iterable[Batch]) -> Index:
-    """Return where each query stands: the number of its batch, and its place there."""
+    """Return where each query is: the number of its batch, and its position there."""
     return {query: (number, at) for number, batch in enumerate(batches) for at, query in enumerate(batch.queries)}
 
 
 class StreamedRun(Run):
-    """A run that stays on disk, because its columns would take too much memory: it is read anew at every use."""
+    """A run that stays on disk because its columns would take too much memory; every use reads it again."""
 
     def __init__(
         self, path: str | PathLike[str], read: Callable[[], Iterator[Batch]], index: Index, n_documents: int
     ) -> None:
-        """Take the way to the batches, which must be the same at every call."""
+        """Take the function that reads the batches, which must return the same ones at every call."""
         self._path = path
         self._read = read
         self._index = index
         self.n_documents = n_documents
 
     def batches(self) -> Iterator[Batch]:
-        """Read the file again, whole queries at a time."""
+        """Read the file again, in batches of whole queries."""
         return self._read()
 
     def _batch(self, number: int) -> Batch:

@@ -1,4 +1,4 @@
-"""The texts that chunks are cut from: how many characters count, and where a chunk stands."""
+"""The texts that chunks are cut from: how many characters count, and where a chunk is."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import BoolArray, DocumentId, IntArray
 
 _SPACE_LIMIT = 0x3001
-"""No character from here on is white space."""
+"""From this code point on, no character is white space."""
 
 
 @cache
@@ -25,13 +25,13 @@ def _is_space() -> BoolArray:
     return np.array([chr(code).isspace() for code in range(_SPACE_LIMIT)] + [False])
 
 
-class Place(NamedTuple):
+class Location(NamedTuple):
     """Where a text was found.
 
     Attributes:
         start: Offset of its first character.
-        end: Offset behind its last character.
-        ambiguous: Whether it stands in another place that was possible as well.
+        end: Offset after its last character.
+        ambiguous: Whether another place was possible as well.
     """
 
     start: int
@@ -40,33 +40,33 @@ class Place(NamedTuple):
 
 
 class Source:
-    r"""One source text; offsets count its characters, lengths those that are no white space.
+    r"""One source text; offsets count all characters, lengths only those that are not white space.
 
     Example:
         >>> source = Source("ab  cd\r\nab")
         >>> source.length(0, 6)
         4
         >>> source.find("c d")
-        Place(start=4, end=6, ambiguous=False)
+        Location(start=4, end=6, ambiguous=False)
         >>> source.find("ab", previous=(0, 6))
-        Place(start=8, end=10, ambiguous=False)
+        Location(start=8, end=10, ambiguous=False)
     """
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     def length(self, start: int, end: int) -> int:
-        """Return how many characters from `start` to before `end` are no white space."""
+        """Return how many characters from `start` to before `end` are not white space."""
         last = len(self.text)
         return int(self._before[min(end, last)]) - int(self._before[min(start, last)])
 
-    def find(self, text: str, previous: tuple[int, int] = (-1, 0)) -> Place | None:
-        """Return where a text stands, white space aside; None if it does not.
+    def find(self, text: str, previous: tuple[int, int] = (-1, 0)) -> Location | None:
+        """Return where a text is, ignoring white space; None if it is not there.
 
         Args:
             text: The text.
-            previous: Start and end of the piece before it. Of several places behind its start the one nearest to its
-                end is returned: pieces follow each other, or overlap a little.
+            previous: Start and end of the piece before it. Of several places after its start, the one nearest to its
+                end is returned, because pieces follow each other or overlap a little.
         """
         wanted = "".join(text.split())
         if not wanted:
@@ -78,7 +78,7 @@ class Source:
             return None
         at = ahead if behind < 0 or 0 <= ahead - end <= end - behind else behind
         again = self._compact.find(wanted, lowest) < at or self._compact.find(wanted, at + 1) >= 0
-        return Place(int(self._offsets[at]), int(self._offsets[at + len(wanted) - 1]) + 1, again)
+        return Location(int(self._offsets[at]), int(self._offsets[at + len(wanted) - 1]) + 1, again)
 
     @cached_property
     def _counts(self) -> BoolArray:
@@ -103,7 +103,7 @@ def read_sources(sources: Mapping[str, str] | None) -> dict[str, Source]:
     """Return the sources by name.
 
     Raises:
-        TypeError: If they are no mapping of names to texts.
+        TypeError: If they are not a mapping of names to texts.
     """
     if sources is None:
         return {}
@@ -116,8 +116,8 @@ class LocatedChunks(list[Retrieved]):
     """Chunks with their offsets, in the order given.
 
     Attributes:
-        ambiguous: The ids of the chunks whose text stands in another place behind the chunk before as well.
-        unplaced: The ids of the chunks without offsets: their source is unknown, or does not hold their text.
+        ambiguous: The ids of the chunks whose text appears more than once after the chunk before.
+        unplaced: The ids of the chunks without offsets: their source is unknown, or does not contain their text.
     """
 
     def __init__(
@@ -132,21 +132,21 @@ class LocatedChunks(list[Retrieved]):
 
 
 def locate(chunks: Iterable[Retrieved], sources: Mapping[str, str]) -> LocatedChunks:
-    r"""Find where chunks stand in their sources, for splitters that give no offsets.
+    r"""Find where chunks are in their sources, for splitters that give no offsets.
 
-    A chunk is looked for behind the beginning of the chunk before it, and of several places the one nearest to the end
-    of that chunk is taken, so that chunks that overlap or repeat each other are told apart by their order. White space
-    does not matter. Chunks that have offsets keep them.
+    The search for a chunk begins after the start of the chunk before it. Of several places, the one nearest to the end
+    of that chunk is taken, so the order tells chunks apart that overlap or repeat each other. White space does not
+    matter. Chunks that have offsets keep them.
 
     Args:
         chunks: The chunks in the order of their sources, each with its source and its text.
         sources: The text of each source.
 
     Returns:
-        The chunks with their offsets, and the ids of those whose place is ambiguous or was not found.
+        The chunks with their offsets, and the ids of those whose position is ambiguous or unknown.
 
     Raises:
-        TypeError: If a chunk is no `Retrieved`, or the sources are no mapping of names to texts.
+        TypeError: If a chunk is not a `Retrieved`, or the sources are not a mapping of names to texts.
 
     Example:
         >>> from retrieval_metrics import Retrieved

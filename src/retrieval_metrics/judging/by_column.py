@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from retrieval_metrics.inputs.batch import Batch
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.inputs.run import Batch, Run
+    from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.types import BoolArray, FloatArray, IntArray
 
 

@@ -169,7 +169,7 @@ def test_what_is_wrong_is_said_before_anything_runs(
     ("rows", "message"),
     [
         ([("q1", "d1", 1.0), ("q2", "d1", 1.0), ("q1", "d1", 0.5)], "both hold document 'd1' for query 'q1'"),
-        ([("q1", "d1", float("nan")), ("q2", "d1", 1.0)], r"no finite number: {'query': 'q1', 'document': 'd1'"),
+        ([("q1", "d1", float("nan")), ("q2", "d1", 1.0)], r"not a finite number: {'query': 'q1', 'document': 'd1'"),
         ([("q1", None, 1.0), ("q2", "d1", 1.0)], "has no document: {'query': 'q1'"),
     ],
 )

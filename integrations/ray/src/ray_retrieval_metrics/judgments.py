@@ -17,7 +17,7 @@ from ray_retrieval_metrics.shuffled_rows import (
     to_rows,
     with_said_of,
 )
-from retrieval_metrics.files.tables import is_frame
+from retrieval_metrics.inputs.frame_columns import is_frame
 from retrieval_metrics.inputs.qrels import as_qrels
 
 if TYPE_CHECKING:

@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ray_retrieval_metrics.query_rows import rows_of, rows_of_unjudged, value_columns
 from ray_retrieval_metrics.shuffled_rows import JUDGED, JUDGED_NOTHING, NOT_JUDGED, RETRIEVED
+<<<<<<< HEAD
 from retrieval_metrics.evaluation.scored_run import scored_run
 from retrieval_metrics.files.tables import qrels_of_frame, run_of_frame
+=======
+from retrieval_metrics.evaluation.evaluate import evaluate_part
+from retrieval_metrics.inputs.frames import qrels_batch, run_batch
+>>>>>>> frames
 from retrieval_metrics.inputs.grouping import first_repeat, grouped
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.run import Run
@@ -73,10 +78,10 @@ def _score(rows: pa.Table, metrics: Sequence[rm.Metric], rules: rm.Rules, by: st
 def _run(rows: pa.Table, by: str) -> Run:
     if not len(rows):
         return Run(())
-    run = run_of_frame(rows, {"query": "query", "document": "document", by: "number"}, "a block of the run")
+    batch = run_batch(rows, {"query": "query", "document": "document", by: "number"}, "a block of the run")
     if by == "rank":
         _refuse_equal_ranks(rows)
-    return run
+    return Run([batch])
 
 
 def _refuse_equal_ranks(rows: pa.Table) -> None:
@@ -99,7 +104,7 @@ def _refuse_equal_ranks(rows: pa.Table) -> None:
 
 def _qrels(rows: pa.Table, of_nothing: list[str | int]) -> Qrels | None:
     columns = {"query": "query", "document": "document", "grade": "number"}
-    qrels = qrels_of_frame(rows, columns, "a block of the qrels") if len(rows) else None
+    qrels = Qrels.from_batch(qrels_batch(rows, columns, "a block of the qrels")) if len(rows) else None
     if not of_nothing:
         return qrels
     judgments: dict[Any, Any] = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.inputs.sources import Place, Source, read_sources
+from retrieval_metrics.inputs.sources import Location, Source, read_sources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +38,7 @@ class Locator:
 
     def __init__(self, sources: Mapping[str, str] | None) -> None:
         self._sources = read_sources(sources)
-        self._found: dict[tuple[str, str], Place | None] = {}
+        self._found: dict[tuple[str, str], Location | None] = {}
         self.ambiguous = 0
 
     def source(self, name: str) -> Source | None:

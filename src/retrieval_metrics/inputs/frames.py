@@ -1,0 +1,179 @@
+"""From a table with a row per document to whole queries in columns, with errors that name the wrong row."""
+# ruff: noqa: PLC0415  (polars is an extra: imported where it is used)
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from retrieval_metrics.inputs.columns import find_columns
+from retrieval_metrics.inputs.extra import need_polars
+from retrieval_metrics.inputs.frame_columns import column_names, select_columns
+from retrieval_metrics.inputs.grouping import first_repeat, grouped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import polars as pl
+
+    from retrieval_metrics.inputs.batch import Batch
+    from retrieval_metrics.types import FloatArray
+
+    Line = Callable[[int], str]
+    """Returns how an error names the line of a row, for tables that come from a text file."""
+
+
+def run_batch(
+    frame: Any, columns: Mapping[str, str] | None, source: str = "the table", line: Line | None = None
+) -> Batch:
+    """Return the rankings that a table holds, one row per retrieved document.
+
+    Args:
+        frame: A pandas or polars DataFrame, an Arrow table, or a mapping of column names to columns.
+        columns: Which column is the `query`, the `document`, the `score` or the `rank`, where the names do not tell.
+        source: What is read, for the messages.
+        line: How an error names the line of a row; without it, the number of the row.
+
+    Raises:
+        TypeError: If it is not a table, or a column holds something else than ids or numbers.
+        ValueError: As `Run.from_frame`.
+        ImportError: If polars is not installed.
+    """
+    table = _table(frame, {"query": True, "document": True, "score": False, "rank": False}, columns, source, line)
+    queries, documents = table.ids("query"), table.ids("document")
+    if table.has("score"):
+        batch = grouped(queries, documents, table.numbers("score"))
+        table.refuse_repeats(batch)
+        return batch
+    if table.has("rank"):
+        order = np.argsort(table.numbers("rank"), kind="stable")
+        queries, documents = queries.gather(order), documents.gather(order)
+    return grouped(queries, documents, None)
+
+
+def qrels_batch(
+    frame: Any, columns: Mapping[str, str] | None, source: str = "the table", line: Line | None = None
+) -> Batch:
+    """Return the judgments that a table holds, one row per judged document.
+
+    Args:
+        frame: A pandas or polars DataFrame, an Arrow table, or a mapping of column names to columns.
+        columns: Which column is the `query`, the `document` or the `grade`, where the names do not tell.
+        source: What is read, for the messages.
+        line: How an error names the line of a row; without it, the number of the row.
+
+    Raises:
+        TypeError: If it is not a table, or a column holds something else than ids or numbers.
+        ValueError: As `Qrels.from_frame`.
+        ImportError: If polars is not installed.
+    """
+    table = _table(frame, {"query": True, "document": True, "grade": False}, columns, source, line)
+    queries, documents = table.ids("query"), table.ids("document")
+    batch = grouped(queries, documents, table.numbers("grade") if table.has("grade") else None)
+    table.refuse_repeats(batch)
+    return batch
+
+
+def _table(
+    frame: Any, wanted: Mapping[str, bool], columns: Mapping[str, str] | None, source: str, line: Line | None
+) -> Table:
+    need_polars()
+    table = Table(frame, source, find_columns(column_names(frame), wanted, columns, source), line)
+    if not len(table.frame):
+        raise ValueError(f"{source} is empty: it has no rows")
+    return table
+
+
+class Table:
+    """The columns that matter, checked as they are read.
+
+    Args:
+        frame: A pandas or polars DataFrame, an Arrow table, or a mapping of column names to columns.
+        source: What is read, for the messages.
+        roles: The column of each role, such as `query`.
+        line: How an error names the line of a row; without it, the number of the row.
+    """
+
+    def __init__(self, frame: Any, source: str, roles: Mapping[str, str], line: Line | None = None) -> None:
+        self.source = source
+        self.line = line
+        self.roles = roles
+        self.frame = select_columns(frame, list(dict.fromkeys(roles.values())), source)
+
+    def has(self, role: str) -> bool:
+        """Return whether there is a column with this role."""
+        return role in self.roles
+
+    def ids(self, role: str) -> pl.Series:
+        """Return a column of ids, all of them text or all of them whole numbers.
+
+        Raises:
+            TypeError: If the column holds something else.
+            ValueError: If an id is missing, or a number needs more than 64 bits.
+        """
+        import polars as pl
+
+        column = self.frame[self.roles[role]]
+        if isinstance(column.dtype, (pl.Categorical, pl.Enum)):
+            column = column.cast(pl.String)
+        if column.dtype.is_float():  # pandas turns whole numbers into floats where one is missing
+            column = column.fill_nan(None)
+        if column.null_count():
+            self._refuse(column.is_null(), f"has no {role}")
+        if not len(column):
+            return column.cast(pl.String)
+        if column.dtype.is_integer():
+            whole: pl.Series = column.cast(pl.Int64, strict=False)
+            if whole.null_count():
+                self._refuse(whole.is_null(), f"has a {role} beyond 64 bits; give such ids as text")
+            return whole
+        if column.dtype != pl.String:
+            raise TypeError(
+                f"column {column.name!r} of {self.source} must hold ids, text or whole numbers, not {column.dtype}; "
+                "convert it to text or to whole numbers"
+            )
+        return column.rechunk()
+
+    def numbers(self, role: str) -> FloatArray:
+        """Return a column of finite numbers, parsed where they are text; a grade may be True or False.
+
+        Raises:
+            TypeError: If the column holds something else.
+            ValueError: If a value is missing or not finite.
+        """
+        import polars as pl
+
+        column = self.frame[self.roles[role]]
+        others = {pl.String, pl.Null, pl.Boolean} if role == "grade" else {pl.String, pl.Null}
+        if not (column.dtype.is_numeric() or column.dtype in others):
+            raise TypeError(f"column {column.name!r} of {self.source} must hold numbers, not {column.dtype}")
+        numbers: pl.Series = column.cast(pl.Float64, strict=False)
+        wrong = numbers.is_finite().fill_null(value=False).not_()
+        if wrong.any():
+            self._refuse(wrong, f"has {column.filter(wrong)[0]!r} as {role}, which is not a finite number")
+        return numbers.rechunk().to_numpy()
+
+    def refuse_repeats(self, batch: Batch) -> None:
+        """Raise if a query has a document twice, naming both rows.
+
+        Raises:
+            ValueError: If it has.
+        """
+        row = first_repeat(batch)
+        if row is None:
+            return
+        query, document = batch.query_of(row), batch.documents[row]
+        same = (self.ids("query") == query) & (self.ids("document") == document)
+        rows = np.flatnonzero(same.to_numpy()).tolist()
+        if self.line is not None:
+            raise ValueError(f"{self.line(rows[1])}: document {document!r} appears twice for query {query!r}")
+        raise ValueError(
+            f"rows {rows[0] + 1} and {rows[1] + 1} of {self.source} both hold document {document!r} for query {query!r}"
+        )
+
+    def _refuse(self, wrong: pl.Series, what: str) -> None:
+        at = int(wrong.arg_max() or 0)
+        if self.line is not None:
+            raise ValueError(f"{self.line(at)}: the line {what}")
+        raise ValueError(f"row {at + 1} of {self.source} {what}: {self.frame.row(at, named=True)}")
