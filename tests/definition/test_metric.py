@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import retrieval_metrics as rm
 from retrieval_metrics.definition.metric import as_metrics
-from retrieval_metrics.definition.table import ALIASES, DEFINITIONS
+from retrieval_metrics.definition.table import DEFINITIONS, NAME_OF
 
 
 @pytest.mark.parametrize(
@@ -85,9 +85,9 @@ def test_a_printed_name_is_read_back_as_the_same_metric(metric: rm.Metric) -> No
     assert pickle.loads(pickle.dumps(metric)) == copy.deepcopy(metric) == metric  # noqa: S301  (our own bytes)
 
 
-@pytest.mark.parametrize("alias", ALIASES)
+@pytest.mark.parametrize("alias", NAME_OF)
 def test_every_alias_is_read_in_any_case(alias: str) -> None:
-    assert rm.Metric.parse(alias.upper()).name == ALIASES[alias]
+    assert rm.Metric.parse(alias.upper()).name == NAME_OF[alias]
 
 
 @pytest.mark.parametrize(

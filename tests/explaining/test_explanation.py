@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -164,10 +165,7 @@ def test_what_cannot_be_explained_is_an_error() -> None:
         evaluation.explain("q", "map")
     with pytest.raises(ValueError, match="n must be a positive integer or None, got 0"):
         evaluation.worst("mrr", 0)
-    bare = rm.Evaluation(
-        metrics=evaluation.metrics, queries=evaluation.queries, values=evaluation.values, counts=evaluation.counts,
-        rules=evaluation.rules,
-    )  # fmt: skip
+    bare = rm.Evaluation(replace(evaluation.scores, origin=None))
     with pytest.raises(ValueError, match="cannot be explained: it holds values only"):
         bare.explain("q")
 

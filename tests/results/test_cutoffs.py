@@ -26,9 +26,9 @@ def test_a_slice_is_averaged_over_its_own_queries() -> None:
 
 def test_cut_offs_go_to_twice_the_largest_asked_for_or_the_longest_ranking() -> None:
     long = {"q": [f"d{at}" for at in range(300)]}
-    assert usual_cutoffs([rm.evaluate({"q": ["d1"]}, long, "mrr@8")]) == list(range(1, 17))
-    assert usual_cutoffs([rm.evaluate(QRELS, RUN, "mrr@8")]) == [1, 2, 3, 4]
-    far = usual_cutoffs([rm.evaluate({"q": ["d1"]}, long, "mrr@100")])
+    assert usual_cutoffs([rm.evaluate({"q": ["d1"]}, long, "mrr@8").scores]) == list(range(1, 17))
+    assert usual_cutoffs([rm.evaluate(QRELS, RUN, "mrr@8").scores]) == [1, 2, 3, 4]
+    far = usual_cutoffs([rm.evaluate({"q": ["d1"]}, long, "mrr@100").scores])
     assert far[:20] == list(range(1, 21))
     assert far[-1] == 200
     assert sorted(set(far)) == far

@@ -46,7 +46,7 @@ class Baseline:
     @classmethod
     def of(cls, evaluation: Evaluation) -> Baseline:
         """Keep what an evaluation found."""
-        judged, _ = evaluation.source("kept as a baseline")
+        judged = evaluation.scores.needed_origin("kept as a baseline").judged
         ranks: dict[str, dict[str, int]] = {}
         for at, query in enumerate(evaluation.queries):
             values = {

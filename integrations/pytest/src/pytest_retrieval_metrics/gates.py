@@ -94,7 +94,7 @@ def regression_gate(
 
 def _changed(evaluation: Evaluation, baseline: Baseline) -> str:
     """Return in which way the evaluation set is another one than the baseline's; empty if it is the same."""
-    judged, _ = evaluation.source("compared")
+    judged = evaluation.scores.needed_origin("compared").judged
     if evaluation.rules.name != baseline.rules:
         return f"{baseline.rules} rules, now they are {evaluation.rules.name}"
     if fingerprint(judged.qrels) == baseline.qrels:
