@@ -162,7 +162,7 @@ def test_what_cannot_be_explained_is_an_error() -> None:
     evaluation = rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr")
     with pytest.raises(KeyError, match="map was not computed"):
         evaluation.explain("q", "map")
-    with pytest.raises(ValueError, match="n must be a positive integer or None, got 0"):
+    with pytest.raises(ValueError, match="n must be a positive integer, got 0"):
         evaluation.worst("mrr", 0)
     bare = rm.Evaluation(
         metrics=evaluation.metrics, queries=evaluation.queries, values=evaluation.values, counts=evaluation.counts,

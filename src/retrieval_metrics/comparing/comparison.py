@@ -7,10 +7,10 @@ from functools import cached_property
 from math import nan
 from typing import TYPE_CHECKING, Literal
 
+from retrieval_metrics.checks import require
 from retrieval_metrics.comparing.aligned import aligned
 from retrieval_metrics.comparing.paired_tests import RESAMPLES, common_metrics, tested
 from retrieval_metrics.definition.metric import Metric
-from retrieval_metrics.presentation.extras import require
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.reporting.verdict import comparison_tables, verdict
 from retrieval_metrics.results.by_metric import ByMetric

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
-from retrieval_metrics.presentation.extras import require
+from retrieval_metrics.checks import require
 from retrieval_metrics.results.by_metric import ByMetric
 from retrieval_metrics.results.counts import failures
 from retrieval_metrics.results.summary import Summary

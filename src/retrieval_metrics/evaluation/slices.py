@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from retrieval_metrics.checks import require
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.extras import require
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.counts import count

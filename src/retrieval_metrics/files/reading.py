@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from retrieval_metrics.checks import require
 from retrieval_metrics.files import formats, json_files, tables
-from retrieval_metrics.files.extra import need_polars
 from retrieval_metrics.files.opening import at_line
 from retrieval_metrics.files.trec import QRELS, RUN, line_of_repeat, parts
 from retrieval_metrics.inputs.grouping import first_repeat, regrouped, whole_queries
@@ -61,7 +61,7 @@ def read_qrels(
         >>> read_qrels(path)
         <Qrels: 2 queries, 3 judgments, 3 groups>
     """
-    need_polars()
+    require("polars", "reading a file or DataFrame")
     if tables.is_frame(source):
         return tables.qrels_of_frame(source, columns)
     kind = formats.format_of(source, format)
@@ -120,7 +120,7 @@ def read_run(
         >>> run, run["q1"]
         (<Run: 1 queries, 2 documents>, {'d7': 9.5, 'd3': 8.25})
     """
-    need_polars()
+    require("polars", "reading a file or DataFrame")
     if tables.is_frame(source):
         return tables.run_of_frame(source, columns)
     kind = formats.format_of(source, format)

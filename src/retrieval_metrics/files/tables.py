@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.files.extra import need_polars
+from retrieval_metrics.checks import require
 from retrieval_metrics.files.opening import at_line, opened
 from retrieval_metrics.inputs.columns import find_columns
 from retrieval_metrics.inputs.grouping import first_repeat, grouped
@@ -46,7 +46,7 @@ def read_table(path: str | PathLike[str], kind: str) -> pl.DataFrame:
     Raises:
         ValueError: If the file cannot be read as what it should be.
     """
-    need_polars()
+    require("polars", "reading a DataFrame")
     import polars as pl
 
     try:
@@ -98,7 +98,7 @@ def run_of_frame(
     frame: Any, columns: Mapping[str, str] | None, source: str = "the table", line: Line | None = None
 ) -> Run:
     """Return the run that a table holds, a row per retrieved document."""
-    need_polars()
+    require("polars", "reading a DataFrame")
     wanted = {"query": True, "document": True, "score": False, "rank": False}
     table = _Table(frame, source, find_columns(_names(frame), wanted, columns, source), line)
     queries, documents = table.ids("query"), table.ids("document")
@@ -142,7 +142,7 @@ def qrels_of_frame(
     frame: Any, columns: Mapping[str, str] | None, source: str = "the table", line: Line | None = None
 ) -> Qrels:
     """Return the judgments that a table holds, a row per judged document."""
-    need_polars()
+    require("polars", "reading a DataFrame")
     wanted = {"query": True, "document": True, "grade": False}
     table = _Table(frame, source, find_columns(_names(frame), wanted, columns, source), line)
     queries, documents = table.ids("query"), table.ids("document")

@@ -8,7 +8,7 @@ from math import isfinite
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.checks import positive_integer
+from retrieval_metrics.checks import integer, positive_integer
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.judging.by_id import judge_by_id
 from retrieval_metrics.scoring.rules import STANDARD
@@ -46,7 +46,7 @@ def score_one(
         ValueError: If a gain is not finite, a parameter not allowed, or the list holds more than there is said to be.
     """
     if k is not None:
-        k = positive_integer(k, "the cut-off k")
+        k = positive_integer(k, "the cut-off k", or_none=True)
     listed = _numbers(gains, "gains", none_allowed=True)
     grades = {position: grade for position, grade in enumerate(listed) if grade is not None}
     missing = _missing(list(grades.values()), n_relevant, ideal)
@@ -93,8 +93,7 @@ def _missing(grades: list[float], n_relevant: int | None, ideal: Gains | None) -
 def _lacking(listed: int, total: int | None, what: str) -> int:
     if total is None:
         return 0
-    if isinstance(total, bool) or not isinstance(total, int):
-        raise TypeError(f"the number of documents that are {what} must be an integer, got {total!r}")
-    if total < listed:
-        raise ValueError(f"the list holds {listed} documents that are {what}, but only {total} are said to exist")
-    return total - listed
+    number = integer(total, f"the number of documents that are {what}")
+    if number < listed:
+        raise ValueError(f"the list holds {listed} documents that are {what}, but only {number} are said to exist")
+    return number - listed

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from retrieval_metrics.statistics import checks
+from retrieval_metrics.checks import proportion
+from retrieval_metrics.statistics import arrays
 from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def mean_interval(
         A. B. Owen (2025). Better bootstrap t confidence intervals for the mean. arXiv 2508.10083.
         D. B. Rubin (1981). The Bayesian bootstrap.
     """
-    sums = Sums.of(checks.vector(values))
+    sums = Sums.of(arrays.vector(values))
     return interval_from_sums(sums, level=level, binary=binary, bounds=bounds)
 
 
@@ -119,8 +120,9 @@ def interval_from_sums(
         >>> interval_from_sums(sums) == mean_interval([1, 0.5, 0])
         True
     """
-    checks.proportion(level, "level")
-    checks.ordered_bounds(bounds)
+    proportion(level, "level")
+    if not bounds[0] < bounds[1]:
+        raise ValueError(f"bounds must be (lower, upper) with lower < upper, got {bounds!r}")
     if not sums.count:
         return Interval(math.nan, math.nan)
     smallest, largest = sums.smallest, sums.largest

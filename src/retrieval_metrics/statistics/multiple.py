@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.statistics import checks
+from retrieval_metrics.checks import positive_integer
+from retrieval_metrics.statistics import arrays
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +43,7 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     References:
         S. Holm (1979). A simple sequentially rejective multiple test procedure.
     """
-    array = checks.vector(p_values, "p_values")
+    array = arrays.vector(p_values, "p_values")
     wrong = np.flatnonzero((array < 0) | (array > 1))
     if len(wrong):
         raise ValueError(f"p_values[{wrong[0]}] is {array[wrong[0]]}; a p value lies in [0, 1].")
@@ -85,20 +86,20 @@ def tukey_hsd(values: ArrayLike, *, resamples: int = 10_000, seed: int = 0) -> N
         B. Carterette (2012). Multiple testing in statistical analysis of systems-based information retrieval
         experiments.
     """
-    checks.resample_count(resamples)
+    positive_integer(resamples, "resamples")
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != QUERIES_BY_SYSTEMS or not array.shape[1]:
         raise ValueError(
             f"values must have one row per query and one column per system; got an array of shape {array.shape}."
         )
-    checks.finite(array, "values")
+    arrays.finite(array, "values")
     scaled = array / max(np.abs(array).max(initial=0.0), np.finfo(np.float64).tiny)
     totals = scaled.sum(axis=0)
     differences = np.abs(totals[:, None] - totals[None, :])
     # A query on which all systems are equal adds the same to every total, however it is dealt.
-    moving = scaled[np.ptp(scaled, axis=1) > checks.ROUNDING]
+    moving = scaled[np.ptp(scaled, axis=1) > arrays.ROUNDING]
     distances = np.sort(_random_distances(moving, resamples, seed))
-    reach = differences - len(moving) * checks.ROUNDING
+    reach = differences - len(moving) * arrays.ROUNDING
     reached = resamples - np.searchsorted(distances, reach, side="left")
     p_values: NDArray[np.float64] = (reached + 1) / (resamples + 1)
     return p_values

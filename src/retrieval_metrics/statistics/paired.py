@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.statistics import checks
+from retrieval_metrics.checks import positive_number, proportion
+from retrieval_metrics.statistics import arrays
 from retrieval_metrics.statistics.intervals import Interval, beta_interval
 from retrieval_metrics.statistics.power import FEWEST_FOR_A_SPREAD
 from retrieval_metrics.statistics.sign_flip import sign_flip_test
@@ -100,8 +101,8 @@ def paired_difference(
         M. D. Smucker, J. Allan, B. Carterette (2007). A comparison of statistical significance tests for information
         retrieval evaluation.
     """
-    checks.proportion(level, "level")
-    checks.positive_span(span)
+    proportion(level, "level")
+    positive_number(span, "span")
     differences = differences_of(values, baseline)
     count = len(differences)
     sign_flip = sign_flip_test(differences, resamples=resamples, seed=seed)
@@ -124,14 +125,14 @@ def paired_difference(
 
 def differences_of(values: ArrayLike, baseline: ArrayLike) -> NDArray[np.float64]:
     """Value minus baseline, and exactly 0 where the two differ by rounding only."""
-    ours, theirs = checks.vector(values), checks.vector(baseline, "baseline")
+    ours, theirs = arrays.vector(values), arrays.vector(baseline, "baseline")
     if len(ours) != len(theirs):
         raise ValueError(
             f"values and baseline must belong to the same queries; got {len(ours)} values "
             f"and {len(theirs)} of the baseline."
         )
     differences = ours - theirs
-    rounding = checks.ROUNDING * np.maximum(np.abs(ours), np.abs(theirs))
+    rounding = arrays.ROUNDING * np.maximum(np.abs(ours), np.abs(theirs))
     return np.where(np.abs(differences) <= rounding, 0.0, differences)
 
 
@@ -140,7 +141,7 @@ def _t_test(differences: NDArray[np.float64], mean: float) -> tuple[float, float
     if len(differences) < FEWEST_FOR_A_SPREAD or not differences.any():
         return 1.0, 0.0
     deviation = float(differences.std(ddof=1))
-    if deviation <= checks.ROUNDING * abs(mean):
+    if deviation <= arrays.ROUNDING * abs(mean):
         return 0.0, math.copysign(math.inf, mean)
 
     from scipy.stats import ttest_1samp  # noqa: PLC0415 - importing the package must not cost scipy

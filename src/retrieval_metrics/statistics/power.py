@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.statistics import checks
+from retrieval_metrics.checks import positive_number, proportion
+from retrieval_metrics.statistics import arrays
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -48,7 +49,7 @@ def detectable_difference(
         0.058
     """
     _check(power, level, span)
-    array = checks.vector(differences, "differences")
+    array = arrays.vector(differences, "differences")
     if len(array) < FEWEST_FOR_A_SPREAD:
         return math.inf
 
@@ -90,7 +91,7 @@ def queries_needed(
         199
     """
     _check(power, level, span)
-    array = checks.vector(differences, "differences")
+    array = arrays.vector(differences, "differences")
     if len(array) < FEWEST_FOR_A_SPREAD:
         raise ValueError(f"differences must hold at least two queries to show their spread; got {len(array)}.")
     if difference == 0 or not math.isfinite(difference):
@@ -130,9 +131,9 @@ def _standard_deviation(differences: NDArray[np.float64], span: float) -> float:
 
 
 def _check(power: float, level: float, span: float) -> None:
-    checks.proportion(power, "power")
-    checks.proportion(level, "level")
-    checks.positive_span(span)
+    proportion(power, "power")
+    proportion(level, "level")
+    positive_number(span, "span")
     if power <= level:
         raise ValueError(
             f"power must exceed level, which a test reaches without any difference; got {power} <= {level}."

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.statistics import checks
+from retrieval_metrics.checks import positive_integer
+from retrieval_metrics.statistics import arrays
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -58,12 +59,12 @@ def sign_flip_test(differences: ArrayLike, *, resamples: int = 10_000, seed: int
         M. D. Smucker, J. Allan, B. Carterette (2007). A comparison of statistical significance tests for information
         retrieval evaluation.
     """
-    checks.resample_count(resamples)
-    array = checks.vector(differences, "differences")
+    positive_integer(resamples, "resamples")
+    array = arrays.vector(differences, "differences")
     scaled = array / max(np.abs(array).max(initial=0.0), np.finfo(np.float64).tiny)
-    scaled = scaled[np.abs(scaled) > checks.ROUNDING]
+    scaled = scaled[np.abs(scaled) > arrays.ROUNDING]
     # Sums that are equal on paper may differ by rounding, and equal ones count as reaching as far.
-    reach = abs(scaled.sum()) - len(scaled) * checks.ROUNDING
+    reach = abs(scaled.sum()) - len(scaled) * arrays.ROUNDING
     if reach <= 0:
         return SignFlip(1.0, exact=True)
     magnitudes, counts = np.unique(np.abs(scaled).round(12), return_counts=True)

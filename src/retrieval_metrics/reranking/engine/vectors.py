@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
-from numbers import Integral
 from reprlib import repr as shortened
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from retrieval_metrics.checks import positive_integer, proportion
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Vectors: TypeAlias = npt.NDArray[np.floating[Any]]  # float32 or float64
@@ -23,29 +24,17 @@ def cutoff(k: int | None, n: int) -> int:
         TypeError: If `k` is no integer.
         ValueError: If it is zero or negative.
     """
-    if k is None:
-        return n
-    if isinstance(k, bool) or not isinstance(k, Integral):
-        raise TypeError(f"k must be a positive integer or None, got {k!r} ({type(k).__name__})")
-    if k <= 0:
-        raise ValueError(f"k must be a positive integer or None, got {k!r}")
-    return min(int(k), n)
+    return n if k is None else min(positive_integer(k, "k", or_none=True), n)
 
 
 def trade_off(lambda_mult: float) -> float:
     """Return `lambda_mult` as a float from 0 to 1.
 
     Raises:
-        TypeError: If it is no number.
+        TypeError: If it is not a number.
         ValueError: If it is not between 0 and 1.
     """
-    try:
-        value = float(lambda_mult)
-    except (TypeError, ValueError):
-        raise TypeError(f"lambda_mult must be a number from 0 to 1, got {lambda_mult!r}") from None
-    if not 0 <= value <= 1:
-        raise ValueError(f"lambda_mult must be from 0 (only diversity) to 1 (only relevance), got {lambda_mult!r}")
-    return value
+    return proportion(lambda_mult, "lambda_mult", zero=True, one=True)
 
 
 def matrix(values: npt.ArrayLike, what: str) -> Vectors:
