@@ -81,5 +81,5 @@ def test_a_proportion_excludes_the_ends_that_it_does_not_allow(*, zero: bool, on
 def test_a_positive_number_may_be_infinite_but_not_zero_or_nan() -> None:
     assert positive_number(float("inf"), "span") == float("inf")
     for value in (0, -1.5, float("nan")):
-        with pytest.raises(ValueError, match=f"span must be a number above 0, got {value}"):
+        with pytest.raises(ValueError, match=f"span must be positive, got {value}"):
             positive_number(value, "span")

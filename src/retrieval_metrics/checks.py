@@ -103,7 +103,7 @@ def positive_number(value: float, what: str) -> float:
         ValueError: If it is zero, negative or NaN.
     """
     if not value > 0:
-        raise ValueError(f"{what} must be a number above 0, got {value!r}")
+        raise ValueError(f"{what} must be positive, got {value!r}")
     return float(value)
 
 

@@ -173,6 +173,26 @@ def draw_differences(axes: Axes, values: FloatArray, mean: float, interval: Inte
     _plain(axes, grid="y")
 
 
+class Point(NamedTuple):
+    """One point of a plot and its name."""
+
+    name: str
+    x: float
+    y: float
+
+
+def draw_trade_off(axes: Axes, line: Sequence[Point], label: str, reference: Point) -> None:
+    """Draw named points joined by a line that `label` describes, and a reference beside them as a cross."""
+    xs, ys = [point.x for point in line], [point.y for point in line]
+    axes.plot(xs, ys, marker="o", color=COLOURS[0], label=label, linewidth=1.8)
+    for name, x, y in line:
+        axes.annotate(_literal(name), (x, y), textcoords="offset points", xytext=(5, 5), fontsize="small")
+    name, x, y = reference
+    axes.plot([x], [y], "x", color=COLOURS[1], markersize=9, markeredgewidth=2, label=_literal(name))
+    axes.legend(frameon=False)
+    _plain(axes, grid="y")
+
+
 def draw_wins(axes: Axes, rows: Sequence[tuple[str, int, int, int]], sides: tuple[Side, Side]) -> None:
     """Draw, per metric, the queries won to the right, lost to the left, and tied in the middle."""
     system, baseline = sides

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from retrieval_metrics.checks import require
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.judging.by_id import common_queries
 from retrieval_metrics.judging.judge import judge
-from retrieval_metrics.presentation import tables
+from retrieval_metrics.presentation.printed import Printed
+from retrieval_metrics.presentation.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    import pandas as pd
 
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.matching.matching import Key, Matching
@@ -36,7 +40,7 @@ class Match(NamedTuple):
     rank: int | None
 
 
-class Matches:
+class Matches(Printed):
     """All pieces of the truth with the ranks that satisfy them, query by query.
 
     Attributes:
@@ -57,16 +61,19 @@ class Matches:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __str__(self) -> str:
-        return tables.text(*self._table())
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a DataFrame with a row per piece; its rank is missing where no item satisfies it.
 
-    def _repr_html_(self) -> str:
-        return tables.html(*self._table())
+        Raises:
+            ImportError: If pandas is not installed; the message holds the command.
+        """
+        frame: pd.DataFrame = require("pandas", "to_pandas").DataFrame(self.rows, columns=list(Match._fields))
+        return frame.astype({"rank": "Int64"})
 
     def __repr__(self) -> str:
         return f"<Matches: {len(self.rows)} judged, {len(self.missing)} relevant ones not found>"
 
-    def _table(self) -> tuple[list[str], list[list[str]]]:
+    def _tables(self) -> list[Table]:
         rows = [
             [
                 f"{_short(row.query)}  {_short(row.relevant)}",
@@ -75,7 +82,7 @@ class Matches:
             ]
             for row in self.rows
         ]
-        return ["query and what is judged", "grade", "rank"], rows
+        return [Table(["query and what is judged", "grade", "rank"], rows)]
 
 
 def _short(value: object) -> str:

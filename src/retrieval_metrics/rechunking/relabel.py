@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from retrieval_metrics.checks import require
 from retrieval_metrics.inputs.pieces import Piece, Span
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.sources import locate
 from retrieval_metrics.judging.matching.covered import merged
 from retrieval_metrics.judging.matching.matching import Matching
 from retrieval_metrics.judging.matching.positions import Geography
-from retrieval_metrics.presentation import tables
+from retrieval_metrics.presentation.printed import Printed
+from retrieval_metrics.presentation.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    import pandas as pd
 
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.retrieved import Retrieved
@@ -54,7 +58,7 @@ class Relabelled:
     held: float
 
 
-class Relabelling:
+class Relabelling(Printed):
     """Judgments that no longer depend on how the texts were cut, and what became of every label.
 
     Attributes:
@@ -70,26 +74,29 @@ class Relabelling:
         found = Counter(label.fate for label in self.labels)
         self.counts: dict[Fate, int] = {fate: found[fate] for fate in _MEANING}
 
-    def __str__(self) -> str:
-        return tables.text(*self._table(), self._notes())
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a DataFrame with a row per label and the columns of `Relabelled`.
 
-    def _repr_html_(self) -> str:
-        return tables.html(*self._table(), self._notes())
+        Raises:
+            ImportError: If pandas is not installed; the message holds the command.
+        """
+        columns = [field.name for field in fields(Relabelled)]
+        rows = [[getattr(label, name) for name in columns] for label in self.labels]
+        frame: pd.DataFrame = require("pandas", "to_pandas").DataFrame(rows, columns=columns)
+        return frame
 
     def __repr__(self) -> str:
         return f"<Relabelling of {len(self.labels)} labels: {self.counts['lost']} lost>"
 
-    def _table(self) -> tuple[list[str], list[list[str]]]:
+    def _tables(self) -> list[Table]:
         rows = [[f"{fate}: {meaning}", str(self.counts[fate])] for fate, meaning in _MEANING.items()]
-        return ["labels", "n"], rows
-
-    def _notes(self) -> list[str]:
-        return [
+        notes = [
             f"lost: {label.label!r} of query {label.query!r}, {label.held:.0%} held"
             + ("" if label.span else "; its place is not known, and it stays an id")
             for label in self.labels
             if label.fate == "lost"
         ]
+        return [Table(["labels", "n"], rows, notes)]
 
 
 def relabel(

@@ -9,24 +9,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.checks import RetrievalWarning, positive_integer
+from retrieval_metrics.checks import RetrievalWarning, positive_integer, require
 from retrieval_metrics.definition.metric import as_metrics
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.inputs.progress import progress
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.judge import judge
-from retrieval_metrics.presentation import tables
+from retrieval_metrics.presentation import numbers
+from retrieval_metrics.presentation.printed import Printed
+from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reranking.batch import mmr_batch
 from retrieval_metrics.reranking.diversity import intra_list_diversity
 from retrieval_metrics.reranking.engine.vectors import matrix, trade_off
 from retrieval_metrics.reranking.scaling import by_rank, scaled
+from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import pandas as pd
-    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.evaluation.evaluation import Evaluation
@@ -106,13 +109,13 @@ def mmr_sweep(
                 warnings.simplefilter("ignore", RetrievalWarning)  # the same as of the ranking as it was retrieved
                 rankings: dict[Any, list[Any]] = {query: items for query, (items, _) in selected.items()}
                 evaluation = evaluate(truth, rankings, chosen)
-            points.append((weight, evaluation, _mean(diversity for _, diversity in selected.values())))
+            points.append((weight, evaluation, _mean([diversity for _, diversity in selected.values()])))
             advance(done)
-    diversity = _mean(intra_list_diversity(each.vectors, k=k) for each in candidates)
+    diversity = _mean([intra_list_diversity(each.vectors, k=k) for each in candidates])
     return MMRSweep(points, (retrieved, diversity), k)
 
 
-class MMRSweep:
+class MMRSweep(Printed):
     """Relevance and diversity for several lambdas.
 
     Attributes:
@@ -133,16 +136,6 @@ class MMRSweep:
         self.retrieved, self.retrieved_diversity = retrieved
         self.k = k
 
-    def __str__(self) -> str:
-        return tables.text(*self._table(), self._notes())
-
-    def _repr_html_(self) -> str:
-        return tables.html(*self._table(), self._notes())
-
-    def to_markdown(self) -> str:
-        """Return the table as Markdown, with the note below it."""
-        return tables.markdown(*self._table(), self._notes())
-
     def __repr__(self) -> str:
         return f"<MMRSweep of {len(self.lambdas)} lambdas: {', '.join(map(str, self.retrieved.metrics))}>"
 
@@ -152,58 +145,47 @@ class MMRSweep:
         Raises:
             ImportError: If pandas is not installed; the message holds the command.
         """
-        try:
-            import pandas as pd  # noqa: PLC0415  (an extra: imported where it is used)
-        except ImportError as error:
-            raise ImportError("to_pandas needs pandas: pip install 'retrieval-metrics[pandas]'") from error
+        pandas = require("pandas", "to_pandas")
         rows = [{**evaluation.means, "diversity": diversity} for _, evaluation, diversity in self._rows()]
-        return pd.DataFrame(rows, index=pd.Index([*self.lambdas, nan], name="lambda"))
+        frame: pd.DataFrame = pandas.DataFrame(rows, index=pandas.Index([*self.lambdas, nan], name="lambda"))
+        return frame
 
-    def plot(self, metric: str | Metric | None = None, *, ax: Axes | None = None) -> Axes:
-        """Draw relevance against diversity: a point per lambda, and a cross for the ranking as it was retrieved.
+    def plot(self, metric: str | Metric | None = None) -> Figure:
+        """Return a figure of relevance against diversity: a point per lambda, and a cross for the retrieved ranking.
+
+        See it in a notebook, or write it with `figure.savefig(path)`.
 
         Args:
             metric: The metric on the vertical axis; None takes the first.
-            ax: Axes of matplotlib to draw on; None makes new ones.
 
         Raises:
             ImportError: If matplotlib is not installed; the message holds the command.
             KeyError: If the metric was not computed.
         """
-        try:
-            from matplotlib import pyplot as plt  # noqa: PLC0415  (an extra: imported where it is used)
-        except ImportError as error:
-            raise ImportError("plot needs matplotlib: pip install 'retrieval-metrics[plot]'") from error
+        require("matplotlib", "plot")
+        from retrieval_metrics.presentation.plots import Plot, Point, draw_trade_off  # noqa: PLC0415  (brings matplotlib)
+
         name = str(self.retrieved.metrics[0] if metric is None else metric)
-        ax = plt.subplots(figsize=(6, 4), layout="constrained")[1] if ax is None else ax
-        means = [self.evaluations[weight].means[name] for weight in self.lambdas]
-        ax.plot([self.diversity[weight] for weight in self.lambdas], means, marker="o", label="MMR, by lambda")
-        for weight, mean in zip(self.lambdas, means, strict=True):
-            at = (self.diversity[weight], mean)
-            ax.annotate(f"{weight:g}", at, textcoords="offset points", xytext=(5, 5), fontsize="small")
-        ax.plot(
-            [self.retrieved_diversity], [self.retrieved.means[name]], marker="x", ls="", ms=9, mew=2, label=_RETRIEVED
-        )
-        ax.set_xlabel(f"mean intra-list diversity of the first {self.k}")
-        ax.set_ylabel(f"mean {name}")
-        ax.legend()
-        return ax
+        points = [Point(label, diversity, evaluation.means[name]) for label, evaluation, diversity in self._rows()]
+        figure = Plot(6.0, 4.0)
+        axes = figure.subplots()
+        draw_trade_off(axes, points[:-1], "MMR, by lambda", points[-1])
+        axes.set_xlabel(f"mean intra-list diversity of the first {self.k}")
+        axes.set_ylabel(f"mean {name}")
+        return figure
 
     def _rows(self) -> list[tuple[str, Evaluation, float]]:
         rows = [(f"{weight:g}", self.evaluations[weight], self.diversity[weight]) for weight in self.lambdas]
         return [*rows, (_RETRIEVED, self.retrieved, self.retrieved_diversity)]
 
-    def _table(self) -> tuple[list[str], list[list[str]]]:
+    def _tables(self) -> list[Table]:
         names = [str(metric) for metric in self.retrieved.metrics]
         rows = [
             [label, *(f"{evaluation.means[name]:.4f}" for name in names), f"{diversity:.4f}"]
             for label, evaluation, diversity in self._rows()
         ]
-        return ["lambda", *names, "diversity"], rows
-
-    def _notes(self) -> list[str]:
-        n = len(self.retrieved.queries)
-        return [f"MMR of the first {self.k} of the candidates of {n} {'query' if n == 1 else 'queries'}"]
+        note = f"MMR of the first {self.k} of the candidates of {numbers.queries(len(self.retrieved.queries))}"
+        return [Table(["lambda", *names, "diversity"], rows, [note])]
 
 
 class _Candidates:
@@ -255,6 +237,7 @@ def _reranked(candidates: Sequence[_Candidates], k: int, weight: float) -> dict[
     return selected
 
 
-def _mean(values: Iterable[float]) -> float:
-    defined = [value for value in values if value == value]  # noqa: PLR0124  (NaN is not itself)
-    return sum(defined) / len(defined) if defined else nan
+def _mean(diversities: list[float]) -> float:
+    """Return the mean over the queries that have a diversity; NaN if none has."""
+    values = np.array(diversities, dtype=np.float64)
+    return Sums.of(values[~np.isnan(values)]).mean
