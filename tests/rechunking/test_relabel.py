@@ -56,7 +56,7 @@ class TestFates:
         result = rm.relabel({"q": ["nobody", "c20"]}, cut(20), cut(20))
         assert result.qrels["q"] == {"nobody": 1, Span("s", 20, 40): 1}
         assert result.counts == {"kept": 1, "moved": 0, "split": 0, "merged": 0, "lost": 1}
-        assert "'nobody' of query 'q', 0% held; its place is not known, and it stays an id" in str(result)
+        assert "'nobody' of query 'q', 0% held; its position is unknown, so it stays an id" in str(result)
 
     def test_an_edited_source_is_not_matched_by_its_offsets(self) -> None:
         assert only_fate("c20", cut(20), cut(20, text=LETTERS[1:] + "x")).fate == "lost"

@@ -1,4 +1,4 @@
-"""Which retrieved item satisfies which piece of the truth: to look at before one believes a number."""
+"""Show which retrieved item satisfies which judgment, to check the matching before trusting a metric."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import QrelsMapping, QueryId, Relevant, RunMapping
 
 SHOWN = 60
-"""Longer cells are cut: a quote may fill a page."""
+"""Longer cells are cut, because a quote may fill a page."""
 
 
 class Match(NamedTuple):
-    """One piece of the truth and where it was found.
+    """One judged id or piece, and where it was found.
 
     Attributes:
         query: The query.
         relevant: The id, quote, text, span or property.
         grade: Its grade.
-        rank: The rank of the item that satisfies it, the last of several that do so together; None if none does.
+        rank: The rank of the item that satisfies it, or of the last if several do so together; None if none does.
     """
 
     query: QueryId
@@ -41,10 +41,10 @@ class Match(NamedTuple):
 
 
 class Matches(Printed):
-    """All pieces of the truth with the ranks that satisfy them, query by query.
+    """All judged ids and pieces with the ranks that satisfy them, query by query.
 
     Attributes:
-        rows: One for each piece; a sequence of tuples with names, as `pandas.DataFrame` takes it.
+        rows: One `Match` for each judgment, in the order of the judgments.
     """
 
     def __init__(self, rows: Sequence[Match]) -> None:
@@ -52,7 +52,7 @@ class Matches(Printed):
 
     @property
     def missing(self) -> list[Match]:
-        """The relevant pieces that nothing satisfies."""
+        """The relevant judgments that no item satisfies."""
         return [row for row in self.rows if row.rank is None and row.grade > 0]
 
     def __iter__(self) -> Iterator[Match]:
@@ -62,7 +62,7 @@ class Matches(Printed):
         return len(self.rows)
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return a DataFrame with a row per piece; its rank is missing where no item satisfies it.
+        """Return a DataFrame with a row per judgment; the rank is missing if no item satisfies it.
 
         Raises:
             ImportError: If pandas is not installed; the message holds the command.
@@ -91,16 +91,16 @@ def _short(value: object) -> str:
 
 
 def match(qrels: QrelsMapping | Qrels, run: RunMapping, by: str | Key | Matching = "id") -> Matches:
-    """Find which retrieved item satisfies which piece of the truth, as `evaluate` does before it counts.
+    """Find which retrieved item satisfies which judgment, exactly as `evaluate` does.
 
     Args:
         qrels: The judgments, as for `evaluate`.
         run: The rankings, as for `evaluate`.
-        by: What an id is compared with, or a `Matching`; `evaluate` calls it `match`.
+        by: What an id is compared with, or a `Matching`: the argument `match` of `evaluate`.
 
     Raises:
         TypeError: If judgments or rankings have the wrong type.
-        ValueError: If the run is empty or belongs to other queries, or an option is unknown.
+        ValueError: If the run is empty or has no query in common with the judgments, or an option is unknown.
 
     Example:
         >>> from retrieval_metrics import Quote, Retrieved

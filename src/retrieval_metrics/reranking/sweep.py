@@ -1,4 +1,4 @@
-"""What lambda buys: relevance against diversity, for a grid of lambdas."""
+"""Relevance against diversity for a grid of lambdas."""
 
 from __future__ import annotations
 
@@ -52,38 +52,38 @@ def mmr_sweep(
     metrics: str | Metric | Iterable[str | Metric] | None = None,
     show_progress: bool = False,
 ) -> MMRSweep:
-    """Rerank an evaluation set by MMR with each of several lambdas, and measure relevance and diversity of the results.
+    """Rerank an evaluation set by MMR with several lambdas, and measure relevance and diversity of the results.
 
-    For every lambda each judged query's candidates are reranked by `mmr`, the first `k` are evaluated, and their
-    diversity is the mean of `intra_list_diversity` over the queries with two documents or more. The ranking as it was
-    retrieved, cut at `k`, is measured beside them.
+    For each lambda, `mmr` selects `k` candidates of each judged query. They are evaluated, and their diversity is the
+    mean of `intra_list_diversity` over the queries with at least two documents. The first `k` candidates as retrieved
+    are measured in the same way.
 
     Args:
         qrels: What is relevant per query, as `evaluate` takes it.
         run: The candidates per query, as `evaluate` takes them: ids best first, ids with scores, or `Retrieved`. MMR
-            needs more than `k` of them to have a choice.
+            needs more than `k` of them to choose from.
         vectors: The vector of each document, by id.
-        queries: The vector of each query, by id: relevance is the cosine with it. None takes what the run says: its
-            scores, scaled to [0, 1] among the candidates of a query, or the ranks, from 1 to 0 in equal steps.
-        k: How many documents are selected.
+        queries: The vector of each query, by id: relevance is the cosine with it. None uses the run: its scores,
+            scaled to [0, 1] per query, or its ranks, from 1 to 0 in equal steps.
+        k: How many documents to select.
         lambdas: Weights of relevance, each from 0 (only diversity) to 1 (only relevance).
-        metrics: Names such as `"ndcg@10"`; None takes ndcg, recall and alpha_ndcg at `k`.
+        metrics: Names such as `"ndcg@10"`; None uses ndcg, recall and alpha_ndcg at `k`.
         show_progress: Show a progress bar on stderr; needs rich.
 
     Returns:
-        The measurements: printed as a table, and drawn by `plot()`.
+        The measurements, which print as a table; `plot()` draws them.
 
     Raises:
         TypeError: As `evaluate` and `mmr`.
-        ValueError: As `evaluate` and `mmr`; or if a candidate or a query has no vector, or there are no lambdas.
-        ImportError: If a progress bar is wanted and rich is not installed.
+        ValueError: As `evaluate` and `mmr`; or if a candidate or a query has no vector, or `lambdas` is empty.
+        ImportError: If `show_progress` is set and rich is not installed.
 
     Warns:
         RetrievalWarning: As `evaluate`, once.
 
     Example:
         >>> vectors = {"a": [1, 0.1], "b": [1, 0.2], "c": [0.5, 1]}
-        >>> qrels = {"q": [["a", "b"], ["c"]]}  # a and b say the same
+        >>> qrels = {"q": [["a", "b"], ["c"]]}  # a and b are alternatives
         >>> print(mmr_sweep(qrels, {"q": ["a", "b", "c"]}, vectors, k=2, lambdas=[0.3, 1], metrics="recall@2"))
         lambda        recall@2  diversity
         0.3             1.0000     0.4660
@@ -97,7 +97,7 @@ def mmr_sweep(
         raise ValueError("there are no lambdas to try; pass at least one, such as lambdas=[0.3, 0.5, 0.7]")
     chosen = as_metrics([f"ndcg@{k}", f"recall@{k}", f"alpha_ndcg@{k}"] if metrics is None else metrics)
     truth = as_qrels(qrels)
-    judge(truth, run, "id")  # what is no ranking, or no finite score, is refused by name
+    judge(truth, run, "id")  # refuses invalid rankings and scores by name
     candidates = [_Candidates(query, run, vectors, queries) for query in truth.queries if query in run]
     first: dict[Any, list[Any]] = {each.query: each.items[:k] for each in candidates}
     retrieved = evaluate(truth, first or run, chosen)
@@ -106,7 +106,7 @@ def mmr_sweep(
         for done, weight in enumerate(weights, start=1):
             selected = _reranked(candidates, k, weight)
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", RetrievalWarning)  # the same as of the ranking as it was retrieved
+                warnings.simplefilter("ignore", RetrievalWarning)  # the same as for the retrieved rankings
                 rankings: dict[Any, list[Any]] = {query: items for query, (items, _) in selected.items()}
                 evaluation = evaluate(truth, rankings, chosen)
             points.append((weight, evaluation, _mean([diversity for _, diversity in selected.values()])))
@@ -120,9 +120,9 @@ class MMRSweep(Printed):
 
     Attributes:
         lambdas: The lambdas, in the order given.
-        evaluations: The evaluation of each lambda; those of two lambdas can be compared query by query.
+        evaluations: The evaluation of each lambda.
         diversity: The mean intra-list diversity of each lambda; NaN where no query has two documents.
-        retrieved: The evaluation of the rankings as they were retrieved, cut at `k`.
+        retrieved: The evaluation of the first `k` candidates as retrieved.
         retrieved_diversity: Their mean intra-list diversity.
         k: How many documents were selected.
     """
@@ -140,7 +140,7 @@ class MMRSweep(Printed):
         return f"<MMRSweep of {len(self.lambdas)} lambdas: {', '.join(map(str, self.retrieved.metrics))}>"
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return a DataFrame with a row per lambda, and one with NaN for its lambda: the ranking as it was retrieved.
+        """Return a DataFrame with a row per lambda, and a last row, with lambda NaN, for the retrieved rankings.
 
         Raises:
             ImportError: If pandas is not installed; the message holds the command.
@@ -151,12 +151,12 @@ class MMRSweep(Printed):
         return frame
 
     def plot(self, metric: str | Metric | None = None) -> Figure:
-        """Return a figure of relevance against diversity: a point per lambda, and a cross for the retrieved ranking.
+        """Return a figure of relevance against diversity: a point per lambda, and a cross for the retrieved rankings.
 
         See it in a notebook, or write it with `figure.savefig(path)`.
 
         Args:
-            metric: The metric on the vertical axis; None takes the first.
+            metric: The metric on the vertical axis; None uses the first.
 
         Raises:
             ImportError: If matplotlib is not installed; the message holds the command.
@@ -189,7 +189,7 @@ class MMRSweep(Printed):
 
 
 class _Candidates:
-    """The candidates of one query with what MMR needs to know of them."""
+    """The candidates of one query with their vectors and relevance."""
 
     def __init__(
         self, query: QueryId, run: Mapping[Any, Any], vectors: Mapping[Any, Any], queries: Mapping[Any, Any] | None
@@ -197,7 +197,7 @@ class _Candidates:
         ranking = run[query]
         self.query = query
         scores = ranking if isinstance(ranking, Mapping) else None
-        # Best first; those with equal scores as `evaluate` orders them, by their id, descending.
+        # Best first; equal scores in the order that `evaluate` gives them, by descending id.
         self.items: list[Any] = (
             list(ranking)
             if scores is None
@@ -221,7 +221,7 @@ def _vector(vectors: Mapping[Any, Any], name: Any, what: str) -> FloatArray:
 
 
 def _reranked(candidates: Sequence[_Candidates], k: int, weight: float) -> dict[QueryId, tuple[list[Any], float]]:
-    """Return for each query what MMR selects and its diversity."""
+    """Return the items that MMR selects for each query, and their diversity."""
     asked = [each for each in candidates if each.items]
     vectors = [each.vectors for each in asked]
     stated = [each.relevance for each in asked if each.relevance is not None]

@@ -21,7 +21,7 @@ def vector(values: ArrayLike, name: str = "values") -> NDArray[np.float64]:
     """
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1:
-        raise ValueError(f"{name} must have one dimension, one number per query; got an array of shape {array.shape}.")
+        raise ValueError(f"{name} must have one dimension, one number per query; got an array of shape {array.shape}")
     return finite(array, name)
 
 
@@ -36,7 +36,6 @@ def finite(array: NDArray[np.float64], name: str) -> NDArray[np.float64]:
         place = tuple(int(i) for i in wrong[0])
         position = place[0] if len(place) == 1 else place
         raise ValueError(
-            f"{name}[{position}] is {array[place]}: leave out queries for which the metric is undefined "
-            "before asking for statistics."
+            f"{name}[{position}] is {array[place]}; leave out the queries for which the metric is undefined"
         )
     return array
