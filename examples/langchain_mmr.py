@@ -108,8 +108,7 @@ def main(picture: Path | None = None) -> None:
     print(f"{len(dataset)} questions, MMR of {K} among the {FETCH_K} nearest passages:\n{swept}\n")
     if picture is not None:
         mpl.rcParams["svg.hashsalt"] = "sweep"  # the same picture is the same file
-        figure: Any = swept.plot("ndcg@10").figure
-        figure.savefig(picture, metadata={"Date": None} if picture.suffix == ".svg" else {})
+        swept.plot("ndcg@10").savefig(picture, metadata={"Date": None} if picture.suffix == ".svg" else {})
 
     store = store_of(dense, documents)
     bm25 = BM25Retriever(index=BM25(pieces), documents=documents)

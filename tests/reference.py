@@ -149,7 +149,8 @@ def rbp_residual(truth: Truth, ranking: list[str], k: int | None = None, p: floa
     known, seen = 0.0, set()
     for place, (rank, grade) in enumerate(rows(truth, ranking, k)):
         document = ranking[rank - 1]
-        if grade is not None or (grade_of(truth, document) is not None and document not in seen):
+        # What is judged is known, and a repeat gains nothing whatever it is.
+        if grade is not None or grade_of(truth, document) is not None or document in seen:
             known += (1 - p) * p**place
         seen.add(document)
     return 1 - known

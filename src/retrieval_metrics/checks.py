@@ -1,26 +1,110 @@
-"""Preconditions shared by the whole package, each written once."""
+"""Checks shared by the whole package, each written once: numbers, ids, and packages that come with an extra."""
 
 from collections.abc import Iterable
+from importlib import import_module
 from numbers import Integral
-from typing import Any
+from typing import Any, SupportsFloat
+
+EXTRAS = {
+    "backports.zstd": "files",
+    "compression.zstd": "files",
+    "matplotlib": "plot",
+    "pandas": "pandas",
+    "polars": "files",
+    "rich": "cli",
+}
+"""The optional packages, and the extra that installs each."""
 
 
 class RetrievalWarning(UserWarning):
-    """Something in the data is probably not what its owner meant; the numbers stand, but read the message."""
+    """The data is probably not what was meant; the results are correct for the data as given."""
 
 
-def positive_integer(value: Any, what: str) -> int:
-    """Return `value` as an int if it is a positive integer, and raise otherwise.
+def require(package: str, what: str) -> Any:
+    """Import and return an optional package.
+
+    Args:
+        package: The package, one of `EXTRAS`.
+        what: What needs it, for the message ("to_pandas").
 
     Raises:
-        TypeError: If it is no integer (a bool is none).
-        ValueError: If it is zero or negative.
+        ImportError: If it is not installed; the message holds the command that installs it.
+    """
+    try:
+        return import_module(package)
+    except ImportError as error:
+        raise ImportError(f"{what} needs {package}: pip install 'retrieval-metrics[{EXTRAS[package]}]'") from error
+
+
+def integer(value: Any, what: str, kind: str = "an integer") -> int:
+    """Return `value` as an int.
+
+    Args:
+        value: Any integer, those of numpy included.
+        what: What the value is, for the message.
+        kind: What it must be, for the message.
+
+    Raises:
+        TypeError: If it is not an integer; a bool is not.
     """
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{what} must be a positive integer or None, got {value!r} ({type(value).__name__})")
-    if value <= 0:
-        raise ValueError(f"{what} must be a positive integer or None, got {value!r}")
+        raise TypeError(f"{what} must be {kind}, got {value!r} ({type(value).__name__})")
     return int(value)
+
+
+def positive_integer(value: Any, what: str, *, or_none: bool = False) -> int:
+    """Return `value` as an int if it is at least 1.
+
+    Args:
+        value: Any integer, those of numpy included.
+        what: What the value is, for the message.
+        or_none: Whether the caller accepts None too, for the message.
+
+    Raises:
+        TypeError: If it is not an integer; a bool is not.
+        ValueError: If it is zero or negative.
+    """
+    kind = "a positive integer or None" if or_none else "a positive integer"
+    number = integer(value, what, kind)
+    if number <= 0:
+        raise ValueError(f"{what} must be {kind}, got {value!r}")
+    return number
+
+
+def proportion(value: Any, what: str, *, zero: bool = False, one: bool = False) -> float:
+    """Return `value` as a float if it is between 0 and 1.
+
+    Args:
+        value: Anything that converts to a float, except text.
+        what: What the value is, for the message.
+        zero: Whether it may be 0.
+        one: Whether it may be 1.
+
+    Raises:
+        TypeError: If it is not a number.
+        ValueError: If it is NaN or out of range.
+    """
+    if zero:
+        kind = "from 0 to 1" if one else "at least 0 and below 1"
+    else:
+        kind = "above 0 and at most 1" if one else "strictly between 0 and 1"
+    if not isinstance(value, SupportsFloat):
+        raise TypeError(f"{what} must be a number {kind}, got {value!r} ({type(value).__name__})")
+    number = float(value)
+    if not 0 <= number <= 1 or (number == 0 and not zero) or (number == 1 and not one):
+        raise ValueError(f"{what} must be {kind}, got {value!r}")
+    return number
+
+
+def positive_number(value: float, what: str) -> float:
+    """Return `value` as a float if it is above 0; infinity is.
+
+    Raises:
+        ValueError: If it is zero, negative or NaN.
+    """
+    if not value > 0:
+        raise ValueError(f"{what} must be positive, got {value!r}")
+    return float(value)
 
 
 def id_kind(types: Iterable[type], owner: str) -> type | None:

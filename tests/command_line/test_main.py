@@ -99,7 +99,7 @@ def test_columns_and_formats_are_said(tmp_path: Path, capsys: pytest.CaptureFixt
     assert main(call) == 2
     assert "has no column named like a document" in capsys.readouterr().err
     assert main([*call, "--qrels-column", "passage"]) == 2
-    assert "a column is given as ROLE=NAME, such as query=qid, got 'passage'" in capsys.readouterr().err
+    assert "a column must be given as ROLE=NAME, such as query=qid, got 'passage'" in capsys.readouterr().err
 
 
 def test_a_run_larger_than_its_memory_is_streamed_and_says_so(
@@ -250,6 +250,6 @@ def test_runs_have_the_names_of_their_files_or_those_they_are_given(
     assert out.startswith("<!doctype html>")
     assert "first and second have the same value for every query" in out.replace("second and first", "first and second")
     assert main(["compare", *systems, "--baseline", "best"]) == 2
-    assert "there is no run named 'best' to be the baseline; there are good, bad" in capsys.readouterr().err
+    assert "no run is named 'best', the baseline; the runs are good, bad" in capsys.readouterr().err
     assert main(["compare", qrels, good]) == 2
     assert capsys.readouterr().err.startswith("retrieval-metrics: error: ")

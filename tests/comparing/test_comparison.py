@@ -258,7 +258,7 @@ def test_the_text_is_tables_and_a_verdict() -> None:
         ({}, {}, ValueError, "needs at least two systems, got none"),
         ([{"q": ["d"]}], {}, TypeError, "runs must map the name of each system to its run, got list"),
         ({"a": {"q": ["d"]}, "b": {"q": ["d"]}}, {"baseline": "c"}, ValueError, "no system named 'c' .* 'a', 'b'"),
-        ({"a": {"q": ["d"]}, "b": {"q": ["d"]}}, {"level": 95}, ValueError, "level must lie strictly between 0 and 1"),
+        ({"a": {"q": ["d"]}, "b": {"q": ["d"]}}, {"level": 95}, ValueError, "level must be strictly between 0 and 1"),
     ],
 )
 def test_what_cannot_be_compared_is_an_error(

@@ -83,5 +83,5 @@ def test_a_metric_without_a_defined_query_prints_no_interval() -> None:
 
 
 def test_a_level_that_makes_no_sense_is_refused(result: rm.Evaluation) -> None:
-    with pytest.raises(ValueError, match="level must lie strictly between 0 and 1"):
+    with pytest.raises(ValueError, match="level must be strictly between 0 and 1"):
         result.intervals(95)

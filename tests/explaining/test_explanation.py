@@ -163,7 +163,7 @@ def test_what_cannot_be_explained_is_an_error() -> None:
     evaluation = rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr")
     with pytest.raises(KeyError, match="map was not computed"):
         evaluation.explain("q", "map")
-    with pytest.raises(ValueError, match="n must be a positive integer or None, got 0"):
+    with pytest.raises(ValueError, match="n must be a positive integer, got 0"):
         evaluation.worst("mrr", 0)
     bare = rm.Evaluation(replace(evaluation.scores, origin=None))
     with pytest.raises(ValueError, match="cannot be explained: it holds values only"):

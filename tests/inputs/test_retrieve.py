@@ -111,7 +111,7 @@ def test_progress_is_shown_where_it_is_wanted(capsys: pytest.CaptureFixture[str]
 
 
 def test_without_rich_the_error_holds_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "rich.console", None)
+    monkeypatch.setitem(sys.modules, "rich", None)
     with pytest.raises(ImportError, match=r"pip install 'retrieval-metrics\[cli\]'"):
         rm.retrieve(answer, QUERIES, show_progress=True)
 
@@ -121,7 +121,7 @@ def test_without_rich_the_error_holds_the_command(monkeypatch: pytest.MonkeyPatc
     [
         ((["d1"], QUERIES), {}, TypeError, "a retriever must be callable with the text of a query, got list"),
         ((answer, ["what?"]), {}, TypeError, "queries must map query ids to texts, got list"),
-        ((answer, QUERIES), {"workers": 0}, ValueError, "workers must be a positive integer or None, got 0"),
+        ((answer, QUERIES), {"workers": 0}, ValueError, "workers must be a positive integer, got 0"),
     ],
 )
 def test_bad_arguments_are_refused(arguments: Any, options: Any, error: type[Exception], message: str) -> None:

@@ -1,6 +1,9 @@
 """What is said of each piece of the truth before anything is counted."""
 
+from io import StringIO
+
 import pytest
+from rich.console import Console
 
 import retrieval_metrics as rm
 from retrieval_metrics import Quote, Retrieved, Span
@@ -32,6 +35,20 @@ def test_long_quotes_do_not_break_the_table() -> None:
     table = str(rm.match({"q": [Quote("many words " * 30)]}, {"q": HALVES}))
     assert max(map(len, table.splitlines())) < 100
     assert "<table>" in rm.match({"q": [Quote("many words")]}, {"q": HALVES})._repr_html_()
+
+
+def test_it_prints_like_every_other_result_and_becomes_a_dataframe() -> None:
+    matches = rm.match({"q": {"c2": 1, "c7": 2}}, {"q": HALVES})
+    console = Console(file=StringIO(), width=100)
+    console.print(matches)
+    assert "'q'  'c7'" in console.file.getvalue()  # type: ignore[attr-defined]  # it is the StringIO above
+    assert "| 'q'  'c2' | 1 | 2 |" in matches.to_markdown()
+    frame = matches.to_pandas()
+    assert list(frame.columns) == ["query", "relevant", "grade", "rank"]
+    assert frame["relevant"].tolist() == ["c2", "c7"]
+    assert frame["rank"].dtype == "Int64"
+    assert (frame["rank"][0], frame["rank"].isna().tolist()) == (2, [False, True])
+    assert rm.Matches([]).to_pandas().empty
 
 
 def test_a_run_of_other_queries_is_refused() -> None:

@@ -1,10 +1,12 @@
 """Judgments carried over to another chunking, and what is said of each label."""
 
+from io import StringIO
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 import retrieval_metrics as rm
 from retrieval_metrics import Matching, Quote, Retrieved, Span
@@ -54,7 +56,7 @@ class TestFates:
         result = rm.relabel({"q": ["nobody", "c20"]}, cut(20), cut(20))
         assert result.qrels["q"] == {"nobody": 1, Span("s", 20, 40): 1}
         assert result.counts == {"kept": 1, "moved": 0, "split": 0, "merged": 0, "lost": 1}
-        assert "'nobody' of query 'q', 0% held; its place is not known, and it stays an id" in str(result)
+        assert "'nobody' of query 'q', 0% held; its position is unknown, so it stays an id" in str(result)
 
     def test_an_edited_source_is_not_matched_by_its_offsets(self) -> None:
         assert only_fate("c20", cut(20), cut(20, text=LETTERS[1:] + "x")).fate == "lost"
@@ -106,3 +108,14 @@ class TestJudgments:
         assert repr(result) == "<Relabelling of 2 labels: 0 lost>"
         assert str(result).splitlines()[4].split()[:1] == ["merged:"]
         assert "<table>" in result._repr_html_()
+
+    def test_the_report_prints_like_every_other_result_and_becomes_a_dataframe(self) -> None:
+        result = rm.relabel({"q": ["c0", "nobody"]}, cut(20), cut(20))
+        console = Console(file=StringIO(), width=100)
+        console.print(result)
+        assert "kept: the same chunk has the same id" in console.file.getvalue()  # type: ignore[attr-defined]  # it is the StringIO above
+        assert "| kept: the same chunk has the same id | 1 |" in result.to_markdown()
+        frame = result.to_pandas()
+        assert list(frame.columns) == ["query", "label", "fate", "span", "new", "held"]
+        assert frame["fate"].tolist() == ["kept", "lost"]
+        assert frame["new"].tolist() == [("c0",), ()]

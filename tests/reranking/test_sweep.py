@@ -1,11 +1,15 @@
 """The sweep of lambdas: every point is what mmr, evaluate and intra_list_diversity give by hand."""
 
 import random
+import sys
+from io import StringIO
 from math import isnan
 from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib import pyplot as plt
+from rich.console import Console
 
 import retrieval_metrics as rm
 
@@ -87,18 +91,46 @@ def test_a_query_that_retrieved_nothing_scores_zero_and_has_no_diversity() -> No
 
 
 def test_dataframe_and_plot_show_every_lambda_and_the_ranking_as_retrieved() -> None:
-    pytest.importorskip("matplotlib").use("Agg")
     sweep = rm.mmr_sweep(QRELS, LISTED, VECTORS, k=4, lambdas=LAMBDAS, metrics=METRICS)
     frame = sweep.to_pandas()
     assert list(frame.columns) == [*METRICS, "diversity"]
     assert frame.index.tolist()[:3] == LAMBDAS
     assert isnan(frame.index[3])
-    axes = sweep.plot("alpha_ndcg@4")
+    (axes,) = sweep.plot("alpha_ndcg@4").axes
     points, cross = axes.get_lines()
     assert list(np.asarray(points.get_ydata())) == frame["alpha_ndcg@4"].tolist()[:3]
     assert list(np.asarray(cross.get_xdata())) == [sweep.retrieved_diversity]
     assert [text.get_text() for text in axes.texts] == ["0", "0.4", "1"]
-    assert sweep.plot(ax=axes) is axes
+    assert axes.get_ylabel() == "mean alpha_ndcg@4"
+    assert sweep.plot().axes[0].get_ylabel() == "mean ndcg@4"
+
+
+def test_a_plot_leaves_no_figure_open_and_shows_itself_in_a_notebook() -> None:
+    sweep = rm.mmr_sweep(QRELS, LISTED, VECTORS, k=4, lambdas=LAMBDAS, metrics=METRICS)
+    before = plt.get_fignums()
+    picture = sweep.plot()._repr_png_()  # type: ignore[attr-defined]  # notebooks ask whether it is there
+    assert picture.startswith(b"\x89PNG")
+    assert plt.get_fignums() == before
+
+
+def test_it_prints_like_every_other_result() -> None:
+    sweep = rm.mmr_sweep(QRELS, LISTED, VECTORS, k=4, lambdas=[0.5], metrics=METRICS)
+    console = Console(file=StringIO(), width=100)
+    console.print(sweep)
+    assert "as retrieved" in console.file.getvalue()  # type: ignore[attr-defined]  # it is the StringIO above
+    assert sweep.to_markdown().endswith("- MMR of the first 4 of the candidates of 6 queries")
+
+
+@pytest.mark.parametrize(
+    ("method", "package", "extra"), [("plot", "matplotlib", "plot"), ("to_pandas", "pandas", "pandas")]
+)
+def test_without_an_extra_the_error_holds_the_command(
+    method: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sweep = rm.mmr_sweep(QRELS, LISTED, VECTORS, k=4, lambdas=[0.5])
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ImportError, match=rf"{method} needs {package}: pip install 'retrieval-metrics\[{extra}\]'"):
+        getattr(sweep, method)()
 
 
 @pytest.mark.parametrize(
@@ -106,7 +138,7 @@ def test_dataframe_and_plot_show_every_lambda_and_the_ranking_as_retrieved() -> 
     [
         ({"lambdas": []}, ValueError, "there are no lambdas to try"),
         ({"lambdas": [0.5, 1.5]}, ValueError, r"lambda_mult must be from 0.*got 1\.5"),
-        ({"k": 0}, ValueError, "k must be a positive integer.*got 0"),
+        ({"k": 0}, ValueError, "k must be a positive integer, got 0"),
         ({"metrics": "ndgc"}, ValueError, "did you mean ndcg"),
         ({"vectors": {"d1": [1.0]}}, ValueError, r"candidate 'd\d+' of query 'q\d' has no vector"),
         ({"queries": {}}, ValueError, "query 'q0' has no vector"),

@@ -39,5 +39,5 @@ def test_what_takes_no_cut_off_is_refused() -> None:
     result = rm.evaluate(QRELS, RUN, "mrr")
     with pytest.raises(ValueError, match="r_precision takes no cut-off"):
         result.over_cutoffs("r_precision")
-    with pytest.raises(ValueError, match="a cut-off must be a positive integer or None, got 0"):
+    with pytest.raises(ValueError, match="a cut-off must be a positive integer, got 0"):
         result.over_cutoffs("ndcg", [0])

@@ -216,15 +216,15 @@ def test_the_values_handed_over_are_left_as_they_were() -> None:
 @pytest.mark.parametrize(
     ("values", "options", "message"),
     [
-        ([0.1, math.nan], {}, r"values\[1\] is nan: leave out queries"),
+        ([0.1, math.nan], {}, r"values\[1\] is nan; leave out the queries"),
         ([0.1, math.inf], {}, r"values\[1\] is inf"),
         ([[0.1], [0.2]], {}, r"one dimension.*shape \(2, 1\)"),
         ([0.1, 1.5], {}, r"from 0.1 to 1.5, outside the metric's bounds \(0.0, 1.0\)"),
-        ([0.1, 1.0], {"binary": True}, "0 or 1; these reach from 0.1 to 1.0"),
+        ([0.1, 1.0], {"binary": True}, "0 or 1; these range from 0.1 to 1.0"),
         ([0.0, 0.5, 1.0], {"binary": True}, "sum 1.5 and sum of squares 1.25"),
-        ([0.1], {"level": 95}, "level must lie strictly between 0 and 1.*got 95"),
-        ([0.1], {"bounds": (1.0, 0.0)}, r"lower < upper; got \(1.0, 0.0\)"),
-        ([0.1], {"bounds": (math.nan, 1.0)}, r"lower < upper; got \(nan, 1.0\)"),
+        ([0.1], {"level": 95}, "level must be strictly between 0 and 1.*got 95"),
+        ([0.1], {"bounds": (1.0, 0.0)}, r"lower < upper, got \(1.0, 0.0\)"),
+        ([0.1], {"bounds": (math.nan, 1.0)}, r"lower < upper, got \(nan, 1.0\)"),
     ],
 )
 def test_input_without_meaning_is_refused(values: list[float], options: dict[str, object], message: str) -> None:

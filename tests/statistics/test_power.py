@@ -98,11 +98,11 @@ def test_a_difference_far_beyond_the_spread_needs_few_queries_and_a_tiny_one_man
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"difference": 0.0}, "finite number other than 0; got 0.0"),
-        ({"difference": math.nan}, "finite number other than 0; got nan"),
+        ({"difference": 0.0}, "finite number other than 0, got 0.0"),
+        ({"difference": math.nan}, "finite number other than 0, got nan"),
         ({"difference": 1e-12}, "too small to be found"),
-        ({"difference": 0.1, "power": 1.0}, "power must lie strictly between 0 and 1"),
-        ({"difference": 0.1, "level": 0.0}, "level must lie strictly between 0 and 1"),
+        ({"difference": 0.1, "power": 1.0}, "power must be strictly between 0 and 1"),
+        ({"difference": 0.1, "level": 0.0}, "level must be strictly between 0 and 1"),
         ({"difference": 0.1, "power": 0.05}, "power must exceed level"),
         ({"difference": 0.1, "span": -1.0}, "span must be positive.*got -1.0"),
     ],

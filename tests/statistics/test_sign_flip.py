@@ -119,9 +119,9 @@ def test_a_random_p_value_is_never_zero() -> None:
     ("differences", "resamples", "error", "message"),
     [
         ([0.1, float("nan")], 10, ValueError, r"differences\[1\] is nan"),
-        ([0.1], 0, ValueError, "at least 1; got 0"),
-        ([0.1], 1e4, TypeError, "integer; got 10000.0"),
-        ([0.1], True, TypeError, "integer; got True"),
+        ([0.1], 0, ValueError, "resamples must be a positive integer, got 0"),
+        ([0.1], 1e4, TypeError, "integer, got 10000.0"),
+        ([0.1], True, TypeError, "integer, got True"),
     ],
 )
 def test_input_without_meaning_is_refused(

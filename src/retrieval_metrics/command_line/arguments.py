@@ -1,4 +1,4 @@
-"""What arguments are made of."""
+"""Parsing of arguments that several commands have."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 UNITS = {"": 1, "K": 1000, "M": 1000**2, "G": 1000**3, "T": 1000**4}
 LARGE = 50_000_000
-"""Files of more bytes take longer than a moment and get a progress bar."""
+"""Larger files, in bytes, get a progress bar."""
 
 
 def metric(text: str) -> Metric:
     """Return the metric of that name.
 
     Raises:
-        argparse.ArgumentTypeError: If there is none; the message offers the nearest.
+        argparse.ArgumentTypeError: If there is no such metric; the message offers the nearest.
     """
     try:
         return Metric.parse(text)
@@ -36,15 +36,15 @@ def metric(text: str) -> Metric:
 
 
 def named_value(text: str) -> tuple[Metric, float]:
-    """Return the metric and the number of `ndcg@10=0.35`.
+    """Return the metric and the number in a text such as `ndcg@10=0.35`.
 
     Raises:
-        argparse.ArgumentTypeError: If the text is something else.
+        argparse.ArgumentTypeError: If the text has another form.
     """
     name, equals, value = text.rpartition("=")
     try:
         if not equals:
-            raise ValueError  # noqa: TRY301  (all that is wrong with the text is said in one place)
+            raise ValueError  # noqa: TRY301  (one message covers all errors)
         return Metric.parse(name), float(value)
     except ValueError as error:
         said = f": {error}" if equals and str(error) and "float" not in str(error) else ""
@@ -54,22 +54,22 @@ def named_value(text: str) -> tuple[Metric, float]:
 
 
 def assignments(pairs: Sequence[str]) -> dict[str, str] | None:
-    """Return the columns that `query=qid` and its like name; None if there are none.
+    """Return the columns given as `query=qid`, or None without any.
 
     Raises:
         ValueError: If a text has no equals sign.
     """
     for pair in pairs:
         if "=" not in pair:
-            raise ValueError(f"a column is given as ROLE=NAME, such as query=qid, got {pair!r}")
+            raise ValueError(f"a column must be given as ROLE=NAME, such as query=qid, got {pair!r}")
     return dict(pair.split("=", 1) for pair in pairs) or None
 
 
 def memory_size(text: str) -> int:
-    """Return the bytes that `4GB`, `500M` or `1000000` mean.
+    """Return the number of bytes in `4GB`, `500M` or `1000000`.
 
     Raises:
-        argparse.ArgumentTypeError: If the text is something else.
+        argparse.ArgumentTypeError: If the text has another form.
     """
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)B?", text.strip().upper())
     if match is None:
@@ -85,17 +85,17 @@ def read(
     file_format: str | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> Run:
-    """Read a run with a progress bar if it is large, and say so if it is too large to be held in memory."""
+    """Read a run, with a progress bar if it is large and a note if it is too large for memory."""
     run = read_run(
         path, format=file_format, columns=columns, memory=memory, show_progress=show_progress(path, wanted=progress)
     )
     if isinstance(run, StreamedRun):
-        sys.stderr.write(f"retrieval-metrics: note: {run!r}: too large for the memory it may take, read at every use\n")
+        sys.stderr.write(f"retrieval-metrics: note: {run!r}: larger than its memory limit, read again at every use\n")
     return run
 
 
 def show_progress(path: str, *, wanted: bool) -> bool:
-    """Return whether a progress bar is shown: on a terminal, for a large file, and only if rich is there to draw it."""
+    """Return whether to show a progress bar: on a terminal, for a large file, if rich is installed."""
     file = Path(path)
     large = file.is_file() and file.stat().st_size > LARGE
     return wanted and large and sys.stderr.isatty() and find_spec("rich") is not None

@@ -34,33 +34,33 @@ def add_to(commands: Any) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         "audit",
-        help="score a run by the rules of several libraries, and say which rule makes the difference",
-        description="Score a run by the rules of several libraries, and say which rule makes each difference.",
+        help="score a run by the rules of several libraries, and show which rule makes the difference",
+        description="Score a run by the rules of several libraries, and show which rule makes each difference.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run_command=run)
     parser.add_argument("qrels", metavar="QRELS", help="judgments, in any format that evaluate reads")
-    parser.add_argument("run", metavar="RUN", help="what was retrieved, likewise")
+    parser.add_argument("run", metavar="RUN", help="what was retrieved, in any format that evaluate reads")
     parser.add_argument(
         "-m",
         "--metric",
         action="append",
         type=metric,
         metavar="METRIC",
-        help=f"a metric such as ndcg@10, again for more (default: {' '.join(DEFAULT_METRICS)})",
+        help=f"a metric such as ndcg@10, repeat for several (default: {' '.join(DEFAULT_METRICS)})",
     )
     parser.add_argument(
         "--semantics",
         action="append",
         choices=list(RULE_SETS),
-        help="a rule set, again for more; the first is what the others are compared with (default: all)",
+        help="a rule set; repeat for several; the others are compared with the first (default: all)",
     )
     parser.add_argument("--format", choices=list(FORMATS), default="text", help="default: %(default)s")
 
 
 def run(given: argparse.Namespace) -> bool:
-    """Run the command; there is nothing that an audit could fail."""
+    """Run the command; an audit never fails."""
     result = audit(
         read_qrels(given.qrels),
         read_run(given.run),

@@ -42,7 +42,7 @@ def add_to(commands: Any) -> None:
     parser.set_defaults(run_command=run)
     parser.add_argument("qrels", metavar="QRELS", help="judgments, in any format that evaluate reads")
     parser.add_argument(
-        "runs", metavar="RUN", nargs="+", help="a run, named after its file; NAME=FILE gives it another name"
+        "runs", metavar="RUN", nargs="+", help="a run, named after its file, or NAME=FILE to give another name"
     )
     parser.add_argument(
         "-m",
@@ -50,11 +50,11 @@ def add_to(commands: Any) -> None:
         action="append",
         type=metric,
         metavar="METRIC",
-        help=f"a metric such as ndcg@10, again for more (default: {' '.join(DEFAULT_METRICS)})",
+        help=f"a metric such as ndcg@10, repeat for several (default: {' '.join(DEFAULT_METRICS)})",
     )
-    parser.add_argument("--baseline", metavar="NAME", help="compare all others with this run (default: every pair)")
+    parser.add_argument("--baseline", metavar="NAME", help="compare all other runs with this one (default: every pair)")
     parser.add_argument(
-        "--fail-if-worse", action="store_true", help="exit with 1 if a run is proven worse than the baseline"
+        "--fail-if-worse", action="store_true", help="exit with 1 if a run is significantly worse than the baseline"
     )
     parser.add_argument("--semantics", choices=list(RULE_SETS), default="standard", help="default: %(default)s")
     parser.add_argument("--level", type=float, default=0.95, help="confidence level (default: %(default)s)")
@@ -62,18 +62,18 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--format", choices=list(FORMATS), default="text", help="default: %(default)s")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there instead of to the terminal")
     parser.add_argument(
-        "--memory", type=memory_size, metavar="SIZE", help="what each run may take, such as 4GB, before it is streamed"
+        "--memory", type=memory_size, metavar="SIZE", help="stream a run that needs more memory than this, such as 4GB"
     )
     parser.add_argument("--no-progress", action="store_true", help="no progress bar for large files")
 
 
 def run(given: argparse.Namespace) -> bool:
-    """Run the command; return whether no run is proven worse than the baseline, where that is asked for."""
+    """Run the command; with --fail-if-worse, return whether no run is significantly worse than the baseline."""
     if given.fail_if_worse and given.baseline is None:
         raise ValueError("--fail-if-worse needs --baseline NAME: worse than what?")
     paths = named(given.runs)
     if given.baseline is not None and given.baseline not in paths:
-        raise ValueError(f"there is no run named {given.baseline!r} to be the baseline; there are {', '.join(paths)}")
+        raise ValueError(f"no run is named {given.baseline!r}, the baseline; the runs are {', '.join(paths)}")
     runs = {name: read(path, memory=given.memory, progress=not given.no_progress) for name, path in paths.items()}
     result = compare(
         read_qrels(given.qrels),
@@ -93,7 +93,7 @@ def run(given: argparse.Namespace) -> bool:
 
 
 def named(arguments: Sequence[str]) -> dict[str, str]:
-    """Return the files by the names of their runs.
+    """Return the file of each run by the name of the run.
 
     Raises:
         ValueError: If two runs have the same name.

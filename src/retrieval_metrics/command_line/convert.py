@@ -30,12 +30,12 @@ def add_to(commands: Any) -> None:
     parser.set_defaults(run_command=run)
     parser.add_argument("what", choices=["run", "qrels"], help="what the file holds")
     parser.add_argument("source", metavar="SOURCE")
-    parser.add_argument("target", metavar="TARGET", help="a further .gz or .zst compresses it")
+    parser.add_argument("target", metavar="TARGET", help="ending in .gz or .zst, it is compressed")
     parser.add_argument(
-        "--from", dest="read_as", choices=FORMATS, help="the format of SOURCE, if its name does not tell"
+        "--from", dest="read_as", choices=FORMATS, help="the format of SOURCE, if its name does not show it"
     )
     parser.add_argument(
-        "--to", dest="write_as", choices=FORMATS, help="the format of TARGET, if its name does not tell"
+        "--to", dest="write_as", choices=FORMATS, help="the format of TARGET, if its name does not show it"
     )
     parser.add_argument("--column", action="append", default=[], metavar="ROLE=NAME", help="a column of SOURCE")
     parser.add_argument(
@@ -45,7 +45,7 @@ def add_to(commands: Any) -> None:
 
 
 def run(given: argparse.Namespace) -> bool:
-    """Run the command; nothing can be below a floor here."""
+    """Run the command; a conversion has no floor to miss."""
     columns = assignments(given.column)
     if given.what == "qrels":
         write_qrels(

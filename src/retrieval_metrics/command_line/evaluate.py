@@ -39,17 +39,17 @@ def add_to(commands: Any) -> None:
     )
     parser.set_defaults(run_command=run)
     parser.add_argument("qrels", metavar="QRELS", help="judgments: TREC, BEIR, CSV, TSV, JSON, JSONL or Parquet")
-    parser.add_argument("run", metavar="RUN", help="what was retrieved, in any of these formats; .gz and .zst too")
+    parser.add_argument("run", metavar="RUN", help="what was retrieved, in any of these formats, also .gz and .zst")
     parser.add_argument(
         "-m",
         "--metric",
         action="append",
         type=metric,
         metavar="METRIC",
-        help=f"a metric such as ndcg@10, again for more (default: {' '.join(DEFAULT_METRICS)})",
+        help=f"a metric such as ndcg@10, repeat for several (default: {' '.join(DEFAULT_METRICS)})",
     )
     parser.add_argument("--semantics", choices=list(RULE_SETS), default="standard", help="default: %(default)s")
-    parser.add_argument("--per-query", action="store_true", help="the values of every query, too")
+    parser.add_argument("--per-query", action="store_true", help="also show the values of every query")
     parser.add_argument(
         "--fail-under",
         action="append",
@@ -62,7 +62,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there instead of to the terminal")
     for what in ("qrels", "run"):
         parser.add_argument(
-            f"--{what}-format", choices=FORMATS, help=f"of {what.upper()}, where its name does not tell"
+            f"--{what}-format", choices=FORMATS, help=f"the format of {what.upper()}, if its name does not show it"
         )
         parser.add_argument(
             f"--{what}-column",
@@ -72,7 +72,7 @@ def add_to(commands: Any) -> None:
             help=f"a column of {what.upper()}: query=..., document=..., {'grade' if what == 'qrels' else 'score'}=...",
         )
     parser.add_argument(
-        "--memory", type=memory_size, metavar="SIZE", help="what the run may take, such as 4GB, before it is streamed"
+        "--memory", type=memory_size, metavar="SIZE", help="stream a run that needs more memory than this, such as 4GB"
     )
     parser.add_argument("--no-progress", action="store_true", help="no progress bar for large files")
 

@@ -1,4 +1,4 @@
-"""`retrieval-metrics`: parse the arguments, run the command, and say in one line what went wrong."""
+"""`retrieval-metrics`: parse the arguments, run the command, and report errors in one line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 BELOW, WRONG = 1, 2
-"""Exit codes: what was asked for is not reached; the call or a file is wrong."""
+"""Exit codes: a threshold is missed; the call or a file is invalid."""
 
 EXAMPLES = """\
 examples:
@@ -28,8 +28,8 @@ examples:
 
 exit codes:
   0  done
-  1  a metric is below its --fail-under, or a run is worse and --fail-if-worse is given
-  2  the call or a file is wrong
+  1  a metric is below its --fail-under, or with --fail-if-worse a run is worse
+  2  the call or a file is invalid
 """
 
 
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     top = parser()
     given = top.parse_args(arguments)
     if given.version:
-        from importlib.metadata import version  # noqa: PLC0415  (costs as much to import as half of this package)
+        from importlib.metadata import version  # noqa: PLC0415  (importing it takes half as long as importing this package)
 
         sys.stdout.write(version("retrieval-metrics") + "\n")
         return 0
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.showwarning = _show_warning
             met: bool = given.run_command(given)
             sys.stdout.flush()
-    except BrokenPipeError:  # the reader has seen enough, as with "| head"
+    except BrokenPipeError:  # the reader has closed the pipe, as with "| head"
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (ImportError, OSError, TypeError, ValueError) as error:

@@ -31,7 +31,7 @@ def write(result: Evaluation, kind: str, path: Path | None, *, per_query: bool) 
 
 
 def complain(text: str) -> None:
-    """Say on stderr that something is not good enough; in red if it is a terminal."""
+    """Report a failure on stderr, in red on a terminal."""
     sys.stdout.flush()
     if sys.stderr.isatty() and find_spec("rich") is not None:
         from rich.console import Console  # noqa: PLC0415  (an extra: imported where it is used)

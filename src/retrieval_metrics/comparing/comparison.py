@@ -7,9 +7,9 @@ from functools import cached_property
 from math import nan
 from typing import TYPE_CHECKING, Literal
 
+from retrieval_metrics.checks import require
 from retrieval_metrics.comparing.paired_tests import RESAMPLES, common_metrics, tested
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.presentation.extras import require
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.reporting.verdict import comparison_tables, verdict
 from retrieval_metrics.results.compared import Compared

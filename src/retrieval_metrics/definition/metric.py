@@ -51,7 +51,7 @@ class Metric:
         definition = DEFINITIONS[name]
         k = self.k
         if not (k is None or isinstance(k, Budget)):
-            k = positive_integer(k, f"the cut-off k of {name}")
+            k = positive_integer(k, f"the cut-off k of {name}", or_none=True)
         if k is not None and not definition.takes_cutoff:
             raise ValueError(f"{name} takes no cut-off, got {name}@{k}; {definition.summary}")
         explicit = definition.explicit(dict(self.parameters))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from retrieval_metrics.presentation.extras import require
+from retrieval_metrics.checks import require
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.results import summary
 from retrieval_metrics.results.counts import failed_queries

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
+from retrieval_metrics.checks import require
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.extras import require
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.counts import count

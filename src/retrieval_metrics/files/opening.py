@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 import zlib
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from retrieval_metrics.files.extra import need_zstd
+from retrieval_metrics.checks import require
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from os import PathLike
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+ZSTD_PACKAGE = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 PIECE = 4 << 20
 """Bytes of text read at once: small enough for the processor's cache, large enough to make other costs negligible."""
@@ -35,7 +37,7 @@ def opened(path: str | PathLike[str]) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
 
             text, errors = gzip.GzipFile(fileobj=raw), (EOFError, zlib.error, gzip.BadGzipFile)
         elif start.startswith(ZSTD):
-            zstd = need_zstd()
+            zstd = require(ZSTD_PACKAGE, "reading a .zst file")
             text, errors = zstd.ZstdFile(raw), (EOFError, zstd.ZstdError)
         try:
             yield text, raw

@@ -7,11 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from retrieval_metrics.checks import require
 from retrieval_metrics.files import formats, json_files, tables
 from retrieval_metrics.files.opening import at_line
 from retrieval_metrics.files.rankings import run_of_mapping
 from retrieval_metrics.files.trec import QRELS, RUN, line_of_repeat, parts
-from retrieval_metrics.inputs.extra import need_polars
 from retrieval_metrics.inputs.frame_columns import is_frame
 from retrieval_metrics.inputs.frames import qrels_batch, run_batch
 from retrieval_metrics.inputs.grouping import first_repeat, regrouped, whole_queries
@@ -64,7 +64,7 @@ def read_qrels(
         >>> read_qrels(path)
         <Qrels: 2 queries, 3 judgments, 3 groups>
     """
-    need_polars()
+    require("polars", "reading a file or DataFrame")
     if is_frame(source):
         return Qrels.from_frame(source, columns=columns)
     kind = formats.format_of(source, format)
@@ -123,7 +123,7 @@ def read_run(
         >>> run, run["q1"]
         (<Run: 1 queries, 2 documents>, {'d7': 9.5, 'd3': 8.25})
     """
-    need_polars()
+    require("polars", "reading a file or DataFrame")
     if is_frame(source):
         return Run.from_frame(source, columns=columns)
     kind = formats.format_of(source, format)

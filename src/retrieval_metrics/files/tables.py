@@ -8,8 +8,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from retrieval_metrics.checks import require
 from retrieval_metrics.files.opening import at_line, opened
-from retrieval_metrics.inputs.extra import need_polars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ def read_table(path: str | PathLike[str], kind: str) -> pl.DataFrame:
     Raises:
         ValueError: If the file cannot be read in this format.
     """
-    need_polars()
+    require("polars", "reading a DataFrame")
     import polars as pl
 
     try:

@@ -9,11 +9,11 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.files.extra import need_zstd
+from retrieval_metrics.checks import require
 from retrieval_metrics.files.formats import format_by_name, known_format
+from retrieval_metrics.files.opening import ZSTD_PACKAGE
 from retrieval_metrics.files.rankings import run_of_mapping
 from retrieval_metrics.files.tables import SEPARATORS
-from retrieval_metrics.inputs.extra import need_polars
 from retrieval_metrics.inputs.grouping import first_repeat
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.run import Run
@@ -56,7 +56,7 @@ def write_run(
         q1 Q0 d7 1 9.5 bm25
         q1 Q0 d3 2 8.25 bm25
     """
-    need_polars()
+    require("polars", "writing a file")
     kind = _format_to_write(path, format)
     columns = run if isinstance(run, Run) else run_of_mapping(run, "the run")
     if kind in {"json", "jsonl"}:
@@ -93,7 +93,7 @@ def write_qrels(qrels: QrelsMapping | Qrels, path: str | PathLike[str], *, forma
         q1 0 d3 2
         q1 0 d7 1
     """
-    need_polars()
+    require("polars", "writing a file")
     kind, truth = _format_to_write(path, format), as_qrels(qrels)
     if kind in {"json", "jsonl"}:
         _write_json(path, kind, ((query, truth.judgments(at)) for at, query in enumerate(truth.queries)))
@@ -241,6 +241,6 @@ def _compressed(path: Path, suffix: str) -> Any:
 
         return gzip.open(path, "wb")
     if suffix == ".zst":
-        zstd = need_zstd()
+        zstd = require(ZSTD_PACKAGE, "writing a .zst file")
         return zstd.ZstdFile(path, "w", options={zstd.CompressionParameter.checksum_flag: 1})
     return path.open("wb")

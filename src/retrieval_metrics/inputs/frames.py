@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from retrieval_metrics.checks import require
 from retrieval_metrics.inputs.columns import find_columns
-from retrieval_metrics.inputs.extra import need_polars
 from retrieval_metrics.inputs.frame_columns import column_names, select_columns
 from retrieval_metrics.inputs.grouping import first_repeat, grouped
 
@@ -78,7 +78,7 @@ def qrels_batch(
 def _table(
     frame: Any, wanted: Mapping[str, bool], columns: Mapping[str, str] | None, source: str, line: Line | None
 ) -> Table:
-    need_polars()
+    require("polars", "reading a DataFrame")
     table = Table(frame, source, find_columns(column_names(frame), wanted, columns, source), line)
     if not len(table.frame):
         raise ValueError(f"{source} is empty: it has no rows")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from retrieval_metrics.checks import require
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -25,18 +27,17 @@ def progress(label: str, total: int, *, enabled: bool, in_bytes: bool = False) -
     if not enabled:
         yield lambda _: None
         return
-    try:
-        from rich.console import Console  # noqa: PLC0415  (an extra: imported where it is used)
-        from rich.progress import (  # noqa: PLC0415  (as above)
-            BarColumn,
-            DownloadColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeRemainingColumn,
-        )
-    except ImportError as error:
-        raise ImportError("show_progress needs rich: pip install 'retrieval-metrics[cli]'") from error
+    require("rich", "show_progress")
+    from rich.console import Console  # noqa: PLC0415  (an extra: imported where it is used)
+    from rich.progress import (  # noqa: PLC0415  (as above)
+        BarColumn,
+        DownloadColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
     done = DownloadColumn() if in_bytes else MofNCompleteColumn()
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), done, TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as bar:

@@ -1,1 +1,1 @@
-"""Results as text, Markdown and HTML."""
+"""Results as text, Markdown, HTML and plots."""

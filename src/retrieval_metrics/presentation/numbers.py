@@ -1,4 +1,4 @@
-"""How numbers are written, everywhere the same."""
+"""Consistent formatting of numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SMALLEST_P = 0.0001
 
 
 def interval(ends: Interval, *, signed: bool = False) -> str:
-    """Return `[0.721, 0.882]`; `-` where there is nothing to have an interval of."""
+    """Return `[0.721, 0.882]`, or `-` if the interval is NaN."""
     low, high = ends
     if isnan(low):
         return "-"
@@ -21,7 +21,7 @@ def interval(ends: Interval, *, signed: bool = False) -> str:
 
 
 def signed(value: float, digits: int = 4) -> str:
-    """Return `+0.0445`; what rounds to zero, or is no number, has no sign."""
+    """Return `+0.0445`; NaN and values that round to zero have no sign."""
     text = f"{value:+.{digits}f}"
     return text[1:] if isnan(value) or not text.strip("+-0.") else text
 
@@ -32,12 +32,12 @@ def level_name(level: float) -> str:
 
 
 def p_value(p: float) -> str:
-    """Return a p value to four places, and `<0.0001` below that."""
+    """Return a p value to four places, or `<0.0001`."""
     return f"<{SMALLEST_P}" if p < SMALLEST_P else f"{p:.4f}"
 
 
 def size(value: float) -> str:
-    """Return a size that may be infinite: `0.0512`, or `-` where no size suffices."""
+    """Return `0.0512`, or `-` if the size is infinite or NaN."""
     return "-" if isinf(value) or isnan(value) else f"{value:.4f}"
 
 
@@ -52,7 +52,7 @@ def queries(number: int) -> str:
 
 
 def listed(names: list[str]) -> str:
-    """Return names as in a sentence: `a`, `a and b`, `a, b and c`.
+    """Return names as a list in a sentence: `a`, `a and b`, `a, b and c`.
 
     Example:
         >>> listed(["map", "mrr", "ndcg@10"])

@@ -1,4 +1,4 @@
-"""One HTML page that needs nothing beside it: no script, no font, no image from elsewhere; light and dark."""
+"""A self-contained HTML page, without scripts or external fonts and images, for light and dark mode."""
 
 from __future__ import annotations
 
@@ -45,31 +45,31 @@ svg { max-width: 100%; height: auto; display: block; margin: .6rem 0; }
 """
 
 INK = "#010203"
-"""What the plots of a page are drawn in; it becomes the colour of the page's text, whichever that is."""
+"""A placeholder colour for the plots, which is replaced by the text colour of the page."""
 _DRAWN_IN_INK = ("text.color", "axes.labelcolor", "axes.edgecolor", "axes.titlecolor", "xtick.color", "ytick.color")
 _SEE_THROUGH = ("figure.facecolor", "axes.facecolor", "savefig.facecolor")
 _SETTINGS: dict[Any, Any] = {
     **dict.fromkeys(_DRAWN_IN_INK, INK),
     **dict.fromkeys(_SEE_THROUGH, "none"),
     "grid.color": "#8a9099",
-    "svg.fonttype": "none",  # text stays text: it can be searched, and is a tenth of the size
-    "svg.hashsalt": "retrieval-metrics",  # the same plot is the same file
+    "svg.fonttype": "none",  # text stays text, which can be searched and is a tenth of the size
+    "svg.hashsalt": "retrieval-metrics",  # the same plot always gives the same file
 }
 
 
 @contextmanager
 def ink() -> Iterator[None]:
-    """Have plots drawn in the colours of the page they will stand in."""
+    """Draw plots in the placeholder colour within this context."""
     with rc_context(_SETTINGS):
         yield
 
 
 def svg(figure: Figure, description: str) -> str:
-    """Return a figure drawn in `ink` as an element of a page.
+    """Return a figure that was drawn within `ink` as an SVG element.
 
     Args:
         figure: The figure.
-        description: What it shows, for those who cannot see it.
+        description: A description for screen readers.
     """
     drawn = StringIO()
     figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
@@ -80,28 +80,28 @@ def svg(figure: Figure, description: str) -> str:
 
 
 def section(title: str, *parts: str) -> str:
-    """Return a heading with what stands below it."""
+    """Return a heading followed by some parts."""
     return f"<h2>{escape(title)}</h2>{''.join(parts)}"
 
 
 def table(content: Table) -> str:
-    """Return a table that scrolls within the page where it is wider."""
+    """Return a table that scrolls if it is wider than the page."""
     return f'<div class="wide">{tables.html(*content)}</div>'
 
 
 def sentences(said: Sequence[str]) -> str:
-    """Return sentences as a list; those that are indented belong to the one before."""
+    """Return sentences as a list; indented ones belong to the sentence before."""
     items = (f"<li{' class=faint' if line.startswith(' ') else ''}>{escape(line.strip())}</li>" for line in said)
     return f"<ul>{''.join(items)}</ul>"
 
 
 def folded(summary: str, *parts: str) -> str:
-    """Return something that opens at a click."""
+    """Return parts that are hidden until the summary is clicked."""
     return f"<details><summary>{escape(summary)}</summary>{''.join(parts)}</details>"
 
 
 def write(path: str | PathLike[str], title: str, parts: Sequence[str]) -> None:
-    """Write the page."""
+    """Write a page with a title to a file."""
     head = (
         '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title><style>{STYLE}</style>"

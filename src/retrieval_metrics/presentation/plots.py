@@ -1,4 +1,4 @@
-"""The plots, from plain numbers; the text and lines of a plot have the colours of matplotlib's settings."""
+"""Plots of plain numbers; text and lines have the colours of matplotlib's settings."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import FloatArray
 
 COLOURS = ("#3d8fd1", "#e08a1e", "#2fa37c", "#b06ac0", "#d1605e", "#8d8f3a", "#7a7f87")
-"""Middle tones: each is told from the others, by colour-blind eyes too, and from a white and from a black page."""
+"""Mid tones that differ from each other, also for colour-blind readers, and from a white or black page."""
 MARKERS = "osD^vPX"
 TIED = "#9aa0a6"
 WIDEST_GAP = 0.8
-"""Of the room between two metrics, how much the systems take up."""
+"""The share of the space between two metrics that the systems take up."""
 
 
 class Plot(Figure):
-    """A figure that shows itself in a notebook, whatever the notebook's settings, and leaves no state behind."""
+    """A figure that displays in any notebook and does not touch the global state of pyplot."""
 
     def __init__(self, width: float, height: float) -> None:
         super().__init__(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1))
         FigureCanvasAgg(self)
 
     def _repr_png_(self) -> bytes:
-        from io import BytesIO  # noqa: PLC0415  (only a notebook asks for it)
+        from io import BytesIO  # noqa: PLC0415  (only needed in a notebook)
 
         page = BytesIO()
         self.savefig(page, format="png", dpi=120)
@@ -50,17 +50,17 @@ class Side(NamedTuple):
 
     @property
     def better(self) -> str:
-        """What stands where this one is better."""
+        """The label of the side where this system is better."""
         return f"{_literal(self.name)} better"
 
 
 def side(name: str, systems: Sequence[str]) -> Side:
-    """Return a system with the colour that it has in all plots."""
+    """Return a system with its colour, which is the same in all plots."""
     return Side(name, COLOURS[systems.index(name) % len(COLOURS)])
 
 
 def _literal(name: str) -> str:
-    """Return a name as matplotlib writes it: between two dollars it would read a formula."""
+    """Return a name with dollar signs escaped, which matplotlib would read as a formula."""
     return name.replace("$", r"\$")
 
 
@@ -73,7 +73,7 @@ def _plain(axes: Axes, *, grid: str) -> None:
 def draw_intervals(
     axes: Axes, metrics: Sequence[str], systems: Mapping[str, Sequence[tuple[float, Interval]]], level: float
 ) -> None:
-    """Draw mean and interval of every metric, the systems of one metric below each other."""
+    """Draw the mean and interval of every metric, with the systems of one metric below each other."""
     offsets = (np.arange(len(systems)) - (len(systems) - 1) / 2) * WIDEST_GAP / max(len(systems), 3)
     for at, (system, cells) in enumerate(systems.items()):
         means = np.array([mean for mean, _ in cells])
@@ -100,7 +100,7 @@ def draw_intervals(
 
 
 def draw_cutoffs(axes: Axes, lines: Mapping[str, Mapping[int, float]], metric: str = "") -> None:
-    """Draw means over the cut-off k, one line per metric or system, named where the line ends."""
+    """Draw means over the cut-off k, one line per metric or system, with its name at the end of the line."""
     for at, (name, means) in enumerate(lines.items()):
         axes.plot(
             list(means), list(means.values()), color=COLOURS[at % len(COLOURS)], label=_literal(name), linewidth=1.8
@@ -114,7 +114,7 @@ def draw_cutoffs(axes: Axes, lines: Mapping[str, Mapping[int, float]], metric: s
 
 
 def _name_lines(axes: Axes, lines: Mapping[str, Mapping[int, float]]) -> None:
-    """Write each line's name at its end, moved apart where they would overlap."""
+    """Write each line's name at its end, moved apart where names would overlap."""
     low, high = axes.get_ylim()
     apart = (high - low) * 0.06
     ends = sorted((list(means.values())[-1], at, name) for at, (name, means) in enumerate(lines.items()))
@@ -140,7 +140,7 @@ def draw_differences(axes: Axes, values: FloatArray, mean: float, interval: Inte
     system, baseline = sides
     ordered = np.sort(values)[::-1]
     edges = np.arange(len(ordered) + 1) + 0.5
-    if len(ordered):  # one outline each rather than a bar per query, of which there may be thousands
+    if len(ordered):  # two outlines instead of a bar per query, as there may be thousands
         axes.stairs(np.maximum(ordered, 0), edges, fill=True, color=system.colour)
         axes.stairs(np.minimum(ordered, 0), edges, fill=True, color=baseline.colour)
     text = rcParams["text.color"]
@@ -170,6 +170,26 @@ def draw_differences(axes: Axes, values: FloatArray, mean: float, interval: Inte
     axes.set_xlim(0.5, max(len(ordered), 1) + 0.5)
     axes.set_xlabel("queries, sorted")
     axes.set_ylabel("difference")
+    _plain(axes, grid="y")
+
+
+class Point(NamedTuple):
+    """One point of a plot and its name."""
+
+    name: str
+    x: float
+    y: float
+
+
+def draw_trade_off(axes: Axes, line: Sequence[Point], label: str, reference: Point) -> None:
+    """Draw named points joined by a line that `label` describes, and a reference beside them as a cross."""
+    xs, ys = [point.x for point in line], [point.y for point in line]
+    axes.plot(xs, ys, marker="o", color=COLOURS[0], label=label, linewidth=1.8)
+    for name, x, y in line:
+        axes.annotate(_literal(name), (x, y), textcoords="offset points", xytext=(5, 5), fontsize="small")
+    name, x, y = reference
+    axes.plot([x], [y], "x", color=COLOURS[1], markersize=9, markeredgewidth=2, label=_literal(name))
+    axes.legend(frameon=False)
     _plain(axes, grid="y")
 
 

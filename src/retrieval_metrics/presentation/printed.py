@@ -1,4 +1,4 @@
-"""What every result can do: be printed, stand in a notebook, become Markdown."""
+"""Printing, notebook display and Markdown for every result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Printed:
-    """Something that is shown as tables; a subclass says which."""
+    """A result that is shown as the tables its subclass defines."""
 
     __slots__ = ()
 
@@ -33,6 +33,6 @@ class Printed:
         return "".join(tables.html(*table) for table in self._tables())
 
     def __rich__(self) -> RenderableType:
-        from rich.console import Group  # noqa: PLC0415  (rich asks for this, so it is there)
+        from rich.console import Group  # noqa: PLC0415  (only rich calls this, so it is installed)
 
         return Group(*(tables.rich(*table) for table in self._tables()))

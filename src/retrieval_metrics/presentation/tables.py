@@ -1,4 +1,4 @@
-"""One small table in four forms: plain text, Markdown, HTML, and rich's for the terminal."""
+"""A small table as plain text, Markdown, HTML, or rich output for the terminal."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 class Table(NamedTuple):
-    """What is printed: cells as text, and what is to be said of them.
+    """A table of text cells, plus notes.
 
     Attributes:
         header: The names of the columns.
         rows: The cells, row by row.
-        notes: Sentences that stand below.
-        title: What stands above, if anything.
-        words: Which columns hold words rather than numbers and are aligned to the left; -1 is the last.
+        notes: Sentences below the table.
+        title: A heading above the table, or empty.
+        words: The columns that hold words and are left-aligned; the others are right-aligned. -1 is the last.
     """
 
     header: Sequence[str]
@@ -35,7 +35,7 @@ def text(
     title: str = "",
     words: Sequence[int] = (0,),
 ) -> str:
-    """Return an aligned plain-text table, notes below."""
+    """Return an aligned plain-text table with the notes below."""
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     to_the_left = _places(words, header)
 
@@ -57,7 +57,7 @@ def markdown(
     title: str = "",
     words: Sequence[int] = (0,),
 ) -> str:
-    """Return a Markdown table, notes as a list below it."""
+    """Return a Markdown table with the notes as a list below."""
     to_the_left = _places(words, header)
 
     def line(cells: Sequence[str]) -> str:
@@ -77,8 +77,8 @@ def html(
     title: str = "",
     words: Sequence[int] = (0,),
 ) -> str:
-    """Return an HTML table, notes as its caption; colours are those of the page it stands in."""
-    from html import escape  # noqa: PLC0415  (its table of entities costs as much to import as half of this package)
+    """Return an HTML table with the notes as its caption, in the colours of the surrounding page."""
+    from html import escape  # noqa: PLC0415  (importing it takes half as long as importing this package)
 
     to_the_left = _places(words, header)
 
@@ -104,13 +104,13 @@ def rich(
     title: str = "",
     words: Sequence[int] = (0,),
 ) -> RenderableType:
-    """Return the table as rich prints it; rich asks for it, so rich is there."""
+    """Return the table for rich, which is installed because only rich asks for this."""
     from rich import box  # noqa: PLC0415  (an extra: imported where it is used)
     from rich.console import Group  # noqa: PLC0415  (as above)
     from rich.table import Table as Grid  # noqa: PLC0415  (as above)
     from rich.text import Text  # noqa: PLC0415  (as above)
 
-    # Text objects, because a name such as [d7] in a str would be read as markup.
+    # Text objects, because rich would read a name such as [d7] in a str as markup.
     parts: list[RenderableType] = [Text(title, style="bold")] if title else []
     if header:
         to_the_left = _places(words, header)

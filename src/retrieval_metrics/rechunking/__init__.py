@@ -1,1 +1,1 @@
-"""Judgments and matches from one chunking to another."""
+"""Transfer judgments from one chunking to another, and inspect matches."""

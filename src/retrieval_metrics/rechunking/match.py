@@ -1,33 +1,37 @@
-"""Which retrieved item satisfies which piece of the truth: to look at before one believes a number."""
+"""Show which retrieved item satisfies which judgment, to check the matching before trusting a metric."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from retrieval_metrics.checks import require
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.judging.by_id import common_queries
 from retrieval_metrics.judging.judge import judge
-from retrieval_metrics.presentation import tables
+from retrieval_metrics.presentation.printed import Printed
+from retrieval_metrics.presentation.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    import pandas as pd
 
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.types import QrelsMapping, QueryId, Relevant, RunMapping
 
 SHOWN = 60
-"""Longer cells are cut: a quote may fill a page."""
+"""Longer cells are cut, because a quote may fill a page."""
 
 
 class Match(NamedTuple):
-    """One piece of the truth and where it was found.
+    """One judged id or piece, and where it was found.
 
     Attributes:
         query: The query.
         relevant: The id, quote, text, span or property.
         grade: Its grade.
-        rank: The rank of the item that satisfies it, the last of several that do so together; None if none does.
+        rank: The rank of the item that satisfies it, or of the last if several do so together; None if none does.
     """
 
     query: QueryId
@@ -36,11 +40,11 @@ class Match(NamedTuple):
     rank: int | None
 
 
-class Matches:
-    """All pieces of the truth with the ranks that satisfy them, query by query.
+class Matches(Printed):
+    """All judged ids and pieces with the ranks that satisfy them, query by query.
 
     Attributes:
-        rows: One for each piece; a sequence of tuples with names, as `pandas.DataFrame` takes it.
+        rows: One `Match` for each judgment, in the order of the judgments.
     """
 
     def __init__(self, rows: Sequence[Match]) -> None:
@@ -48,7 +52,7 @@ class Matches:
 
     @property
     def missing(self) -> list[Match]:
-        """The relevant pieces that nothing satisfies."""
+        """The relevant judgments that no item satisfies."""
         return [row for row in self.rows if row.rank is None and row.grade > 0]
 
     def __iter__(self) -> Iterator[Match]:
@@ -57,16 +61,19 @@ class Matches:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __str__(self) -> str:
-        return tables.text(*self._table())
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a DataFrame with a row per judgment; the rank is missing if no item satisfies it.
 
-    def _repr_html_(self) -> str:
-        return tables.html(*self._table())
+        Raises:
+            ImportError: If pandas is not installed; the message holds the command.
+        """
+        frame: pd.DataFrame = require("pandas", "to_pandas").DataFrame(self.rows, columns=list(Match._fields))
+        return frame.astype({"rank": "Int64"})
 
     def __repr__(self) -> str:
         return f"<Matches: {len(self.rows)} judged, {len(self.missing)} relevant ones not found>"
 
-    def _table(self) -> tuple[list[str], list[list[str]]]:
+    def _tables(self) -> list[Table]:
         rows = [
             [
                 f"{_short(row.query)}  {_short(row.relevant)}",
@@ -75,7 +82,7 @@ class Matches:
             ]
             for row in self.rows
         ]
-        return ["query and what is judged", "grade", "rank"], rows
+        return [Table(["query and what is judged", "grade", "rank"], rows)]
 
 
 def _short(value: object) -> str:
@@ -84,16 +91,16 @@ def _short(value: object) -> str:
 
 
 def match(qrels: QrelsMapping | Qrels, run: RunMapping, by: str | Key | Matching = "id") -> Matches:
-    """Find which retrieved item satisfies which piece of the truth, as `evaluate` does before it counts.
+    """Find which retrieved item satisfies which judgment, exactly as `evaluate` does.
 
     Args:
         qrels: The judgments, as for `evaluate`.
         run: The rankings, as for `evaluate`.
-        by: What an id is compared with, or a `Matching`; `evaluate` calls it `match`.
+        by: What an id is compared with, or a `Matching`: the argument `match` of `evaluate`.
 
     Raises:
         TypeError: If judgments or rankings have the wrong type.
-        ValueError: If the run is empty or belongs to other queries, or an option is unknown.
+        ValueError: If the run is empty or has no query in common with the judgments, or an option is unknown.
 
     Example:
         >>> from retrieval_metrics import Quote, Retrieved

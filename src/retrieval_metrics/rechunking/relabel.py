@@ -1,22 +1,26 @@
-"""Carry judgments made on one chunking over to another."""
+"""Transfer judgments from one chunking to another."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from retrieval_metrics.checks import require
 from retrieval_metrics.inputs.pieces import Piece, Span
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.sources import locate
 from retrieval_metrics.judging.matching.matching import Matching
 from retrieval_metrics.judging.matching.positions import Locator
 from retrieval_metrics.judging.matching.stretches import merged
-from retrieval_metrics.presentation import tables
+from retrieval_metrics.presentation.printed import Printed
+from retrieval_metrics.presentation.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    import pandas as pd
 
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.retrieved import Retrieved
@@ -35,15 +39,15 @@ _MEANING: Mapping[Fate, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Relabelled:
-    """What became of one label.
+    """The result for one label.
 
     Attributes:
         query: The query.
         label: The id of the old chunk.
         fate: `kept`, `moved`, `split`, `merged` or `lost`.
-        span: The place of the old chunk; None where it is not known, and the label stays an id.
+        span: The position of the old chunk; None if it is unknown, in which case the label stays an id.
         new: The ids of the new chunks that hold part of it, largest part first.
-        held: The share of its characters that the new chunks hold together.
+        held: The share of its characters that the new chunks hold in total.
     """
 
     query: QueryId
@@ -54,14 +58,14 @@ class Relabelled:
     held: float
 
 
-class Relabelling:
-    """Judgments that no longer depend on how the texts were cut, and what became of every label.
+class Relabelling(Printed):
+    """Judgments that are independent of the chunking, and the result for every label.
 
     Attributes:
-        qrels: The judgments, every label a `Span` over its old chunk, flagged as uncertain: that the chunk was relevant
-            does not say which part of it was. They can be evaluated against any chunking of the same sources.
-        labels: What became of each label.
-        counts: How many labels had which fate.
+        qrels: The judgments, with every label as a `Span` over its old chunk. The spans are marked as uncertain,
+            because it is unknown which part of the chunk was relevant. They fit any chunking of the sources.
+        labels: The result for each label.
+        counts: The number of labels with each fate.
     """
 
     def __init__(self, qrels: dict[QueryId, Judgments], labels: Iterable[Relabelled]) -> None:
@@ -70,26 +74,29 @@ class Relabelling:
         found = Counter(label.fate for label in self.labels)
         self.counts: dict[Fate, int] = {fate: found[fate] for fate in _MEANING}
 
-    def __str__(self) -> str:
-        return tables.text(*self._table(), self._notes())
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a DataFrame with a row per label and the columns of `Relabelled`.
 
-    def _repr_html_(self) -> str:
-        return tables.html(*self._table(), self._notes())
+        Raises:
+            ImportError: If pandas is not installed; the message holds the command.
+        """
+        columns = [field.name for field in fields(Relabelled)]
+        rows = [[getattr(label, name) for name in columns] for label in self.labels]
+        frame: pd.DataFrame = require("pandas", "to_pandas").DataFrame(rows, columns=columns)
+        return frame
 
     def __repr__(self) -> str:
         return f"<Relabelling of {len(self.labels)} labels: {self.counts['lost']} lost>"
 
-    def _table(self) -> tuple[list[str], list[list[str]]]:
+    def _tables(self) -> list[Table]:
         rows = [[f"{fate}: {meaning}", str(self.counts[fate])] for fate, meaning in _MEANING.items()]
-        return ["labels", "n"], rows
-
-    def _notes(self) -> list[str]:
-        return [
+        notes = [
             f"lost: {label.label!r} of query {label.query!r}, {label.held:.0%} held"
-            + ("" if label.span else "; its place is not known, and it stays an id")
+            + ("" if label.span else "; its position is unknown, so it stays an id")
             for label in self.labels
             if label.fate == "lost"
         ]
+        return [Table(["labels", "n"], rows, notes)]
 
 
 def relabel(
@@ -99,19 +106,19 @@ def relabel(
     *,
     match: Matching | None = None,
 ) -> Relabelling:
-    """Carry judgments by chunk id over to another chunking of the same sources.
+    """Transfer judgments by chunk id to another chunking of the same sources.
 
-    Every label becomes a `Span` over the old chunk. What happens to it in the new chunking is reported label by label;
-    nothing is dropped: a label whose chunk is unknown stays an id, a span that the new chunks do not hold stays a span,
-    and both count against recall as they should. Where both texts are known, a new chunk holds only what reads the same
-    there: offsets into a source that has been edited in between do not match silently.
+    Every label becomes a `Span` over the old chunk, and the report says what happens to it in the new chunking. Nothing
+    is dropped: a label whose chunk is unknown stays an id, a span that the new chunks do not hold stays a span, and
+    both count against recall. If both texts are known, a new chunk only holds text that is equal in both, so offsets
+    into a source that was edited in between do not match silently.
 
     Args:
         qrels: Judgments by chunk id, flat, graded or grouped; pieces such as quotes stay as they are.
-        old_chunks: The chunks the judgments speak of, with source and offsets.
-        new_chunks: The chunks to come, with source and offsets.
-        match: `Matching.sources` locates chunks without offsets and leaves white space out of account;
-            `Matching.share` is how much of a chunk must be held.
+        old_chunks: The chunks that were judged, with source and offsets.
+        new_chunks: The chunks of the new chunking, with source and offsets.
+        match: `Matching.sources` locates chunks without offsets and ignores white space; `Matching.share` is the share
+            of a chunk that must be held.
 
     Returns:
         The new judgments and the report.
@@ -135,7 +142,7 @@ def relabel(
     by_id: dict[Any, Retrieved] = {}
     for chunk in old:
         if chunk.id in by_id:
-            raise ValueError(f"two old chunks have the id {chunk.id!r}, so a label with that id has no one place")
+            raise ValueError(f"two old chunks have the id {chunk.id!r}, so a label with that id is ambiguous")
         by_id[chunk.id] = chunk
     chunking = _Chunking(old, new, options)
     labels: list[Relabelled] = []
@@ -151,7 +158,7 @@ def relabel(
         places: dict[Any, float] = {}
         for relevant, grade in grades.items():
             place = carried(query, relevant)
-            places[place] = max(grade, places.get(place, grade))  # two old chunks may stand at one place
+            places[place] = max(grade, places.get(place, grade))  # two old chunks may have the same position
         return places
 
     judgments: dict[QueryId, Judgments] = {}
@@ -162,7 +169,7 @@ def relabel(
 
 
 class _Chunking:
-    """Finds what the new chunks hold of an old one."""
+    """Finds the parts of old chunks in the new ones."""
 
     def __init__(self, old: Sequence[Retrieved], new: Sequence[Retrieved], options: Matching) -> None:
         self._share = options.share
@@ -171,7 +178,7 @@ class _Chunking:
         self._new = _by_source(new)
 
     def fate_of(self, query: QueryId, label: DocumentId, chunk: Retrieved | None) -> Relabelled:
-        """Return what becomes of a label."""
+        """Return the result for one label."""
         if chunk is None or chunk.source is None or chunk.start is None or chunk.end is None or not self._length(chunk):
             return Relabelled(query, label, "lost", None, (), 0.0)
         span = Span(chunk.source, chunk.start, chunk.end, uncertain=True)
@@ -222,7 +229,7 @@ def _common(left: Retrieved, right: Retrieved) -> tuple[int, int] | None:
 
 
 def _reads_alike(left: Retrieved, right: Retrieved, stretch: tuple[int, int]) -> bool:
-    """Return whether two chunks have the same text where they overlap, as far as both texts are known verbatim."""
+    """Return whether two chunks have the same text where they overlap, if both texts are known verbatim."""
     one, other = _verbatim(left, stretch), _verbatim(right, stretch)
     return one is None or other is None or one == other
 

@@ -1,1 +1,1 @@
-"""Reranking: maximal marginal relevance, and the diversity it is meant to buy."""
+"""Reranking: maximal marginal relevance, and the diversity of its results."""

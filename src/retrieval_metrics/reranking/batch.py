@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.reranking.engine.problem import Problem
     from retrieval_metrics.reranking.selection import Selection
 
-_SHARED = 2  # dimensions of candidates that all queries share
-_NUMBERS_AT_ONCE = 500_000  # of the vectors in a stack: about what stays in a cache
+_SHARED = 2  # the number of dimensions of candidates that all queries share
+_NUMBERS_AT_ONCE = 500_000  # in the vectors of a stack: about as many as fit in a cache
 
 
 def mmr_batch(
@@ -35,19 +35,19 @@ def mmr_batch(
 ) -> list[Selection]:
     """Select by maximal marginal relevance for many queries, for each as `mmr` does for one.
 
-    It is faster than a loop over `mmr` if each query has few candidates, as those of several queries are then computed
-    together, or if all queries share their candidates.
+    It is faster than a loop over `mmr` if each query has few candidates (several queries are then computed together) or
+    if all queries share their candidates.
 
     Args:
-        queries: The vectors of the queries, shape (q, d). May be None if there is `relevance`, and then is not used.
-        candidates: For each query its candidates, shape (n, d), not necessarily equally many: an array of shape
-            (q, n, d) or a list of q. Or a single list of vectors, shape (n, d), that all queries share.
+        queries: The vectors of the queries, shape (q, d). Not used, and may be None, if `relevance` is given.
+        candidates: The candidates of each query, shape (n, d); n may differ from query to query: an array of shape
+            (q, n, d) or a list of q. Or one list of vectors, shape (n, d), that all queries share.
         k: How many to select for each query; None, or more than it has candidates, selects all.
         lambda_mult: The weight of relevance, from 0 (only diversity) to 1 (only relevance).
-        relevance: For each query how relevant its candidates are, shape (n,). None takes cosines with the query.
+        relevance: The relevance of each query's candidates, shape (n,). None uses the cosine with the query.
 
     Raises:
-        TypeError: If a vector holds something other than real numbers, or `k` is no integer.
+        TypeError: If a vector holds something other than real numbers, or `k` is not an integer.
         ValueError: If a number is NaN or infinite (the message names query and row), shapes do not fit together, `k` is
             not positive, `lambda_mult` is outside [0, 1], or queries and relevance are both None.
 
@@ -87,14 +87,14 @@ def _read(queries: Any, candidates: Any, relevance: Any, *, shared: bool) -> lis
 
 
 def _depth(values: Any) -> int:
-    """Return how many dimensions lists and arrays in each other have, judging by the first that is not empty."""
+    """Return the number of dimensions of nested lists and arrays, judging by the first that is not empty."""
     if not isinstance(values, Sequence) or isinstance(values, str | bytes):
         return np.ndim(values)
     return 1 + next((_depth(value) for value in values if not isinstance(value, Sequence) or len(value)), 0)
 
 
 def _solve_together(problems: list[Problem], k: int | None, lambda_mult: float) -> dict[int, Selection]:
-    """Return the selections that stacks of equally large problems tell, by the places of their problems."""
+    """Solve problems of equal size in stacks; return the selections that are certain, by the index of the problem."""
     places: dict[tuple[int, ...], list[int]] = defaultdict(list)
     for i, problem in enumerate(problems):
         places[problem.vectors.shape].append(i)

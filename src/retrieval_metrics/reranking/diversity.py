@@ -1,4 +1,4 @@
-"""Intra-list diversity: how unlike each other are the selected items?"""
+"""Intra-list diversity: how different are the selected items from each other?"""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ def intra_list_diversity(vectors: npt.ArrayLike, *, k: int | None = None) -> flo
 
         ILD@k = 2 / (m (m - 1)) * sum over i < j <= m of (1 - cos(x_i, x_j)),    m = min(k, n)
 
-    Range [0, m / (m - 1)]: 0 if all items point in the same direction, 1 if they are orthogonal, and a little more if
-    they are opposed. A zero vector is at distance 1 from every vector. The order of the items does not matter, and a
-    repeat is an item like any other, at distance 0 from the first. Fewer than two items make no pair, so that their
-    diversity is undefined: NaN.
+    Range [0, m / (m - 1)]: 0 if all items point in the same direction, 1 if they are orthogonal, and more if they point
+    in opposite directions. A zero vector has distance 1 to every vector. The order of the items does not matter. A
+    repeat counts as an item, at distance 0 from the first. With fewer than two items there are no pairs and the
+    diversity is NaN.
 
-    Source: Smyth and McClave, Similarity vs. Diversity (2001), who average over pairs; Ziegler et al., Improving
-    Recommendation Lists Through Topic Diversification (2005), whose intra-list similarity is its counterpart.
+    Source: Smyth and McClave, Similarity vs. Diversity (2001), where it is a mean over pairs; Ziegler et al.,
+    Improving Recommendation Lists Through Topic Diversification (2005), whose intra-list similarity is its counterpart.
 
     Args:
         vectors: The vectors of the items in rank order, shape (n, d).
-        k: Cut-off in items; None takes all.
+        k: Cut-off in items; None uses all.
 
     Raises:
-        TypeError: If a vector holds something other than real numbers, or `k` is no integer.
-        ValueError: If a number is NaN or infinite (the message names its row), `vectors` is no list of vectors, or `k`
-            is not positive.
+        TypeError: If a vector holds something other than real numbers, or `k` is not an integer.
+        ValueError: If a number is NaN or infinite (the message names its row), `vectors` is not a list of vectors, or
+            `k` is not positive.
 
     Example:
         >>> intra_list_diversity([[1, 0], [0, 1], [0, -1]])  # (1 + 1 + 2) / 3
@@ -49,6 +49,6 @@ def intra_list_diversity(vectors: npt.ArrayLike, *, k: int | None = None) -> flo
     directions = Directions(items[:count].astype(np.float64), "vectors")
     units = directions.vectors * directions.inverse_lengths[:, np.newaxis]
     total = units.sum(axis=0)
-    # The square of the sum holds each pair twice, and each vector's product with itself.
+    # The square of the sum contains each pair twice, and each vector's product with itself.
     twice = float(total @ total - np.einsum("ij,ij->", units, units))
     return max(0.0, 1 - twice / (count * (count - 1)))  # rounding can leave -1e-16 for equal vectors

@@ -30,33 +30,33 @@ def mmr(
 
         next = argmax over unselected d of  lambda * rel(d) - (1 - lambda) * max over selected s of sim(d, s)
 
-    where sim is the cosine, and rel(d) the cosine of d with the query, or what `relevance` says. Each pick comes with
-    this score as it was when it was picked; where all of it is cosines, its range is [-1, 1]. The first pick, with
-    nothing selected before it, is the most relevant candidate, also at lambda 0, and its score is lambda * rel. Ties go
-    to the lowest index. A zero vector has the cosine 0 with everything. Equal candidates are candidates each: a repeat
-    comes late, but it is not dropped. Without candidates the selection is empty.
+    where sim is the cosine, and rel(d) is the cosine of d with the query or the value given as `relevance`. Each pick
+    comes with its score at the time it was picked; if relevance is a cosine too, the score is in [-1, 1]. The first
+    pick is the most relevant candidate, also at lambda 0, and its score is lambda * rel. Ties go to the lowest index. A
+    zero vector has cosine 0 with every vector. Repeated candidates are not dropped, but come late. Without candidates
+    the selection is empty.
 
-    The result is exact for every size: that of the formula in float64, cosines as a.b / (|a| |b|), whichever way of
-    computing it is the fastest. Source: Carbonell and Goldstein, The Use of MMR, Diversity-Based Reranking for
-    Reordering Documents and Producing Summaries (1998).
+    The result is exact for every size: it equals the formula evaluated in float64 with cosines a.b / (|a| |b|),
+    whichever method is used to compute it. Source: Carbonell and Goldstein, The Use of MMR, Diversity-Based Reranking
+    for Reordering Documents and Producing Summaries (1998).
 
     Args:
-        query: The vector of the query, shape (d,). May be None if there is `relevance`, and then is not used.
-        candidates: The vectors of the candidates, shape (n, d). A float32 array is the fastest: to convert lists of
-            Python floats takes longer than to select from them.
+        query: The vector of the query, shape (d,). Not used, and may be None, if `relevance` is given.
+        candidates: The vectors of the candidates, shape (n, d). A float32 array is the fastest: converting lists of
+            Python floats takes longer than selecting from them.
         k: How many to select; None, or more than n, selects all.
         lambda_mult: The weight of relevance, from 0 (only diversity) to 1 (only relevance).
-        relevance: How relevant each candidate is, shape (n,), on any scale; lambda weighs it against cosines, so
-            0.5 means what it says where it is on a scale like theirs. None takes the cosine with the query.
+        relevance: How relevant each candidate is, shape (n,). Lambda weighs it against cosines, so a scale such as
+            [0, 1] is best. None uses the cosine with the query.
 
     Raises:
-        TypeError: If a vector holds something other than real numbers, or `k` is no integer.
+        TypeError: If a vector holds something other than real numbers, or `k` is not an integer.
         ValueError: If a number is NaN or infinite (the message names its row), shapes do not fit together, `k` is not
             positive, `lambda_mult` is outside [0, 1], or query and relevance are both None.
 
     Example:
         >>> candidates = [[1, 0], [1, 0], [0, 1]]
-        >>> mmr([3, 1], candidates, k=2)  # 0.5 * 0.9487; then 0.5 * 0.3162 - 0, as the repeat has 0.5 * 0.9487 - 0.5
+        >>> mmr([3, 1], candidates, k=2)  # 0.5 * 0.9487; then 0.5 * 0.3162 - 0, since the repeat has 0.5 * 0.9487 - 0.5
         Selection(indices=[0, 2], scores=[0.4743, 0.1581])
         >>> mmr(None, candidates, relevance=[0.1, 0.9, 0.3], lambda_mult=1)
         Selection(indices=[1, 2, 0], scores=[0.9, 0.3, 0.1])
@@ -68,22 +68,21 @@ def mmr(
 def mmr_from_similarity(
     relevance: npt.ArrayLike, similarity: npt.ArrayLike, *, k: int | None = None, lambda_mult: float = 0.5
 ) -> Selection:
-    """Select by maximal marginal relevance from ready numbers, of whatever kind the similarity is.
+    """Select by maximal marginal relevance from given relevance and similarity, of any kind.
 
-    The formula and its rules are those of `mmr`; only, rel(d) and sim(d, s) are what is given. The scores range over
-    lambda * relevance - (1 - lambda) * similarity.
+    The formula and its rules are those of `mmr`, with rel(d) and sim(d, s) as given.
 
     Args:
         relevance: How relevant each candidate is, shape (n,).
-        similarity: sim(d, s) in row d, column s, shape (n, n). The diagonal is not used, and the matrix need not be
-            symmetric.
+        similarity: sim(d, s) in row d, column s, shape (n, n). The diagonal is ignored, and the matrix may be
+            asymmetric.
         k: How many to select; None, or more than n, selects all.
         lambda_mult: The weight of relevance, from 0 (only diversity) to 1 (only relevance).
 
     Raises:
-        TypeError: If something in the arrays is no real number, or `k` is no integer.
-        ValueError: If a number is NaN or infinite (the message names its place), shapes do not fit together, `k` is not
-            positive, or `lambda_mult` is outside [0, 1].
+        TypeError: If an array holds something other than real numbers, or `k` is not an integer.
+        ValueError: If a number is NaN or infinite (the message names its position), shapes do not fit together, `k` is
+            not positive, or `lambda_mult` is outside [0, 1].
 
     Example:
         >>> similarity = [[1, 0.3, 0.4], [0.3, 1, 0.5], [0.4, 0.5, 1]]

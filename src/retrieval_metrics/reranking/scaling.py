@@ -1,4 +1,4 @@
-"""Relevance that a retriever stated, brought onto the scale of cosines."""
+"""A retriever's own scores or ranks as relevance between 0 and 1, comparable with cosines."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def scaled(scores: FloatArray) -> FloatArray:
-    """Return scores so that the lowest is 0 and the highest 1; equal scores are all 1.
+    """Return the scores scaled so that the lowest is 0 and the highest 1; if all are equal, all are 1.
 
-    Scores of BM25 or of a cross-encoder are on scales of their own, which lambda could not weigh against cosines.
+    Scores of BM25 or a cross-encoder have scales of their own, which lambda cannot weigh against cosines.
 
     Example:
         >>> scaled(np.array([10.0, 20.0, 12.5])).tolist()
@@ -21,13 +21,13 @@ def scaled(scores: FloatArray) -> FloatArray:
     """
     if not len(scores):
         return scores
-    low, high = scores.min() / 2, scores.max() / 2  # halves, because the difference of two large scores may overflow
+    low, high = scores.min() / 2, scores.max() / 2  # halves: the difference of two large scores may overflow
     result: FloatArray = (scores / 2 - low) / (high - low) if low < high else np.ones_like(scores)
     return result
 
 
 def by_rank(n: int) -> FloatArray:
-    """Return 1 for the first of `n` documents, 0 for the last, and for those between in equal steps.
+    """Return a relevance that falls in equal steps from 1 for the first of `n` documents to 0 for the last.
 
     Example:
         >>> by_rank(3).tolist()

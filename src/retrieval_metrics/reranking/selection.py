@@ -1,4 +1,4 @@
-"""What a reranker selected."""
+"""The result of a reranker."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-_SHOWN = 8  # numbers printed before the rest becomes "..."
+_SHOWN = 8  # how many numbers `repr` prints before "..."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -24,8 +24,8 @@ class Selection:
 
     Attributes:
         indices: Positions in the list of candidates, in the order of selection; int64, shape (m,).
-        scores: The score each candidate had at the moment it was selected; float64, shape (m,). They need not fall:
-            each belongs to a step of its own.
+        scores: The score each candidate had at the moment it was selected; float64, shape (m,). They may rise:
+            each belongs to a different step.
 
     Example:
         >>> selection = Selection(np.array([2, 0]), np.array([0.5, 0.125]))

@@ -1,4 +1,4 @@
-"""What lambda buys: relevance against diversity, for a grid of lambdas."""
+"""Relevance against diversity for a grid of lambdas."""
 
 from __future__ import annotations
 
@@ -9,24 +9,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.checks import RetrievalWarning, positive_integer
+from retrieval_metrics.checks import RetrievalWarning, positive_integer, require
 from retrieval_metrics.definition.metric import as_metrics
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.inputs.progress import progress
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.judge import judge
-from retrieval_metrics.presentation import tables
+from retrieval_metrics.presentation import numbers
+from retrieval_metrics.presentation.printed import Printed
+from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reranking.batch import mmr_batch
 from retrieval_metrics.reranking.diversity import intra_list_diversity
 from retrieval_metrics.reranking.engine.vectors import matrix, trade_off
 from retrieval_metrics.reranking.scaling import by_rank, scaled
+from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import pandas as pd
-    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.evaluation.evaluation import Evaluation
@@ -49,38 +52,38 @@ def mmr_sweep(
     metrics: str | Metric | Iterable[str | Metric] | None = None,
     show_progress: bool = False,
 ) -> MMRSweep:
-    """Rerank an evaluation set by MMR with each of several lambdas, and measure relevance and diversity of the results.
+    """Rerank an evaluation set by MMR with several lambdas, and measure relevance and diversity of the results.
 
-    For every lambda each judged query's candidates are reranked by `mmr`, the first `k` are evaluated, and their
-    diversity is the mean of `intra_list_diversity` over the queries with two documents or more. The ranking as it was
-    retrieved, cut at `k`, is measured beside them.
+    For each lambda, `mmr` selects `k` candidates of each judged query. They are evaluated, and their diversity is the
+    mean of `intra_list_diversity` over the queries with at least two documents. The first `k` candidates as retrieved
+    are measured in the same way.
 
     Args:
         qrels: What is relevant per query, as `evaluate` takes it.
         run: The candidates per query, as `evaluate` takes them: ids best first, ids with scores, or `Retrieved`. MMR
-            needs more than `k` of them to have a choice.
+            needs more than `k` of them to choose from.
         vectors: The vector of each document, by id.
-        queries: The vector of each query, by id: relevance is the cosine with it. None takes what the run says: its
-            scores, scaled to [0, 1] among the candidates of a query, or the ranks, from 1 to 0 in equal steps.
-        k: How many documents are selected.
+        queries: The vector of each query, by id: relevance is the cosine with it. None uses the run: its scores,
+            scaled to [0, 1] per query, or its ranks, from 1 to 0 in equal steps.
+        k: How many documents to select.
         lambdas: Weights of relevance, each from 0 (only diversity) to 1 (only relevance).
-        metrics: Names such as `"ndcg@10"`; None takes ndcg, recall and alpha_ndcg at `k`.
+        metrics: Names such as `"ndcg@10"`; None uses ndcg, recall and alpha_ndcg at `k`.
         show_progress: Show a progress bar on stderr; needs rich.
 
     Returns:
-        The measurements: printed as a table, and drawn by `plot()`.
+        The measurements, which print as a table; `plot()` draws them.
 
     Raises:
         TypeError: As `evaluate` and `mmr`.
-        ValueError: As `evaluate` and `mmr`; or if a candidate or a query has no vector, or there are no lambdas.
-        ImportError: If a progress bar is wanted and rich is not installed.
+        ValueError: As `evaluate` and `mmr`; or if a candidate or a query has no vector, or `lambdas` is empty.
+        ImportError: If `show_progress` is set and rich is not installed.
 
     Warns:
         RetrievalWarning: As `evaluate`, once.
 
     Example:
         >>> vectors = {"a": [1, 0.1], "b": [1, 0.2], "c": [0.5, 1]}
-        >>> qrels = {"q": [["a", "b"], ["c"]]}  # a and b say the same
+        >>> qrels = {"q": [["a", "b"], ["c"]]}  # a and b are alternatives
         >>> print(mmr_sweep(qrels, {"q": ["a", "b", "c"]}, vectors, k=2, lambdas=[0.3, 1], metrics="recall@2"))
         lambda        recall@2  diversity
         0.3             1.0000     0.4660
@@ -94,7 +97,7 @@ def mmr_sweep(
         raise ValueError("there are no lambdas to try; pass at least one, such as lambdas=[0.3, 0.5, 0.7]")
     chosen = as_metrics([f"ndcg@{k}", f"recall@{k}", f"alpha_ndcg@{k}"] if metrics is None else metrics)
     truth = as_qrels(qrels)
-    judge(truth, run, "id")  # what is no ranking, or no finite score, is refused by name
+    judge(truth, run, "id")  # refuses invalid rankings and scores by name
     candidates = [_Candidates(query, run, vectors, queries) for query in truth.queries if query in run]
     first: dict[Any, list[Any]] = {each.query: each.items[:k] for each in candidates}
     retrieved = evaluate(truth, first or run, chosen)
@@ -103,23 +106,23 @@ def mmr_sweep(
         for done, weight in enumerate(weights, start=1):
             selected = _reranked(candidates, k, weight)
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", RetrievalWarning)  # the same as of the ranking as it was retrieved
+                warnings.simplefilter("ignore", RetrievalWarning)  # the same as for the retrieved rankings
                 rankings: dict[Any, list[Any]] = {query: items for query, (items, _) in selected.items()}
                 evaluation = evaluate(truth, rankings, chosen)
-            points.append((weight, evaluation, _mean(diversity for _, diversity in selected.values())))
+            points.append((weight, evaluation, _mean([diversity for _, diversity in selected.values()])))
             advance(done)
-    diversity = _mean(intra_list_diversity(each.vectors, k=k) for each in candidates)
+    diversity = _mean([intra_list_diversity(each.vectors, k=k) for each in candidates])
     return MMRSweep(points, (retrieved, diversity), k)
 
 
-class MMRSweep:
+class MMRSweep(Printed):
     """Relevance and diversity for several lambdas.
 
     Attributes:
         lambdas: The lambdas, in the order given.
-        evaluations: The evaluation of each lambda; those of two lambdas can be compared query by query.
+        evaluations: The evaluation of each lambda.
         diversity: The mean intra-list diversity of each lambda; NaN where no query has two documents.
-        retrieved: The evaluation of the rankings as they were retrieved, cut at `k`.
+        retrieved: The evaluation of the first `k` candidates as retrieved.
         retrieved_diversity: Their mean intra-list diversity.
         k: How many documents were selected.
     """
@@ -133,81 +136,60 @@ class MMRSweep:
         self.retrieved, self.retrieved_diversity = retrieved
         self.k = k
 
-    def __str__(self) -> str:
-        return tables.text(*self._table(), self._notes())
-
-    def _repr_html_(self) -> str:
-        return tables.html(*self._table(), self._notes())
-
-    def to_markdown(self) -> str:
-        """Return the table as Markdown, with the note below it."""
-        return tables.markdown(*self._table(), self._notes())
-
     def __repr__(self) -> str:
         return f"<MMRSweep of {len(self.lambdas)} lambdas: {', '.join(map(str, self.retrieved.metrics))}>"
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return a DataFrame with a row per lambda, and one with NaN for its lambda: the ranking as it was retrieved.
+        """Return a DataFrame with a row per lambda, and a last row, with lambda NaN, for the retrieved rankings.
 
         Raises:
             ImportError: If pandas is not installed; the message holds the command.
         """
-        try:
-            import pandas as pd  # noqa: PLC0415  (an extra: imported where it is used)
-        except ImportError as error:
-            raise ImportError("to_pandas needs pandas: pip install 'retrieval-metrics[pandas]'") from error
+        pandas = require("pandas", "to_pandas")
         rows = [{**evaluation.means, "diversity": diversity} for _, evaluation, diversity in self._rows()]
-        return pd.DataFrame(rows, index=pd.Index([*self.lambdas, nan], name="lambda"))
+        frame: pd.DataFrame = pandas.DataFrame(rows, index=pandas.Index([*self.lambdas, nan], name="lambda"))
+        return frame
 
-    def plot(self, metric: str | Metric | None = None, *, ax: Axes | None = None) -> Axes:
-        """Draw relevance against diversity: a point per lambda, and a cross for the ranking as it was retrieved.
+    def plot(self, metric: str | Metric | None = None) -> Figure:
+        """Return a figure of relevance against diversity: a point per lambda, and a cross for the retrieved rankings.
+
+        See it in a notebook, or write it with `figure.savefig(path)`.
 
         Args:
-            metric: The metric on the vertical axis; None takes the first.
-            ax: Axes of matplotlib to draw on; None makes new ones.
+            metric: The metric on the vertical axis; None uses the first.
 
         Raises:
             ImportError: If matplotlib is not installed; the message holds the command.
             KeyError: If the metric was not computed.
         """
-        try:
-            from matplotlib import pyplot as plt  # noqa: PLC0415  (an extra: imported where it is used)
-        except ImportError as error:
-            raise ImportError("plot needs matplotlib: pip install 'retrieval-metrics[plot]'") from error
+        require("matplotlib", "plot")
+        from retrieval_metrics.presentation.plots import Plot, Point, draw_trade_off  # noqa: PLC0415  (brings matplotlib)
+
         name = str(self.retrieved.metrics[0] if metric is None else metric)
-        ax = plt.subplots(figsize=(6, 4), layout="constrained")[1] if ax is None else ax
-        means = [self.evaluations[weight].means[name] for weight in self.lambdas]
-        ax.plot([self.diversity[weight] for weight in self.lambdas], means, marker="o", label="MMR, by lambda")
-        for weight, mean in zip(self.lambdas, means, strict=True):
-            at = (self.diversity[weight], mean)
-            ax.annotate(f"{weight:g}", at, textcoords="offset points", xytext=(5, 5), fontsize="small")
-        ax.plot(
-            [self.retrieved_diversity], [self.retrieved.means[name]], marker="x", ls="", ms=9, mew=2, label=_RETRIEVED
-        )
-        ax.set_xlabel(f"mean intra-list diversity of the first {self.k}")
-        ax.set_ylabel(f"mean {name}")
-        ax.legend()
-        return ax
+        points = [Point(label, diversity, evaluation.means[name]) for label, evaluation, diversity in self._rows()]
+        figure = Plot(6.0, 4.0)
+        axes = figure.subplots()
+        draw_trade_off(axes, points[:-1], "MMR, by lambda", points[-1])
+        axes.set_xlabel(f"mean intra-list diversity of the first {self.k}")
+        axes.set_ylabel(f"mean {name}")
+        return figure
 
     def _rows(self) -> list[tuple[str, Evaluation, float]]:
         rows = [(f"{weight:g}", self.evaluations[weight], self.diversity[weight]) for weight in self.lambdas]
         return [*rows, (_RETRIEVED, self.retrieved, self.retrieved_diversity)]
 
-    def _table(self) -> tuple[list[str], list[list[str]]]:
+    def _tables(self) -> list[Table]:
         names = [str(metric) for metric in self.retrieved.metrics]
         rows = [
             [label, *(f"{evaluation.means[name]:.4f}" for name in names), f"{diversity:.4f}"]
             for label, evaluation, diversity in self._rows()
         ]
-        return ["lambda", *names, "diversity"], rows
-
-    def _notes(self) -> list[str]:
-        n = len(self.retrieved.queries)
-        return [f"MMR of the first {self.k} of the candidates of {n} {'query' if n == 1 else 'queries'}"]
+        note = f"MMR of the first {self.k} of the candidates of {numbers.queries(len(self.retrieved.queries))}"
+        return [Table(["lambda", *names, "diversity"], rows, [note])]
 
 
 class _Candidates:
-    """The candidates of one query with what MMR needs to know of them."""
+    """The candidates of one query with their vectors and relevance."""
 
     def __init__(
         self, query: QueryId, run: Mapping[Any, Any], vectors: Mapping[Any, Any], queries: Mapping[Any, Any] | None
@@ -215,7 +197,7 @@ class _Candidates:
         ranking = run[query]
         self.query = query
         scores = ranking if isinstance(ranking, Mapping) else None
-        # Best first; those with equal scores as `evaluate` orders them, by their id, descending.
+        # Best first; equal scores in the order that `evaluate` gives them, by descending id.
         self.items: list[Any] = (
             list(ranking)
             if scores is None
@@ -239,7 +221,7 @@ def _vector(vectors: Mapping[Any, Any], name: Any, what: str) -> FloatArray:
 
 
 def _reranked(candidates: Sequence[_Candidates], k: int, weight: float) -> dict[QueryId, tuple[list[Any], float]]:
-    """Return for each query what MMR selects and its diversity."""
+    """Return the items that MMR selects for each query, and their diversity."""
     asked = [each for each in candidates if each.items]
     vectors = [each.vectors for each in asked]
     stated = [each.relevance for each in asked if each.relevance is not None]
@@ -255,6 +237,7 @@ def _reranked(candidates: Sequence[_Candidates], k: int, weight: float) -> dict[
     return selected
 
 
-def _mean(values: Iterable[float]) -> float:
-    defined = [value for value in values if value == value]  # noqa: PLR0124  (NaN is not itself)
-    return sum(defined) / len(defined) if defined else nan
+def _mean(diversities: list[float]) -> float:
+    """Return the mean over the queries that have a diversity; NaN if none has."""
+    values = np.array(diversities, dtype=np.float64)
+    return Sums.of(values[~np.isnan(values)]).mean

@@ -8,6 +8,7 @@ from math import isfinite
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.checks import integer
 from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.judging.by_id import judge_by_id
@@ -92,8 +93,7 @@ def _missing(grades: list[float], n_relevant: int | None, ideal: Gains | None) -
 def _lacking(listed: int, total: int | None, what: str) -> int:
     if total is None:
         return 0
-    if isinstance(total, bool) or not isinstance(total, int):
-        raise TypeError(f"the number of documents that are {what} must be an integer, got {total!r}")
-    if total < listed:
-        raise ValueError(f"the list holds {listed} documents that are {what}, but only {total} are said to exist")
-    return total - listed
+    number = integer(total, f"the number of documents that are {what}")
+    if number < listed:
+        raise ValueError(f"the list holds {listed} documents that are {what}, but only {number} are said to exist")
+    return number - listed

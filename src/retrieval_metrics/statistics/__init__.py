@@ -1,7 +1,7 @@
-"""How sure a mean is, which of several systems is better, and what an evaluation set is able to tell.
+"""Confidence intervals of means, tests between systems, and the differences that an evaluation set can detect.
 
-Everything here works on plain arrays of per-query values and knows nothing of metrics, runs or qrels.
-scipy does the statistics and is imported where it is called, so that importing the package does not pay for it.
+Everything here works on plain arrays of per-query values and is independent of metrics, runs and qrels.
+scipy does the statistics. It is imported where it is called, so that importing the package does not load it.
 """
 
 from retrieval_metrics.statistics.intervals import Interval, interval_from_sums, mean_interval

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from retrieval_metrics.statistics import checks
+from retrieval_metrics.checks import proportion
+from retrieval_metrics.statistics import arrays
 from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-TOLERANCE_AT_BOUNDS = 1e-9  # a sum of rounded gains may end a hair above 1
+TOLERANCE_AT_BOUNDS = 1e-9  # a sum of rounded gains may slightly exceed 1
 
 
 class Interval(NamedTuple):
@@ -28,13 +29,13 @@ def mean_interval(
     binary: bool = False,
     bounds: tuple[float, float] = (0.0, 1.0),
 ) -> Interval:
-    """Confidence interval of the mean of a metric, from its values on a sample of queries.
+    """Return the confidence interval of the mean of a metric, from its values on a sample of queries.
 
     A metric that is 0 or 1 for every query (`binary=True`: hit rate, full recall) gets the Clopper-Pearson interval,
-    which covers at least `level` whatever the true rate is.
+    which covers the true rate with probability at least `level`.
 
     Any other metric gets a Beta interval. To the n values x it adds half an observation at each of two ends,
-    low and high, which stand for the queries the sample did not happen to contain. With y = (x - low) / (high - low):
+    low and high, which represent queries that are not in the sample. With y = (x - low) / (high - low):
 
         m = (sum y + 1/2) / (n + 1)
         v = ((sum y^2 + 1/2) / (n + 1) - m^2) / (n + 2)
@@ -43,39 +44,39 @@ def mean_interval(
 
     m and v are the mean and the variance of the unknown mean under the Dirichlet process posterior with that prior
     (Ferguson 1973; without the two halves it is the Bayesian bootstrap, Rubin 1981), and c is the number of
-    yes-or-no queries that would carry as much information, as in Korn and Graubard (1998). For values that are 0 or 1
+    yes-or-no queries that carry the same information, as in Korn and Graubard (1998). For values that are 0 or 1
     it is the Jeffreys interval, recommended for small samples by Brown, Cai and DasGupta (2001).
 
-    The ends are the `bounds`. A query can always fail, so the lower one is the metric's; the upper one should be what
-    an ideal ranking reaches on these queries, which is 1 for most metrics but 0.2 for precision@5 where each query has
-    one relevant document: a bound out of reach makes the interval wider than it need be. A side without a bound has
-    its end one observed range beyond the most extreme value.
+    The ends are the `bounds`. The lower bound is the metric's, because a query can always fail. The upper bound should
+    be the value of an ideal ranking on these queries: 1 for most metrics, but 0.2 for precision@5 if each query has one
+    relevant document. A bound out of reach makes the interval wider than necessary. On a side without a bound, the end
+    is one observed range beyond the most extreme value.
 
     Why not Student's t or a bootstrap: at a mean of 0.95 and 25 queries a 95 % t interval covers the truth in about
-    84 % of samples. The percentile bootstrap does no better, and BCa under-covers small samples, too (Owen 2025): they
-    see no failure in the sample and conclude that there is none. For values like those of retrieval metrics and 25
-    queries or more this interval covers 93 to 98 %, and becomes Student's as n grows; where few values huddle far from
-    both bounds it is wider than it need be. Nothing in it is random.
+    84 % of samples. The percentile bootstrap does no better, and BCa under-covers small samples, too (Owen 2025): a
+    sample without failures makes them conclude that there are none. For values like those of retrieval metrics and at
+    least 25 queries this interval covers 93 to 98 %, and it approaches Student's as n grows. If a few values are close
+    together and far from both bounds, it is wider than necessary. The interval is deterministic.
 
-    The interval always contains the sample mean and never leaves `bounds`. Of no values it is (nan, nan). Of a single
-    value, or of values that all coincide, it is not a point: without a bound on one side it is infinite there.
+    The interval always contains the sample mean and stays within `bounds`. Without values it is (nan, nan). For a
+    single value, or equal values, it has a positive width, and is infinite on a side without a bound.
 
     Args:
         values: One finite number per query, shape (n,).
         level: Confidence level, strictly between 0 and 1.
         binary: Whether the metric is 0 or 1 by definition. A metric that merely happened to be 0 or 1 is not binary.
-        bounds: Smallest and largest value the metric can take on these queries; infinite where it has none.
+        bounds: Smallest and largest value the metric can take on these queries; infinite if unbounded.
 
     Raises:
         ValueError: If a value is NaN, infinite or outside `bounds`, if `binary` and a value is neither 0 nor 1, or if
-            `level` or `bounds` make no sense.
+            `level` or `bounds` are invalid.
 
     Example:
         24 of 25 queries have their answer first, one has it second: the mean is (24 + 1/2) / 25 = 0.98.
 
         >>> "0.98 [{:.2f}, {:.2f}]".format(*mean_interval([1.0] * 24 + [0.5]))
         '0.98 [0.88, 1.00]'
-        >>> "1.00 [{:.2f}, {:.2f}]".format(*mean_interval([1.0] * 25))  # no failure seen: no proof that there is none
+        >>> "1.00 [{:.2f}, {:.2f}]".format(*mean_interval([1.0] * 25))  # no failures seen, but they are possible
         '1.00 [0.91, 1.00]'
 
     References:
@@ -87,7 +88,7 @@ def mean_interval(
         A. B. Owen (2025). Better bootstrap t confidence intervals for the mean. arXiv 2508.10083.
         D. B. Rubin (1981). The Bayesian bootstrap.
     """
-    sums = Sums.of(checks.vector(values))
+    sums = Sums.of(arrays.vector(values))
     return interval_from_sums(sums, level=level, binary=binary, bounds=bounds)
 
 
@@ -98,16 +99,16 @@ def interval_from_sums(
     binary: bool = False,
     bounds: tuple[float, float] = (0.0, 1.0),
 ) -> Interval:
-    """The interval of `mean_interval`, from five numbers that parts of an evaluation can merge.
+    """Return the interval of `mean_interval` from five numbers that can be merged across parts of an evaluation.
 
-    `mean_interval` is this function of n, sum x, sum x^2, min x and max x. Where parts are merged as `ExactSums`, they
-    give the interval of the whole to the last bit.
+    `mean_interval` is this function of n, sum x, sum x^2, min x and max x. Parts merged as `ExactSums` give the
+    interval of the whole to the last bit.
 
     Args:
-        sums: The number of the values, their sum, the sum of their squares, the least and the greatest of them.
+        sums: The number of the values, their sum, the sum of their squares, the smallest and the largest of them.
         level: Confidence level, strictly between 0 and 1.
         binary: Whether the metric is 0 or 1 by definition.
-        bounds: Smallest and largest value the metric can take on these queries; infinite where it has none.
+        bounds: Smallest and largest value the metric can take on these queries; infinite if unbounded.
 
     Raises:
         ValueError: As `mean_interval`.
@@ -119,31 +120,32 @@ def interval_from_sums(
         >>> interval_from_sums(sums) == mean_interval([1, 0.5, 0])
         True
     """
-    checks.proportion(level, "level")
-    checks.ordered_bounds(bounds)
+    proportion(level, "level")
+    if not bounds[0] < bounds[1]:
+        raise ValueError(f"bounds must be (lower, upper) with lower < upper, got {bounds!r}")
     if not sums.count:
         return Interval(math.nan, math.nan)
     smallest, largest = sums.smallest, sums.largest
     lower, upper = bounds
     if smallest < lower - TOLERANCE_AT_BOUNDS or largest > upper + TOLERANCE_AT_BOUNDS:
         raise ValueError(
-            f"values reach from {smallest} to {largest}, outside the metric's bounds {bounds}: "
-            "pass the bounds of this metric."
+            f"values range from {smallest} to {largest}, outside the metric's bounds {bounds}; "
+            "pass the bounds of this metric"
         )
     if binary:
         if sums.total != sums.total_of_squares or smallest not in (0, 1) or largest not in (0, 1):
             raise ValueError(
-                f"binary=True needs values that are 0 or 1; these reach from {smallest} to {largest} "
-                f"with sum {sums.total} and sum of squares {sums.total_of_squares}."
+                f"binary=True needs values that are 0 or 1; these range from {smallest} to {largest} "
+                f"with sum {sums.total} and sum of squares {sums.total_of_squares}"
             )
         return _clopper_pearson(round(sums.total), sums.count, level)
     low, high = beta_interval(sums, ends=_ends(smallest, largest, bounds), level=level)
-    # The half observations pull the interval off the edge: where every value is 0, its low end would be above 0.
+    # The half observations move the interval off the edge: if every value is 0, its low end would be above 0.
     return Interval(float(max(min(low, sums.mean), lower)), float(min(max(high, sums.mean), upper)))
 
 
 def beta_interval(sums: Sums, *, ends: tuple[float, float], level: float) -> Interval:
-    """The Beta interval of `mean_interval` for values between given ends; the ends themselves where one is infinite."""
+    """Return the Beta interval of `mean_interval` for values between two ends, or the ends if one is infinite."""
     low_end, high_end = ends
     if math.isinf(low_end) or math.isinf(high_end):
         return Interval(low_end, high_end)
@@ -163,10 +165,10 @@ def beta_interval(sums: Sums, *, ends: tuple[float, float], level: float) -> Int
 
 
 def _ends(smallest: float, largest: float, bounds: tuple[float, float]) -> tuple[float, float]:
-    """Where the two half observations lie: at the bounds, and one observed range further out where there is none."""
+    """Return the positions of the two half observations: the bounds, or one observed range beyond the values."""
     lower, upper = bounds
     spread = largest - smallest
-    if spread == 0:  # nothing is known of how far an unbounded value may lie
+    if spread == 0:  # the values do not show how far an unbounded value may lie
         return bounds
     return (smallest - spread if math.isinf(lower) else lower), (largest + spread if math.isinf(upper) else upper)
 
@@ -180,7 +182,7 @@ def _clopper_pearson(successes: int, count: int, level: float) -> Interval:
 
 
 def _beta_quantile(a: float, b: float, p: float) -> float:
-    # Not scipy.stats, which has the same function and takes three times as long to import: every printed mean pays.
-    from scipy.special import betaincinv  # noqa: PLC0415 - importing the package must not cost scipy
+    # Not scipy.stats, which has the same function but takes three times as long to import.
+    from scipy.special import betaincinv  # noqa: PLC0415 - importing the package must not load scipy
 
     return float(betaincinv(a, b, p))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.statistics import checks
+from retrieval_metrics.checks import positive_number, proportion
+from retrieval_metrics.statistics import arrays
 from retrieval_metrics.statistics.intervals import Interval, beta_interval
 from retrieval_metrics.statistics.power import FEWEST_FOR_A_SPREAD
 from retrieval_metrics.statistics.sign_flip import sign_flip_test
@@ -23,14 +24,14 @@ class PairedDifference:
     """How a system differs from a baseline on the same queries.
 
     Attributes:
-        count: Number of queries, n.
-        mean: Mean of the differences, system minus baseline; NaN if there is no query.
+        count: Number of queries n.
+        mean: Mean of the differences, system minus baseline; NaN without queries.
         interval: Confidence interval of that mean.
         level: Confidence level of the interval.
         p_randomisation: p value of the two-sided sign-flip test.
-        exact: Whether that p value comes from all sign choices rather than from a random sample of them.
+        exact: Whether that p value comes from all choices of signs rather than a random sample.
         p_t: p value of the two-sided paired t test.
-        effect_size: Mean difference in standard deviations of the differences; 0 if there is no difference at all.
+        effect_size: Mean difference in standard deviations of the differences; 0 if all differences are 0.
         wins: Queries on which the system is better.
         ties: Queries on which both are equal, up to rounding.
         losses: Queries on which the baseline is better.
@@ -58,7 +59,7 @@ def paired_difference(
     resamples: int = 10_000,
     seed: int = 0,
 ) -> PairedDifference:
-    """How the mean of a metric differs between a system and a baseline, from their values on the same queries.
+    """Compare the means of a metric between a system and a baseline, from their values on the same queries.
 
     With d = value - baseline for each of n queries, of mean d' and standard deviation s (denominator n - 1):
 
@@ -67,30 +68,28 @@ def paired_difference(
         p_randomisation                            see `sign_flip_test`
         interval                                   the Beta interval of `mean_interval`
 
-    The interval's two ends lie at plus and minus the largest difference seen (of `span`, if there is none): half a
-    difference that large in each direction stands for the queries not in the sample. It is about as wide as Student's,
-    but does not shrink to a point when no query, or almost none, makes a difference. With a sample of 25 queries and a
-    rare large gain, any such interval covers the truth less often than promised, as the gain may be absent from the
-    sample.
+    The two ends of the interval are plus and minus the largest difference (`span` if all are 0). Half an observation
+    at each end represents queries that are not in the sample. The interval is about as wide as Student's, but does not
+    shrink to a point if few queries or none differ. With 25 queries and rare large gains it covers the true mean less
+    often than `level`, because the sample may not contain such a gain.
 
-    Systems that do not differ anywhere have difference 0, effect size 0 and p values of 1. A difference that is the
-    same for every query has an infinite effect size and p_t = 0: rely on the randomisation test there. One query has
-    p values of 1, and none at all a mean and an interval of NaN and p values of 1.
+    If no query differs, the difference and the effect size are 0 and the p values 1. If every query differs by the same
+    amount, the effect size is infinite and p_t = 0: use the randomisation test. With one query, the p values are 1.
+    Without queries, mean and interval are NaN and the p values 1.
 
     Args:
         values: The system's values, one per query, shape (n,).
         baseline: The baseline's values for the same queries in the same order, shape (n,).
         level: Confidence level of the interval, strictly between 0 and 1.
-        span: The largest possible difference, the distance between the metric's bounds.
-        resamples: Number of random sign choices where the randomisation test cannot be exact.
-        seed: Seed of the random sign choices.
+        span: The largest possible difference: the distance between the metric's bounds.
+        resamples: Number of random choices of signs if the randomisation test cannot be exact.
+        seed: Seed of the random choices.
 
     Raises:
-        ValueError: If the two do not have one value for each of the same queries, if a value is NaN or infinite, or if
-            another argument is out of its range.
+        ValueError: If the numbers of values differ, a value is NaN or infinite, or another argument is out of range.
 
     Example:
-        Differences .2, .1, .3, 0: mean .6 / 4; of 2^3 sign choices two reach .6, p = 2 / 8.
+        The differences are .2, .1, .3, 0, with mean .6 / 4. Two of 2^3 choices of signs reach .6: p = 2 / 8.
 
         >>> result = paired_difference([0.7, 0.6, 0.8, 0.4], [0.5, 0.5, 0.5, 0.4])
         >>> round(result.mean, 6), round(result.p_randomisation, 6), (result.wins, result.ties, result.losses)
@@ -100,8 +99,8 @@ def paired_difference(
         M. D. Smucker, J. Allan, B. Carterette (2007). A comparison of statistical significance tests for information
         retrieval evaluation.
     """
-    checks.proportion(level, "level")
-    checks.positive_span(span)
+    proportion(level, "level")
+    positive_number(span, "span")
     differences = differences_of(values, baseline)
     count = len(differences)
     sign_flip = sign_flip_test(differences, resamples=resamples, seed=seed)
@@ -123,27 +122,27 @@ def paired_difference(
 
 
 def differences_of(values: ArrayLike, baseline: ArrayLike) -> NDArray[np.float64]:
-    """Value minus baseline, and exactly 0 where the two differ by rounding only."""
-    ours, theirs = checks.vector(values), checks.vector(baseline, "baseline")
+    """Return value minus baseline, and exactly 0 if they differ by rounding only."""
+    ours, theirs = arrays.vector(values), arrays.vector(baseline, "baseline")
     if len(ours) != len(theirs):
         raise ValueError(
             f"values and baseline must belong to the same queries; got {len(ours)} values "
-            f"and {len(theirs)} of the baseline."
+            f"and {len(theirs)} of the baseline"
         )
     differences = ours - theirs
-    rounding = checks.ROUNDING * np.maximum(np.abs(ours), np.abs(theirs))
+    rounding = arrays.ROUNDING * np.maximum(np.abs(ours), np.abs(theirs))
     return np.where(np.abs(differences) <= rounding, 0.0, differences)
 
 
 def _t_test(differences: NDArray[np.float64], mean: float) -> tuple[float, float]:
-    """The p value of the paired t test and effect size, also where the differences do not vary."""
+    """Return the p value of the paired t test and the effect size, also if the differences do not vary."""
     if len(differences) < FEWEST_FOR_A_SPREAD or not differences.any():
         return 1.0, 0.0
     deviation = float(differences.std(ddof=1))
-    if deviation <= checks.ROUNDING * abs(mean):
+    if deviation <= arrays.ROUNDING * abs(mean):
         return 0.0, math.copysign(math.inf, mean)
 
-    from scipy.stats import ttest_1samp  # noqa: PLC0415 - importing the package must not cost scipy
+    from scipy.stats import ttest_1samp  # noqa: PLC0415 - importing the package must not load scipy
 
     return float(ttest_1samp(differences, 0.0).pvalue), mean / deviation
 

@@ -1,4 +1,4 @@
-"""The randomisation test of paired differences: what if the names of the two systems were exchanged, query by query?"""
+"""The randomisation test of paired differences, which exchanges the two systems query by query."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.statistics import checks
+from retrieval_metrics.checks import positive_integer
+from retrieval_metrics.statistics import arrays
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 LARGEST_ENUMERATION = 2**20  # distinct sums held at once: 8 MB, about 20 ms
-QUERIES_PER_TABLE = 8  # 2^8 sums of 8 signed differences: one random byte picks one of them
+QUERIES_PER_TABLE = 8  # 2^8 sums of 8 signed differences: a random byte picks one
 
 
 class SignFlip(NamedTuple):
@@ -23,30 +24,30 @@ class SignFlip(NamedTuple):
 
 
 def sign_flip_test(differences: ArrayLike, *, resamples: int = 10_000, seed: int = 0) -> SignFlip:
-    """Two-sided randomisation test of whether paired differences are centred on zero.
+    """Test whether paired differences are centred on zero by a two-sided randomisation test.
 
-    If two systems do not differ, then which of the two values of a query came from which system is an accident, and
-    every difference d could as well have had the other sign. The p value is the share of all 2^n ways to choose the
-    signs s that move the sum at least as far from zero as it is:
+    If two systems do not differ, each query's two values are interchangeable, and every difference d could equally have
+    the other sign. The p value is the share of all 2^n choices of signs s for which the sum is at least as far from
+    zero as observed:
 
         p = share of s in {-1, 1}^n with |sum s d| >= |sum d|
 
-    It is in (0, 1]. It is exact where the distinct sums can be listed: queries without a difference never change a
-    sum and drop out, and c differences of equal size contribute one of c + 1 sums with binomial probabilities, so that
-    twenty different differences are exact, and a 0/1 metric (McNemar's exact test) is exact for any number of queries.
-    Beyond that `resamples` random choices are drawn and p = (b + 1) / (resamples + 1), where b of them reach as far
-    (Phipson and Smyth 2010): never 0, and valid as it is. Without any difference, or any query, p = 1.
+    Range (0, 1]. It is exact if the distinct sums can be listed. Queries without a difference do not change the sum,
+    and c differences of equal size contribute one of c + 1 sums with binomial probabilities. So it is exact for twenty
+    different differences, and for any number of queries with a 0/1 metric (McNemar's exact test). Otherwise `resamples`
+    random choices are drawn and p = (b + 1) / (resamples + 1), where b of them reach as far (Phipson and Smyth 2010),
+    which is a valid p value and never 0. If all differences are 0, or there are no queries, p = 1.
 
     Args:
         differences: One difference per query, shape (n,).
-        resamples: Number of random choices of signs where listing them all is out of reach.
+        resamples: Number of random choices of signs if there are too many to list.
         seed: Seed of the random choices; the same seed gives the same p value.
 
     Raises:
         ValueError: If a difference is NaN or infinite, or `resamples` is below 1.
 
     Example:
-        Of the 2^3 sign choices for 1, 2, 3 only + + + and - - - reach |6|: p = 2 / 8.
+        Of the 2^3 choices of signs for 1, 2, 3 only + + + and - - - reach |6|: p = 2 / 8.
 
         >>> p_value, exact = sign_flip_test([1, 2, 3])
         >>> round(p_value, 6), exact
@@ -58,12 +59,12 @@ def sign_flip_test(differences: ArrayLike, *, resamples: int = 10_000, seed: int
         M. D. Smucker, J. Allan, B. Carterette (2007). A comparison of statistical significance tests for information
         retrieval evaluation.
     """
-    checks.resample_count(resamples)
-    array = checks.vector(differences, "differences")
+    positive_integer(resamples, "resamples")
+    array = arrays.vector(differences, "differences")
     scaled = array / max(np.abs(array).max(initial=0.0), np.finfo(np.float64).tiny)
-    scaled = scaled[np.abs(scaled) > checks.ROUNDING]
-    # Sums that are equal on paper may differ by rounding, and equal ones count as reaching as far.
-    reach = abs(scaled.sum()) - len(scaled) * checks.ROUNDING
+    scaled = scaled[np.abs(scaled) > arrays.ROUNDING]
+    # Equal sums count as reaching as far, but may differ by rounding.
+    reach = abs(scaled.sum()) - len(scaled) * arrays.ROUNDING
     if reach <= 0:
         return SignFlip(1.0, exact=True)
     magnitudes, counts = np.unique(np.abs(scaled).round(12), return_counts=True)
@@ -74,13 +75,13 @@ def sign_flip_test(differences: ArrayLike, *, resamples: int = 10_000, seed: int
 
 
 def _exact(magnitudes: NDArray[np.float64], counts: NDArray[np.int64], reach: float) -> float:
-    """The share of sign choices that reach as far, from every distinct sum and its probability."""
-    from scipy.stats import binom  # noqa: PLC0415 - importing the package must not cost scipy
+    """Return the share of choices of signs that reach as far, from every distinct sum and its probability."""
+    from scipy.stats import binom  # noqa: PLC0415 - importing the package must not load scipy
 
     negatives = [np.arange(count + 1) for count in counts]
     chances = binom.pmf(
         np.concatenate(negatives), np.repeat(counts, counts + 1), 0.5
-    )  # one call: each is slow to start
+    )  # one call, because each has a high overhead
     sums, probabilities = np.zeros(1), np.ones(1)
     for magnitude, negative, chance in zip(
         magnitudes, negatives, np.split(chances, np.cumsum(counts + 1)[:-1]), strict=True
@@ -91,7 +92,7 @@ def _exact(magnitudes: NDArray[np.float64], counts: NDArray[np.int64], reach: fl
 
 
 def _random_sums(differences: NDArray[np.float64], resamples: int, seed: int) -> NDArray[np.float64]:
-    """Sums of the differences under random signs, in memory of the order of `resamples`."""
+    """Return sums of the differences with random signs, in memory of the order of `resamples`."""
     random = np.random.default_rng(seed)
     sums = np.zeros(resamples)
     for start in range(0, len(differences), QUERIES_PER_TABLE):

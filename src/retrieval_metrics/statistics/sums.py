@@ -1,4 +1,4 @@
-"""Sums of values that parts of an evaluation can add up, without a single rounding until the end."""
+"""Sums of values that can be merged across parts of an evaluation, and are rounded only at the end."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.types import FloatArray
 
-_DIGITS = 53  # of a float's mantissa
-_HALF = 26  # half of them: sums of halves fit into a float
-_SMALLEST = 1126  # every finite float is a whole multiple of 2**-1126, also with its mantissa written out in full
-_AT_ONCE = 2**25  # so many halves add up to less than 2**53, exactly
+_DIGITS = 53  # bits in the mantissa of a float
+_HALF = 26  # half of them, so that sums of halves fit into a float
+_SMALLEST = 1126  # every finite float, with its mantissa written out in full, is a multiple of 2**-1126
+_AT_ONCE = 2**25  # the sum of this many halves is below 2**53, and so exact
 
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """What the mean of some values and its interval are made of; each sum is rounded once.
+    """The sums from which a mean and its interval are computed; each is rounded once.
 
     Attributes:
         count: How many values there are.
         total: Their sum.
-        total_of_squares: The sum of their squares, each rounded to a float as `x * x` is.
-        smallest: The least of them; NaN if there are none.
-        largest: The greatest of them; NaN if there are none.
+        total_of_squares: The sum of their squares, each rounded to a float.
+        smallest: The smallest of them; NaN if there are none.
+        largest: The largest of them; NaN if there are none.
     """
 
     count: int
@@ -62,14 +62,14 @@ class Sums:
 
 @dataclass(frozen=True, slots=True)
 class ExactSums:
-    """The same sums before they are rounded: of two parts they add up to those of the whole, in any order.
+    """The same sums before rounding: those of the parts add up to those of the whole, in any order.
 
     Attributes:
         count: How many values there are.
-        total: Their sum, as a multiple of 2**-1126.
-        total_of_squares: The sum of their squares, likewise.
-        smallest: The least of them; infinite if there are none.
-        largest: The greatest of them; minus infinite if there are none.
+        total: Their sum, in units of 2**-1126.
+        total_of_squares: The sum of their squares, in the same unit.
+        smallest: The smallest of them; infinity if there are none.
+        largest: The largest of them; minus infinity if there are none.
     """
 
     count: int = 0
@@ -94,7 +94,7 @@ class ExactSums:
         if not len(values):
             return cls()
         if not np.isfinite(values).all():
-            raise ValueError("values must be finite to be summed, and one is infinite")
+            raise ValueError("values must be finite to be summed, but one is infinite")
         total, squares = _whole(values), _whole(values * values)
         return cls(len(values), total, squares, float(values.min()), float(values.max()))
 
@@ -113,7 +113,7 @@ class ExactSums:
         return merged
 
     def rounded(self) -> Sums:
-        """Return the sums as floats, each the nearest there is: to the last bit those of `Sums.of` all the values.
+        """Return the sums, each rounded to the nearest float, equal to those of `Sums.of` to the last bit.
 
         Example:
             >>> ExactSums.of(np.full(10, 0.1)).rounded().total
@@ -128,7 +128,7 @@ class ExactSums:
 def _whole(values: FloatArray) -> int:
     """Return the sum of finite values as a multiple of 2**-1126.
 
-    The mantissas are added up exponent by exponent, in two halves whose sums a float still holds exactly.
+    The mantissas are summed exponent by exponent, in two halves whose sums are exact in a float.
     """
     total = 0
     for start in range(0, len(values), _AT_ONCE):

@@ -206,6 +206,14 @@ def test_equal_scores_leave_the_choice_to_diversity() -> None:
     assert ids(MMRPostprocessor(relevance="score").postprocess_nodes(nodes)) == [0, 2, 1]
 
 
+@pytest.mark.filterwarnings("error")
+def test_scores_whose_difference_overflows_are_scaled_like_any_others() -> None:
+    nodes = nodes_of([[1, 0], [0, 1], [1, 1]])
+    for scored, score in zip(nodes, [-1e308, 1e308, 0.0], strict=True):
+        scored.score = score
+    assert ids(MMRPostprocessor(relevance="score", lambda_mult=1).postprocess_nodes(nodes)) == [1, 2, 0]
+
+
 def index(model: BaseEmbedding) -> VectorStoreIndex:
     nodes = [scored.node for scored in nodes_of([[1, 0], [0.99, 0.01], [0.5, 0.8]])]
     return VectorStoreIndex(nodes, embed_model=model, transformations=[SimpleFileNodeParser()])

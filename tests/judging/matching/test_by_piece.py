@@ -298,15 +298,15 @@ class TestWhatIsRefused:
             means(Quote(FACT), [item(1, FACT)])
 
     @pytest.mark.parametrize(
-        ("option", "value", "message"),
+        ("option", "value", "error", "message"),
         [
-            ("share", 0, "share must be above 0 and at most 1, got 0"),
-            ("overlap", "half", "overlap must be above 0 and at most 1, got 'half'"),
-            ("shortest_quote", 0, "shortest_quote must be a positive integer"),
+            ("share", 0, ValueError, "share must be above 0 and at most 1, got 0"),
+            ("overlap", "half", TypeError, "overlap must be a number above 0 and at most 1, got 'half'"),
+            ("shortest_quote", 0, ValueError, "shortest_quote must be a positive integer"),
         ],
     )
-    def test_options_without_meaning(self, option: str, value: Any, message: str) -> None:
-        with pytest.raises(ValueError, match=message):
+    def test_options_without_meaning(self, option: str, value: Any, error: type[Exception], message: str) -> None:
+        with pytest.raises(error, match=message):
             rm.Matching(**{option: value})
 
     def test_texts_that_are_none(self) -> None:

@@ -167,7 +167,7 @@ class TestAgainstSetsOfCharacters:
         assert result == pytest.approx({name: expected[name] for name in ("mrr", "precision")})
 
     @given(situation=situations(), k=cutoffs)
-    def test_of_judged_rows_the_residual_counts_hits_and_relevant_misses(
+    def test_the_residual_counts_hits_relevant_misses_and_repeats_as_settled(
         self, situation: tuple[dict[str, str], naive.Truth, list[Chunk]], k: int | None
     ) -> None:
         sources, truth, ranking = situation
@@ -177,10 +177,10 @@ class TestAgainstSetsOfCharacters:
         known = 0.0
         for row, (rank, grade) in enumerate(naive.rows(truth, ranking, sources, k)[:k]):
             first = naive.first_of_each_id(ranking)[rank - 1]
-            overlaps = first is not None and any(
+            settled = first is None or any(
                 naive.precision([[(place, 1.0)]], [first], sources, 1, None) for group in truth for place, _ in group
             )
-            known += 0.2 * 0.8**row * (grade is not None or overlaps)
+            known += 0.2 * 0.8**row * (grade is not None or settled)
         assert residual == pytest.approx(1 - known, abs=1e-12)
 
 

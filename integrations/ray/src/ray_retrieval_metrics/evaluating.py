@@ -83,7 +83,7 @@ def evaluate_dataset(
     rules, chosen = as_rules(semantics, ties), as_metrics(metrics)
     need_dataset(run, "the run")
     if partitions is not None:
-        positive_integer(partitions, "partitions")
+        positive_integer(partitions, "partitions", or_none=True)
     judgments, in_run = read_judgments(qrels, qrels_columns), columns_of_run(run, run_columns)
     for role, ours, theirs in zip(("query", "document"), judgments.id_kinds, id_kinds(run, in_run), strict=True):
         same_kind(ours, f"{role} ids in the qrels", theirs, "those in the run")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import TYPE_CHECKING, TypeAlias
 
-from retrieval_metrics.checks import positive_integer
+from retrieval_metrics.checks import positive_integer, proportion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -56,8 +55,7 @@ class Matching:
         positive_integer(self.shortest_quote, "shortest_quote")
         positive_integer(self.text_run, "text_run")
         for name, value in (("share", self.share), ("overlap", self.overlap)):
-            if not isinstance(value, Real) or not 0 < value <= 1:
-                raise ValueError(f"{name} must be above 0 and at most 1, got {value!r}")
+            proportion(value, name, one=True)
 
     def _check_by(self) -> None:
         if callable(self.by) or self.by in {"id", "source"}:

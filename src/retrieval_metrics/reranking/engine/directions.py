@@ -1,4 +1,4 @@
-"""Vectors as the cosine sees them: directions."""
+"""Vectors prepared for computing cosines."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.reranking.engine.vectors import Indices, Vectors
 
-# Squared lengths in between neither overflow nor lose digits on their way into a cosine.
+# Cosines from squared lengths in this range neither overflow nor lose digits.
 _RANGE = {dtype: (float(np.finfo(dtype).tiny) ** 0.6, float(np.finfo(dtype).max) ** 0.9) for dtype in (SINGLE, DOUBLE)}
-_CONVERTED = 32_768  # numbers at once: 256 kB of float64 stay in a cache, and in memory that the process has already
+_CONVERTED = 32_768  # numbers at once: 256 kB of float64 fit in a cache, and in memory that is already allocated
 
 
 class Directions:
-    """Vectors with what their cosines need; a zero vector has the cosine 0 with every vector.
+    """Vectors and their inverse lengths; a zero vector has cosine 0 with every vector.
 
     Attributes:
-        vectors: The vectors, float32 or float64, shape (n, d), none so long or short that its square is out of range.
-        precision: That of the products of vectors.
-        block: How many dimensions of a product are added up in a row.
-        inverse_lengths: 1 / length of each, 0 for a zero vector, shape (n,), in that precision.
+        vectors: The vectors, float32 or float64, shape (n, d), scaled where a squared length would be out of range.
+        precision: The precision of dot products.
+        block: How many dimensions of a dot product are summed at once.
+        inverse_lengths: 1 / length of each vector, 0 for a zero vector, shape (n,), in that precision.
     """
 
     def __init__(
         self, vectors: Vectors, what: str, *, precision: np.dtype[Any] | None = None, block: int = BLOCK
     ) -> None:
-        """Take the vectors and their name for the error that a NaN or an infinite number raises.
+        """Compute the lengths of the vectors; a NaN or infinite number raises a ValueError.
 
         Args:
             vectors: The vectors.
-            what: Their name.
-            precision: That of the products of vectors; None takes that of the vectors.
-            block: How many dimensions of a float32 product are added up in a row.
+            what: Their name, for the message.
+            precision: The precision of dot products; None uses that of the vectors.
+            block: How many dimensions of a float32 dot product are summed at once.
         """
         n, d = vectors.shape
         self._what = what
@@ -66,7 +66,7 @@ class Directions:
         return self if self.precision == DOUBLE else Directions(self.vectors.astype(DOUBLE), self._what)
 
     def resolution(self, largest: float) -> float:
-        """Return the least distance of two scores that proves which is larger.
+        """Return how far apart two scores must be to prove which is larger.
 
         Args:
             largest: The largest absolute relevance.
@@ -75,14 +75,14 @@ class Directions:
 
     def unit(self, row: int) -> Vectors:
         """Return the unit vector of one row, shape (d,)."""
-        # Before numpy 2, a float64 number times a float32 array was float32.
+        # Before numpy 2, a float64 scalar times a float32 array was float32.
         unit: Vectors = np.multiply(self.vectors[row], self.inverse_lengths[row], dtype=self.precision)
         return unit
 
     def products(self, units: Vectors, rows: Indices | slice = ALL) -> Vectors:
         """Return the dot products of some vectors with one unit vector, or with each of several."""
         if units.ndim == 1 and self.block >= len(units):
-            products: Vectors = self.vectors[rows].dot(units)  # all that `dot_products` would do, without its trouble
+            products: Vectors = self.vectors[rows].dot(units)  # the same as `dot_products`, with less overhead
             return products
         return dot_products(self.vectors[rows], units, self.precision, self.block)
 
@@ -93,7 +93,7 @@ class Directions:
     def cosines_between(self, rows: Indices | slice, others: Indices | slice) -> Vectors:
         """Return the cosine of each of some vectors with each of some others, shape (rows, others)."""
         left = self.vectors[rows]
-        # The products of a matrix with itself take half the time.
+        # The product of a matrix with its own transpose takes half the time.
         right = left if others is rows else self.vectors[others]
         cosines = dot_products(left, right, self.precision, self.block)
         cosines *= self.inverse_lengths[others]
@@ -107,21 +107,22 @@ class Directions:
 
 
 def ordinary(squares: Vectors, dtype: np.dtype[Any]) -> npt.NDArray[np.bool_]:
-    """Return which squared lengths are neither zero, nor too small or large for cosines in `dtype`, nor NaN."""
+    """Return which squared lengths can be used for cosines in `dtype`: not zero, too small, too large or NaN."""
     low, high = _RANGE[dtype]
     inside: npt.NDArray[np.bool_] = (squares >= low) & (squares <= high)
     return inside
 
 
 def _in_range(vectors: Vectors, precision: np.dtype[Any], what: str) -> tuple[Vectors, Vectors]:
-    """Return finite vectors and their squared lengths, infinity for 0, each vector brought into range where it is not.
+    """Return vectors and their squared lengths, with infinity in place of 0.
 
-    That is done in a copy, by multiplying with a power of two, which changes no cosine, not even its last digit.
+    Vectors whose squared length is out of range are scaled, in a copy, by a power of two, which does not change any
+    digit of a cosine.
     """
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not ordinary is found in the squares
+    with np.errstate(over="ignore", invalid="ignore"):  # such vectors are found by their squares below
         squares = squared_lengths(vectors, precision)
     low, high = _RANGE[vectors.dtype]
-    if squares[squares.argmin()] >= low and squares[squares.argmax()] <= high:  # NaN, if there is one, is both
+    if squares[squares.argmin()] >= low and squares[squares.argmax()] <= high:  # both are NaN if one is
         return vectors, squares
     rows = np.flatnonzero(~ordinary(squares, vectors.dtype))
     require_finite(vectors[rows], what, rows)

@@ -1,4 +1,4 @@
-"""The cosine to the last digit."""
+"""Cosines that depend on nothing but their two vectors."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import numpy as np
 if TYPE_CHECKING:
     from retrieval_metrics.reranking.engine.vectors import FloatArray, Indices, Vectors
 
-_NUMBERS_AT_ONCE = 16_000  # 125 kB of float64: malloc has them without asking the system
-_EINSUM_BLOCK = 4096  # einsum breaks a longer sum wherever numpy's buffer of 8192 numbers happens to end
+_NUMBERS_AT_ONCE = 16_000  # 125 kB of float64: malloc serves them without a system call
+_EINSUM_BLOCK = 4096  # einsum splits longer sums where numpy's buffer of 8192 numbers ends
 
 
 def exact_cosines(left: Vectors, rows: Indices, right: Vectors, others: Indices) -> FloatArray:
-    """Return the float64 cosines a.b / (|a| |b|) of pairs of vectors, or 0 beside a zero vector, shape (pairs,).
+    """Return the float64 cosines a.b / (|a| |b|) of pairs of vectors, 0 for a zero vector, shape (pairs,).
 
-    Each depends on nothing but its two vectors, so that pairs of equal vectors have equal cosines. BLAS does not
-    promise that: the order in which it adds depends on where in the matrix a vector stands.
+    Pairs of equal vectors have equal cosines. BLAS does not guarantee that: its order of summation depends on the
+    position of a vector in the matrix.
 
     Args:
         left: Vectors, shape (n, d).
-        rows: Which of them is first in each pair, shape (pairs,).
+        rows: The row of the first vector of each pair, shape (pairs,).
         right: Vectors, shape (m, d).
-        others: Which of these is second in each pair, shape (pairs,).
+        others: The row of the second vector of each pair, shape (pairs,).
     """
     cosines = np.zeros(len(rows))
     pairs = max(1, _NUMBERS_AT_ONCE // left.shape[1])
@@ -36,7 +36,7 @@ def exact_cosines(left: Vectors, rows: Indices, right: Vectors, others: Indices)
 
 
 def _dot(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Return the dot product of each row of `a` with the same row of `b`, each added up in the same order."""
+    """Return the dot product of each row of `a` with the same row of `b`, all summed in the same order."""
     products = np.zeros(len(a))
     for start in range(0, a.shape[1], _EINSUM_BLOCK):
         block = slice(start, start + _EINSUM_BLOCK)

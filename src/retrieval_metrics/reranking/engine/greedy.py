@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.reranking.engine.marginal_relevance import MarginalRelevance
     from retrieval_metrics.reranking.engine.vectors import Vectors
 
-    Picks = tuple[list[int], list[float]]  # in the order of selection, with the score each had by then
+    Picks = tuple[list[int], list[float]]  # in the order of selection, with the score of each at that step
 
 
 def greedy(
@@ -26,9 +26,9 @@ def greedy(
     Args:
         first: The first pick and its score.
         k: How many to pick, at most n.
-        beside: Gives every candidate's score, shape (n,), beside a single pick. The score beside several is the least
-            of these, because only the largest similarity counts.
-        take: Takes the best candidate out of the scores, knowing the picks so far, and gives it with its score.
+        beside: Returns every candidate's score, shape (n,), given a single pick. The score given several picks is the
+            minimum of these, because only the largest similarity counts.
+        take: Removes the best candidate from the scores, given the picks so far, and returns it with its score.
     """
     picks, reached = [first[0]], [first[1]]
     scores: Vectors | float = np.inf
@@ -42,11 +42,11 @@ def greedy(
 
 
 def gram(mmr: MarginalRelevance, k: int) -> Picks:
-    """Compute the cosines of all candidates beforehand: best for a few of which many are to be picked."""
+    """Compute all cosines in advance: fastest if most of a few candidates are to be picked."""
     table = mmr.beside_each(mmr.candidates.all_cosines)
     return greedy(mmr.first(), k, table.__getitem__, mmr.take)
 
 
 def running_maximum(mmr: MarginalRelevance, k: int) -> Picks:
-    """Compute the products of all candidates with a pick when it is picked, in one pass over the vectors each."""
+    """Compute the products of all candidates with each pick when it is picked, in one pass over the vectors."""
     return greedy(mmr.first(), k, mmr.beside, mmr.take)

@@ -1,4 +1,4 @@
-"""Lazy greedy selection: the same picks from fewer and larger products of matrices, for many candidates."""
+"""Lazy greedy selection: the same picks from fewer, larger matrix products, for many candidates."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ if TYPE_CHECKING:
     from retrieval_metrics.reranking.engine.marginal_relevance import MarginalRelevance
     from retrieval_metrics.reranking.engine.vectors import Indices
 
-_LEADERS = 16, 100  # how many candidates compete at once: as many as there are to be picks, but no fewer and no more
-_COMPARED = 200  # how many candidates are compared at once with the newer picks, at least
+_LEADERS = 16, 100  # least and largest number of candidates that compete at once; in between, k
+_COMPARED = 200  # the least number of candidates compared with the newer picks at once
 
 
 def lazy_greedy(mmr: MarginalRelevance, k: int) -> Picks:
-    """Let a few leaders compete until one of the others could be better, and only then look at these again.
+    """Let a few leading candidates compete until one of the others could be better, and only then update the others.
 
-    A score never rises from one step to the next, so an old score is an upper bound: whoever is behind the best in
-    spite of it need not be compared with the newer picks. Source: Minoux, Accelerated greedy algorithms for maximizing
-    submodular set functions (1978). Here the products of the leaders with each other are computed at once, and those of
-    the others with all the picks that they have not met, which takes a fraction of the time of one pick after another.
+    A score never rises from one step to the next, so an old score is an upper bound: a candidate whose old score is
+    below the best does not have to be compared with the newer picks. Source: Minoux, Accelerated greedy algorithms for
+    maximizing submodular set functions (1978). Here the products of the leaders with each other are computed at once,
+    and those of the others with all newer picks at once, which is much faster than one pick at a time.
     """
     pick, score = mmr.first()
     picks, reached = [pick], [score]
@@ -36,7 +36,7 @@ def lazy_greedy(mmr: MarginalRelevance, k: int) -> Picks:
 
 
 class _Bounds:
-    """Upper bounds on the scores: each is the score beside the picks its candidate was compared with so far."""
+    """Upper bounds on the scores: each is the score given the picks that its candidate was compared with so far."""
 
     def __init__(self, mmr: MarginalRelevance, first: int, k: int) -> None:
         candidates = mmr.candidates
@@ -45,21 +45,21 @@ class _Bounds:
         self._leaders = min(max(k, _LEADERS[0]), _LEADERS[1])
         self._units = np.empty((k, d), dtype=candidates.precision)  # of the picks
         self._units[0] = candidates.unit(first)
-        self._known = 1  # how many units are
-        self._compared = np.ones(n, dtype=np.intp)  # with how many picks
+        self._known = 1  # the number of units filled in
+        self._compared = np.ones(n, dtype=np.intp)  # with how many picks each candidate was compared
         self._reach = _COMPARED
-        self._least = -np.inf  # every larger bound is up to date
+        self._least = -np.inf  # bounds above it are up to date
         self.scores = mmr.beside(first)
         self.scores[first] = -np.inf
 
     def tighten(self, picks: list[int]) -> None:
-        """Compare candidates, most promising first, until the best and enough leaders are ahead of every old bound."""
+        """Update bounds, largest first, until the best candidate and enough leaders are above every old bound."""
         candidates, scores = self._mmr.candidates, self.scores
         new = picks[self._known :]
         self._units[self._known : len(picks)] = candidates.vectors[new] * candidates.inverse_lengths[new, np.newaxis]
         self._known = len(picks)
         self._reach = max(_COMPARED, self._reach // 2)
-        while 2 * self._reach < len(scores):  # else all are compared, which needs no copy of their vectors
+        while 2 * self._reach < len(scores):  # otherwise compare all, which needs no copy of their vectors
             self._least = float(np.partition(scores, -self._reach)[-self._reach])
             self._compare(np.flatnonzero((scores >= self._least) & (self._compared < len(picks))))
             if np.count_nonzero(scores > self._least + self._mmr.tolerance) >= self._leaders / 2:
@@ -75,7 +75,7 @@ class _Bounds:
             self._compared[rows] = self._known
 
     def compete(self, picks: list[int], reached: list[float]) -> None:
-        """Pick among the leaders, the last pick's rivals, as long as they are certain to be ahead of all others."""
+        """Pick among the leaders for as long as they are certain to be ahead of all other candidates."""
         least = self._least
         if self._leaders < len(self.scores):
             least = max(least, float(np.partition(self.scores, -self._leaders)[-self._leaders]))

@@ -1,4 +1,4 @@
-"""Marginal relevance: the score MMR gives a candidate."""
+"""Marginal relevance: the score that MMR assigns to a candidate."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 class MarginalRelevance:
     """The score `lambda * relevance - (1 - lambda) * redundancy` of every candidate of one query.
 
-    Scores made from products of matrices are off by up to half of `tolerance`: of two that are further apart, the
-    larger is the larger. Where it is closer, the few rivals' scores are computed as the definition reads, in float64;
-    so a selection depends neither on the method that found it nor on the BLAS.
+    Scores from matrix products have an error of at most half of `tolerance`, so two scores further apart than that are
+    in the right order. Closer ones are recomputed from the definition in float64, so that a selection does not depend
+    on the method or the BLAS.
     """
 
     def __init__(self, candidates: Directions, relevance: Relevance, lambda_mult: float) -> None:
-        """Take the candidates of one query, their relevance to it and the weight of that relevance."""
+        """Prepare the scores of one query's candidates; `lambda_mult` is the weight of relevance."""
         self.candidates, self.relevance, self.lambda_mult = candidates, relevance, lambda_mult
         self.tolerance = candidates.resolution(relevance.largest)
         self._relevant = relevance.of(candidates, ALL)
@@ -38,40 +38,40 @@ class MarginalRelevance:
 
     @cached_property
     def _settled(self) -> tuple[FloatArray, FloatArray, Indices]:
-        """What `_settle` found out of each candidate: relevance, redundancy beside the first so many picks, so many."""
+        """The exact values that `_settle` has computed: relevance, redundancy, and given how many picks."""
         n = len(self.candidates.vectors)
         return np.full(n, np.nan), np.full(n, -np.inf), np.zeros(n, dtype=np.intp)
 
     def beside(self, pick: int) -> Vectors:
-        """Return the score of every candidate if a pick were the only one, shape (n,)."""
+        """Return the score of every candidate given a single pick, shape (n,)."""
         scores = self.candidates.products(self.candidates.unit(pick))
         scores *= self._weight
         np.subtract(self.gain, scores, out=scores)
         return scores
 
     def beside_new(self, units: Vectors, rows: Indices | slice) -> Vectors:
-        """Return the scores of some candidates if picks with these unit vectors were the only ones, shape (rows,)."""
-        products = np.ascontiguousarray(self.candidates.products(units, rows).T)  # numpy is slow along short rows
+        """Return the scores of some candidates given picks with these unit vectors, shape (rows,)."""
+        products = np.ascontiguousarray(self.candidates.products(units, rows).T)  # numpy is slow on short rows
         scores: Vectors = self.gain[rows] - self._weight[rows] * products.max(axis=0)
         return scores
 
     def beside_each(self, cosines: Vectors, rows: Indices | slice = ALL) -> Vectors:
-        """Return scores from the cosines between candidates: in row j, that of each if j were the only pick."""
+        """Return scores from the cosines between candidates: row j holds the scores given j as the only pick."""
         scores: Vectors = self.gain[rows] - (1 - self.lambda_mult) * cosines
         return scores
 
     def first(self) -> tuple[int, float]:
-        """Return the most relevant candidate and its score: with nothing picked yet, it is the best at every lambda."""
+        """Return the most relevant candidate, which is the first pick at every lambda, and its score."""
         pick, relevance = self.take(self._relevant.copy(), [])
         return pick, self.lambda_mult * relevance
 
     def take(self, scores: Vectors, picks: list[int], rows: Indices | None = None) -> tuple[int, float]:
-        """Take the best candidate out of `scores`; return its place there and its score, the first if several are best.
+        """Remove the best candidate from `scores` and return its position and score; ties go to the first.
 
         Args:
-            scores: Off by at most half of `tolerance` wherever they may be the largest; -inf for what was taken.
-            picks: What was taken before.
-            rows: Whose scores these are, ascending; None says that they are everyone's.
+            scores: Accurate to half of `tolerance` wherever they may be the largest; -inf if already taken.
+            picks: The candidates taken before.
+            rows: The candidates that the scores belong to, ascending; None means all.
         """
         best = int(scores.argmax())
         score = scores[best]
@@ -85,14 +85,14 @@ class MarginalRelevance:
         return best, float(score)
 
     def _settle(self, best: int, rivals: Indices, lead: float, picks: list[int], rows: Indices | None) -> int:  # noqa: ARG002  # see Provisional
-        """Return the place of the best, where that of the largest score has rivals too close to tell.
+        """Return the position of the best candidate where others are too close to the largest score to tell.
 
         Args:
-            best: The place of the largest score.
-            rivals: The places of the others.
-            lead: By how much the largest score is ahead of them all.
-            picks: What was taken before.
-            rows: The candidates that stand in the places; None says that it is everyone.
+            best: The position of the largest score.
+            rivals: The positions of the others.
+            lead: The distance from the largest score to the next.
+            picks: The candidates taken before.
+            rows: The candidate at each position; None means all.
         """
         places = np.sort(np.append(rivals, best))
         close = places if rows is None else rows[places]

@@ -1,4 +1,4 @@
-"""Which of the exact methods is the fastest for a problem of a given size."""
+"""The fastest exact method for a problem of a given size."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 _GRAM_CANDIDATES = 120
 _GRAM_CANDIDATES_PER_PICK = 3
 _LAZY_CANDIDATES = 250
-_LAZY_BYTES = 50_000_000  # to be read by all the steps together
-_USEFUL_RESOLUTION = 0.1  # of scores of about 1: what cannot tell them apart is not worth a try
+_LAZY_BYTES = 50_000_000  # read in all steps together
+_USEFUL_RESOLUTION = 0.1  # scores are about 1: with a coarser resolution float32 is not worth trying
 
 
 def fastest(vectors: Vectors, k: int) -> Method:
@@ -41,11 +41,11 @@ def fastest(vectors: Vectors, k: int) -> Method:
 
 
 def solve(problems: Sequence[Problem], k: int | None, lambda_mult: float) -> list[Selection]:
-    """Select `k` candidates by MMR for each of some problems, at least one, that share their candidates.
+    """Select `k` candidates by MMR for each of several problems that share their candidates.
 
     Raises:
-        TypeError: If `k` is no integer.
-        ValueError: If `k` is not positive, or a vector has a number that is not finite.
+        TypeError: If `k` is not an integer.
+        ValueError: If `k` is not positive, or a vector holds a NaN or infinite number.
     """
     vectors = problems[0].vectors
     picks = cutoff(k, len(vectors))
@@ -62,7 +62,7 @@ def solve(problems: Sequence[Problem], k: int | None, lambda_mult: float) -> lis
 
 
 def select(candidates: Directions, method: Method, k: int, relevance: Relevance, lambda_mult: float) -> Selection:
-    """Select `k` >= 1 candidates by MMR: in float32 where that suffices and can be proved to, else in float64."""
+    """Select `k` >= 1 candidates by MMR, in float32 if that provably gives the same result, otherwise in float64."""
     if candidates.precision == SINGLE and candidates.resolution(relevance.largest) < _USEFUL_RESOLUTION:
         provisional = Provisional(candidates, relevance, lambda_mult)
         picks, _ = method(provisional, k)

@@ -1,4 +1,4 @@
-"""One query with its candidates: what `mmr` and `mmr_batch` are given, checked."""
+"""One query with its candidates: the checked input of `mmr` and `mmr_batch`."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Problem:
-    """The candidates of one query, and how relevant they are or the query that tells.
+    """The candidates of one query, with the query or their given relevance.
 
     Attributes:
-        name: What the candidates are called in an error.
+        name: The name of the candidates in error messages.
         vectors: The candidates, shape (n, d).
-        query: The query, shape (1, d); shape (0, d) if there is `relevance`.
-        relevance: How relevant each candidate is, shape (n,), or None.
+        query: The query, shape (1, d); shape (0, d) if `relevance` is given.
+        relevance: The relevance of each candidate, shape (n,), or None.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Problem:
     relevance: FloatArray | None
 
     def measure(self) -> Relevance:
-        """Return how the relevance of the candidates is found."""
+        """Return the relevance of the candidates."""
         if self.relevance is None:
             return CosineRelevance(Directions(self.query, "query"))
         return GivenRelevance(self.relevance)
@@ -47,12 +47,12 @@ def read_problem(
     relevance: npt.ArrayLike | None,
     names: tuple[str, str, str] = ("query", "candidates", "relevance"),
 ) -> Problem:
-    """Return a checked problem; `names` are those of the three arguments before it in the messages.
+    """Return a checked problem; `names` are the names of the other three arguments in error messages.
 
     Raises:
-        TypeError: If something is no real number.
-        ValueError: If shapes do not fit together, a number of the query or the relevance is not finite, or both are
-            None. That of a candidate is found by whoever computes the lengths of all.
+        TypeError: If an argument holds something other than real numbers.
+        ValueError: If shapes do not fit together, the query or the relevance holds a NaN or infinite number, or both
+            are None. The numbers of the candidates are checked when their lengths are computed.
     """
     query_name, name, relevance_name = names
     vectors = matrix(candidates, name)

@@ -1,4 +1,4 @@
-"""Dot products of many vectors at once, and how far off they can be."""
+"""Dot products of many vectors at once, and bounds on their rounding error."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 EPS = {dtype: float(np.finfo(dtype).eps) for dtype in (SINGLE, DOUBLE)}
 ALL = slice(None)
-BLOCK = 384  # dimensions; in float32, narrower blocks have a smaller error, and take longer
+BLOCK = 384  # dimensions; in float32 narrower blocks have a smaller error and take longer
 
 
 def dot_products(left: Vectors, right: Vectors, precision: np.dtype[Any], block: int = BLOCK) -> Vectors:
-    """Return the dot product of every vector on the left with the one on the right, or with each, shape (d,) or (m, d).
+    """Return the dot products of all vectors on the left with one vector, shape (d,), or several, shape (m, d).
 
-    They are added up in blocks of dimensions, and then the blocks, because the error of a sum grows with the number of
-    terms that are added in a row. What is of another precision is converted block by block.
+    Blocks of dimensions are summed first, then the blocks, because the error of a sum grows with its number of terms.
+    Vectors of another precision are converted block by block.
     """
 
     def of_block(some: slice) -> Vectors:
@@ -36,7 +36,7 @@ def dot_products(left: Vectors, right: Vectors, precision: np.dtype[Any], block:
 
 
 def squared_lengths(vectors: Vectors, precision: np.dtype[Any]) -> Vectors:
-    """Return the dot product of each vector with itself, shape (n,), of blocks likewise, which are added in float64."""
+    """Return the dot product of each vector with itself, shape (n,), also in blocks, which are summed in float64."""
     n, d = vectors.shape
     if vectors.dtype == DOUBLE:
         return _row_by_row(vectors)
@@ -59,11 +59,11 @@ def _row_by_row(vectors: Vectors) -> Vectors:
 
 @lru_cache
 def rounding_error(dtype: np.dtype[Any], d: int, block: int = BLOCK) -> float:
-    """Return how far a cosine of two vectors of `d` numbers, computed of these products in `dtype`, can be off.
+    """Return a bound on the error of a cosine of two vectors of `d` numbers, computed from these products in `dtype`.
 
-    A dot product adds up as many rounded products as a block has dimensions, and then the blocks; so does each of two
-    lengths, under a square root. With a few operations to spare, each of these roundings is by at most eps / 2, in
-    whatever order the BLAS adds. Source: Higham, Accuracy and Stability of Numerical Algorithms (2002), section 3.1.
+    A dot product sums as many rounded products as a block has dimensions, and then the blocks; so does each of the two
+    lengths, under a square root. Each rounding is by at most eps / 2, in any order of summation, and a few operations
+    are added for safety. Source: Higham, Accuracy and Stability of Numerical Algorithms (2002), section 3.1.
     """
     terms = sum(min(d, width) + math.ceil(d / width) for width in (block, d if dtype == DOUBLE else BLOCK))
     relative = (terms + 8) * EPS[dtype] / 2
@@ -71,13 +71,13 @@ def rounding_error(dtype: np.dtype[Any], d: int, block: int = BLOCK) -> float:
 
 
 def resolution(dtype: np.dtype[Any], d: int, largest: float, block: int = BLOCK) -> float:
-    """Return the least distance of two scores of such cosines that proves which is larger, also in a plain float64 sum.
+    """Return how far apart two scores from such cosines must be to prove which is larger, also in plain float64.
 
     Args:
-        dtype: The precision of the products of vectors.
-        d: How many numbers a vector has.
+        dtype: The precision of the dot products.
+        d: The number of dimensions.
         largest: The largest absolute relevance.
-        block: How many dimensions of a product were added up in a row.
+        block: How many dimensions of a dot product were summed at once.
     """
     arithmetic = 4 * EPS[dtype] * (1 + largest)
     return 2 * (rounding_error(dtype, d, block) + rounding_error(DOUBLE, d, d) + arithmetic)

@@ -1,4 +1,4 @@
-"""Selecting in float32, which takes half the time, and proving afterwards that float64 selects the same."""
+"""Select in float32, which takes half the time, and prove afterwards that float64 selects the same."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from retrieval_metrics.reranking.engine.relevance import Relevance
     from retrieval_metrics.reranking.engine.vectors import FloatArray, Indices
 
-_FEW = 8  # rivals at one step that are settled at once if they seem to tie
-_PROVED = 4  # times as many rivals as picks: with more, to select in float64 takes no longer than a proof
-_NOTED = 100_000  # there is no proof with more, so that their list is not in want of memory
+_FEW = 8  # fewer rivals than this are settled at once if they seem to tie
+_PROVED = 4  # times as many rivals as picks: with more, selecting in float64 is as fast as a proof
+_NOTED = 100_000  # bounds memory; with more rivals there is no proof
 
 
 class Provisional(MarginalRelevance):
-    """Scores in float32: whoever seems best is taken, and where it was close, the rivals are noted for the proof."""
+    """Scores in float32: the apparent best is taken, and candidates close to it are recorded for the proof."""
 
     def __init__(self, candidates: Directions, relevance: Relevance, lambda_mult: float) -> None:
-        """Take the candidates of one query, their relevance to it and the weight of that relevance."""
+        """Prepare the scores of one query's candidates; `lambda_mult` is the weight of relevance."""
         super().__init__(candidates, relevance, lambda_mult)
         self._tie = 4 * EPS[SINGLE] * (1 + relevance.largest)
         self._steps: list[int] = []
-        self._rivals: list[int] = []  # each could have been the best at its step
+        self._rivals: list[int] = []  # each could have been the best at that step
 
     def _settle(self, best: int, rivals: Indices, lead: float, picks: list[int], rows: Indices | None) -> int:
         if len(rivals) < _FEW and (not picks or lead <= self._tie):
@@ -38,14 +38,14 @@ class Provisional(MarginalRelevance):
         return best
 
     def prove(self, picks: list[int]) -> FloatArray | None:
-        """Return the float64 score of each pick, or None unless each is certain to be ahead of all its rivals."""
+        """Return the float64 score of each pick, or None if one is not certain to be ahead of all its rivals."""
         k, vectors = len(picks), self.candidates.vectors
         place = {row: i for i, row in enumerate(dict.fromkeys(picks + self._rivals))}
         if len(place) > (1 + _PROVED) * k or len(self._rivals) > _NOTED:
             return None
         rows = np.array(list(place))
         chosen = Directions(vectors[rows], "candidates", precision=DOUBLE)
-        scores = np.empty((k, len(rows)))  # at every step, of every row
+        scores = np.empty((k, len(rows)))  # of every row at every step
         scores[0] = self.lambda_mult * self.relevance.of(chosen, rows)
         redundancy = np.maximum.accumulate(chosen.cosines_between(slice(k - 1), ALL), axis=0)
         np.subtract(scores[0], (1 - self.lambda_mult) * redundancy, out=scores[1:])

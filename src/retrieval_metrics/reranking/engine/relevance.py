@@ -1,4 +1,4 @@
-"""How relevant the candidates are to the query: as given, or by their cosine with it."""
+"""The relevance of candidates to a query: given, or the cosine with it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Relevance(Protocol):
         """A bound on the absolute value of every relevance."""
 
     def of(self, candidates: Directions, rows: Indices | slice) -> Vectors:
-        """Return the relevance of candidates that stand in these rows, in the precision of their cosines."""
+        """Return the relevance of the candidates in these rows, in the precision of their cosines."""
 
     def exactly(self, vectors: Vectors, rows: Indices) -> FloatArray:
         """Return the float64 relevance of some of the candidates, shape (rows,)."""
@@ -31,7 +31,7 @@ class Relevance(Protocol):
 
 @dataclass(frozen=True)
 class GivenRelevance:
-    """Numbers from elsewhere, for example from a cross-encoder."""
+    """Relevance given by the caller, for example from a cross-encoder."""
 
     values: FloatArray
 
@@ -40,12 +40,12 @@ class GivenRelevance:
         """The largest absolute value."""
         return float(np.abs(self.values).max())
 
-    def of(self, candidates: Directions, rows: Indices | slice) -> Vectors:  # noqa: ARG002  # they need not be looked at
-        """Return what was given for these rows."""
+    def of(self, candidates: Directions, rows: Indices | slice) -> Vectors:  # noqa: ARG002  # not needed for given values
+        """Return the given values of these rows."""
         return self.values[rows]
 
-    def exactly(self, vectors: Vectors, rows: Indices) -> FloatArray:  # noqa: ARG002  # they need not be looked at
-        """Return what was given for these rows."""
+    def exactly(self, vectors: Vectors, rows: Indices) -> FloatArray:  # noqa: ARG002  # not needed for given values
+        """Return the given values of these rows."""
         return self.values[rows]
 
 
@@ -53,17 +53,17 @@ class GivenRelevance:
 class CosineRelevance:
     """The cosine with the query."""
 
-    query: Directions  # a single one, in float64
+    query: Directions  # a single vector, in float64
     largest: float = 1.0
 
     @cached_property
     def _unit(self) -> Vectors:
         return self.query.unit(0)
 
-    def of(self, candidates: Directions, rows: Indices | slice) -> Vectors:  # noqa: ARG002  # the vectors are all there is
+    def of(self, candidates: Directions, rows: Indices | slice) -> Vectors:  # noqa: ARG002  # the cosine needs the vectors only
         """Return the cosine of each candidate with the query."""
         return candidates.cosines(self._unit)
 
     def exactly(self, vectors: Vectors, rows: Indices) -> FloatArray:
-        """Return the cosine of some candidates with the query, as the definition reads."""
+        """Return the exact cosine of some candidates with the query."""
         return exact_cosines(vectors, rows, self.query.vectors, np.zeros_like(rows))

@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 def select_stacked(
     vectors: FloatArray, relevance: FloatArray | None, k: int, lambda_mult: float
 ) -> list[Selection | None]:
-    """Return the selection of each query, or None where scores are too close, or vectors not ordinary, to tell it here.
+    """Return the selection of each query, or None if scores are too close or vectors out of range.
 
     Args:
-        vectors: The candidates of every query, shape (q, n, d); without `relevance`, the query comes after them, so
-            that the shape is (q, n + 1, d).
+        vectors: The candidates of every query, shape (q, n, d); without `relevance`, followed by the query:
+            shape (q, n + 1, d).
         relevance: The relevance of the candidates, shape (q, n), or None.
         k: How many to select, from 1 to n.
         lambda_mult: The weight of relevance.
     """
-    with np.errstate(all="ignore"):  # what is computed of vectors that are not ordinary is not used
+    with np.errstate(all="ignore"):  # results of vectors out of range are not used
         products = vectors @ vectors.transpose(0, 2, 1)
         squares = np.einsum("qii->qi", products)
         lengths = np.sqrt(squares)

@@ -1,15 +1,16 @@
-"""What every reranker asks of the numbers it is given, each asked once."""
+"""Checks and conversions of the numbers that rerankers receive."""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
-from numbers import Integral
 from reprlib import repr as shortened
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from retrieval_metrics.checks import positive_integer, proportion
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Vectors: TypeAlias = npt.NDArray[np.floating[Any]]  # float32 or float64
@@ -17,43 +18,31 @@ Indices: TypeAlias = npt.NDArray[np.intp]
 
 
 def cutoff(k: int | None, n: int) -> int:
-    """Return how many of `n` candidates `k` asks for: all of them if it is None or larger than `n`.
+    """Return the number of candidates to select: `k`, or `n` if `k` is None or larger.
 
     Raises:
-        TypeError: If `k` is no integer.
+        TypeError: If `k` is not an integer.
         ValueError: If it is zero or negative.
     """
-    if k is None:
-        return n
-    if isinstance(k, bool) or not isinstance(k, Integral):
-        raise TypeError(f"k must be a positive integer or None, got {k!r} ({type(k).__name__})")
-    if k <= 0:
-        raise ValueError(f"k must be a positive integer or None, got {k!r}")
-    return min(int(k), n)
+    return n if k is None else min(positive_integer(k, "k", or_none=True), n)
 
 
 def trade_off(lambda_mult: float) -> float:
     """Return `lambda_mult` as a float from 0 to 1.
 
     Raises:
-        TypeError: If it is no number.
+        TypeError: If it is not a number.
         ValueError: If it is not between 0 and 1.
     """
-    try:
-        value = float(lambda_mult)
-    except (TypeError, ValueError):
-        raise TypeError(f"lambda_mult must be a number from 0 to 1, got {lambda_mult!r}") from None
-    if not 0 <= value <= 1:
-        raise ValueError(f"lambda_mult must be from 0 (only diversity) to 1 (only relevance), got {lambda_mult!r}")
-    return value
+    return proportion(lambda_mult, "lambda_mult", zero=True, one=True)
 
 
 def matrix(values: npt.ArrayLike, what: str) -> Vectors:
-    """Return vectors as the rows of an array, shape (n, d): float32 as float32, all else as float64.
+    """Return vectors as the rows of an array, shape (n, d): float32 as float32, everything else as float64.
 
     Raises:
-        TypeError: If something in it is no real number.
-        ValueError: If its rows differ in length, or it has not two dimensions.
+        TypeError: If it holds something other than real numbers.
+        ValueError: If its rows differ in length, or it does not have two dimensions.
     """
     array = _from_lists(values)
     if array is None:
@@ -66,10 +55,10 @@ def matrix(values: npt.ArrayLike, what: str) -> Vectors:
 
 
 def vector(values: npt.ArrayLike, what: str, d: int | None = None) -> FloatArray:
-    """Return one vector, of `d` numbers if that is given, as a float64 array of one row.
+    """Return one vector, of `d` numbers if `d` is given, as a float64 array of one row.
 
     Raises:
-        TypeError: If something in it is no real number.
+        TypeError: If it holds something other than real numbers.
         ValueError: If it is not one vector, or not of `d` numbers, or a number is NaN or infinite.
     """
     array = _array(values, what)
@@ -82,11 +71,11 @@ def vector(values: npt.ArrayLike, what: str, d: int | None = None) -> FloatArray
 
 
 def numbers(values: npt.ArrayLike, what: str, shape: tuple[int, ...] | None = None) -> Vectors:
-    """Return finite numbers, float32 as float32, all else as float64: as many as there must be, or any list of them.
+    """Return finite numbers of a shape, or of any shape (n,): float32 as float32, everything else as float64.
 
     Raises:
-        TypeError: If something in it is no real number.
-        ValueError: If the shape is another, or a number is NaN or infinite.
+        TypeError: If it holds something other than real numbers.
+        ValueError: If the shape differs, or a number is NaN or infinite.
     """
     array = _array(values, what)
     if shape is None and array.ndim != 1:
@@ -98,7 +87,7 @@ def numbers(values: npt.ArrayLike, what: str, shape: tuple[int, ...] | None = No
 
 
 def require_finite(array: Vectors, what: str, rows: Indices | None = None) -> None:
-    """Raise if a number is NaN or infinite; where `array` is an extract, `rows` are the numbers of its rows.
+    """Raise if a number is NaN or infinite; if `array` holds some rows of another, `rows` are their indices there.
 
     Raises:
         ValueError: If a number is NaN or infinite.
@@ -114,7 +103,7 @@ def require_finite(array: Vectors, what: str, rows: Indices | None = None) -> No
 
 
 def _from_lists(values: Any) -> Vectors | None:
-    """Convert lists of Python numbers, in half of numpy's time, or return None for whatever else it is."""
+    """Convert lists of Python numbers, in half of numpy's time; return None for anything else."""
     if not (isinstance(values, list) and values and isinstance(values[0], list) and values[0]):
         return None
     d = len(values[0])
@@ -138,7 +127,7 @@ def _array(values: npt.ArrayLike, what: str) -> Vectors:
 
 
 def _row_by_row(values: Any, what: str) -> FloatArray:
-    """Convert what numpy does not take for numbers as a whole, or name the first row that is at fault."""
+    """Convert row by row what numpy cannot convert as a whole, or name the first invalid row."""
     if not isinstance(values, Iterable) or isinstance(values, str | bytes):
         raise TypeError(f"{what} must be numbers, got {shortened(values)}")
     rows: list[FloatArray] = []
@@ -147,7 +136,7 @@ def _row_by_row(values: Any, what: str) -> FloatArray:
         if rows[-1].shape != rows[0].shape:
             raise ValueError(
                 f"{what}[{index}] has shape {rows[-1].shape} but {what}[0] has shape {rows[0].shape}; "
-                "all must be of the same length"
+                "all must have the same length"
             )
     return np.array(rows, dtype=np.float64)
 
@@ -158,7 +147,7 @@ def _row(row: Any, what: str) -> FloatArray:
     try:
         array = np.asarray(row)
         if array.dtype.kind in "fiub" or (array.dtype.kind == "O" and None not in array):
-            return array.astype(np.float64)  # of text it would make numbers, and of None a NaN
+            return array.astype(np.float64)  # numpy would convert text to numbers and None to NaN
     except (TypeError, ValueError):
         pass
     raise TypeError(f"{what} must be numbers, got {shortened(row)}")

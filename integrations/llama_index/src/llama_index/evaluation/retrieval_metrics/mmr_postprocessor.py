@@ -6,6 +6,7 @@ import asyncio
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.bridge.pydantic import ConfigDict, Field, SerializeAsAny
 from llama_index.core.callbacks import CBEventType, EventPayload
@@ -14,9 +15,12 @@ from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 from llama_index.core.settings import Settings
 
 from retrieval_metrics import mmr
+from retrieval_metrics.reranking.scaling import scaled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from retrieval_metrics.types import FloatArray
 
     Vector = Sequence[float]
 
@@ -147,8 +151,8 @@ def _vectors(nodes: Sequence[NodeWithScore], made: Sequence[Vector]) -> list[Vec
     return vectors
 
 
-def _scores(nodes: Sequence[NodeWithScore]) -> list[float]:
-    """Return the scores of the nodes, stretched so that the lowest is 0 and the highest 1."""
+def _scores(nodes: Sequence[NodeWithScore]) -> FloatArray:
+    """Return the scores of the nodes, scaled so that the lowest is 0 and the highest 1."""
     scores = []
     for scored in nodes:
         if scored.score is None or not isfinite(scored.score):
@@ -156,5 +160,4 @@ def _scores(nodes: Sequence[NodeWithScore]) -> list[float]:
                 f"relevance='score' needs a finite score, but node {scored.node.node_id!r} has {scored.score!r}"
             )
         scores.append(scored.score)
-    low, high = min(scores), max(scores)
-    return [1.0 if high == low else (score - low) / (high - low) for score in scores]
+    return scaled(np.array(scores, dtype=np.float64))

@@ -1,0 +1,85 @@
+"""Numbers are checked, and missing packages named, in one way."""
+
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+from retrieval_metrics.checks import EXTRAS, integer, positive_integer, positive_number, proportion, require
+
+
+@pytest.mark.parametrize("package", EXTRAS)
+def test_a_missing_package_is_named_with_the_command_that_installs_it(
+    package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ImportError) as error:
+        require(package, "to_something")
+    assert str(error.value) == f"to_something needs {package}: pip install 'retrieval-metrics[{EXTRAS[package]}]'"
+
+
+def test_an_installed_package_is_returned() -> None:
+    assert require("pandas", "to_pandas") is sys.modules["pandas"]
+
+
+def test_integers_of_python_and_numpy_are_returned_as_int() -> None:
+    for number in (3, np.int32(3), np.uint8(3)):
+        assert type(integer(number, "n")) is int
+        assert positive_integer(number, "n") == 3
+    assert integer(-1, "n") == -1
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "message"),
+    [
+        (0, ValueError, "k must be a positive integer, got 0"),
+        (np.int64(-2), ValueError, r"k must be a positive integer, got .*-2"),
+        (2.0, TypeError, r"k must be a positive integer, got 2\.0 \(float\)"),
+        (True, TypeError, r"k must be a positive integer, got True \(bool\)"),
+        ("2", TypeError, r"k must be a positive integer, got '2' \(str\)"),
+        (None, TypeError, r"k must be a positive integer, got None \(NoneType\)"),
+    ],
+)
+def test_other_values_are_not_positive_integers(value: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        positive_integer(value, "k")
+    with pytest.raises(error, match="k must be a positive integer or None, got"):
+        positive_integer(value, "k", or_none=True)
+
+
+def test_an_integer_is_asked_for_as_such() -> None:
+    with pytest.raises(TypeError, match=r"n must be an integer, got 1\.5 \(float\)"):
+        integer(1.5, "n")
+
+
+@pytest.mark.parametrize(
+    ("zero", "one", "kind"),
+    [
+        (False, False, "strictly between 0 and 1"),
+        (False, True, "above 0 and at most 1"),
+        (True, False, "at least 0 and below 1"),
+        (True, True, "from 0 to 1"),
+    ],
+)
+def test_a_proportion_excludes_the_ends_that_it_does_not_allow(*, zero: bool, one: bool, kind: str) -> None:
+    refused = [-0.1, 1.1, 95, float("nan"), float("inf")]
+    for end, allowed in ((0, zero), (1, one)):
+        if allowed:
+            assert proportion(end, "level", zero=zero, one=one) == end
+        else:
+            refused.append(end)
+    for value in refused:
+        with pytest.raises(ValueError, match=f"level must be {kind}, got {value}"):
+            proportion(value, "level", zero=zero, one=one)
+    for text in ("0.5", None):
+        with pytest.raises(TypeError, match=f"level must be a number {kind}, got {text!r}"):
+            proportion(text, "level", zero=zero, one=one)
+    assert type(proportion(np.float32(0.5), "level", zero=zero, one=one)) is float
+
+
+def test_a_positive_number_may_be_infinite_but_not_zero_or_nan() -> None:
+    assert positive_number(float("inf"), "span") == float("inf")
+    for value in (0, -1.5, float("nan")):
+        with pytest.raises(ValueError, match=f"span must be positive, got {value}"):
+            positive_number(value, "span")
