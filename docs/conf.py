@@ -15,6 +15,7 @@ extensions = [
     "docstrings",
     "mathml",
     "myst_parser",
+    "readmes",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx_copybutton",

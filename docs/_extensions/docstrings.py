@@ -18,6 +18,7 @@ logger = getLogger(__name__)
 
 SECTION = re.compile(r"^(Args|Attributes|Example|Examples|Raises|Returns|Yields|Source|Sources):\s*$")
 ITEM = re.compile(r"\s*[*-] ")
+SYMBOL = re.compile(r"(?P<formula>(?<![\w:])(?:[A-Za-z]_[a-z]|2\^\w)(?!\w))|[*|]|(?<=\w)_(?!\w)|(?<=: )[A-Z]\. ")
 CODE = re.compile(r"(?<!`)`([^`]+)`(?!`)")
 
 
@@ -37,7 +38,7 @@ def restructured(lines: list[str], name: str) -> Iterator[str]:
 
 
 def _joined(lines: list[str]) -> Iterator[str]:
-    """Yield the lines with each item of a list, and each piece of code, in one: where a line was broken means nothing."""
+    """Yield the lines with each item of a list, and each piece of code, in one, wherever the lines were broken."""
     held = ""
     in_example = False
     for line in lines:
@@ -70,9 +71,13 @@ def _prose(line: str) -> str:
     start = re.match(r"\s*(?:[*-] )?", line)
     indent = start[0] if start else ""
     parts = CODE.split(line[len(indent) :])
-    parts[::2] = [re.sub(r"([*|]|(?<=\w)_(?!\w))", r"\\\1", plain) for plain in parts[::2]]
+    parts[::2] = [SYMBOL.sub(_symbol, plain) for plain in parts[::2]]
     parts[1::2] = [_code(name) for name in parts[1::2]]
     return indent + "".join(parts)
+
+
+def _symbol(found: re.Match[str]) -> str:
+    return f":math:`{latex(found[0])}`" if found["formula"] else f"\\{found[0]}"
 
 
 def _code(name: str) -> str:

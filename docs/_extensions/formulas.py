@@ -1,6 +1,6 @@
-"""Turn the plain-text formulas of the docstrings into LaTeX, so that a terminal and the site both read well.
+r"""Turn the plain-text formulas of the docstrings into LaTeX, so that a terminal and the site both read well.
 
-    NDCG@k = DCG@k / IDCG@k     becomes     \\text{NDCG@}k = \\frac{\\text{DCG@}k}{\\text{IDCG@}k}
+    NDCG@k = DCG@k / IDCG@k     becomes     \text{NDCG@}k = \frac{\text{DCG@}k}{\text{IDCG@}k}
 
 A formula is one line of names, numbers, operators, brackets, `sum over ... of`, `product over ... of`,
 `max over ... of`, `argmax over ... of`, and words such as `if` and `else`.
@@ -15,7 +15,14 @@ TOKEN = re.compile(
     r"|(?P<symbol><=|>=|!=|[-+*/^=<>,.:;(){}\[\]|])"
 )
 GREEK = {"alpha", "beta", "gamma", "lambda", "mu", "sigma", "pi", "rho", "tau"}
-OPERATORS = {"sum": r"\sum", "product": r"\prod", "max": r"\max", "min": r"\min", "argmax": r"\operatorname{arg\,max}"}
+OPERATORS = {
+    "sum": r"\sum",
+    "product": r"\prod",
+    "max": r"\max",
+    "min": r"\min",
+    "argmax": r"\text{argmax}",
+    "argmin": r"\text{argmin}",
+}
 SYMBOLS = {"<=": r"\le", ">=": r"\ge", "!=": r"\ne", "*": r"\cdot"}
 FACTOR = re.compile(r"\d+|[A-Za-z](?:_\{\w+\})?")
 CLOSING = {"(": ")", "[": "]", "{": "}", "|": "|"}
@@ -60,6 +67,8 @@ class _Parser:
             self.tokens.pop(0)
             below = self.until({"of"})
             self.require("of")
+            if token.startswith("arg"):  # the converter to MathML knows no other way to set something below a name
+                return rf"\underset{{{below}}}{{{OPERATORS[token]}}} \;"
             return rf"{OPERATORS[token]}_{{{below}}}"
         elif token[0].isalpha() and len(token) > 1 and self.tokens and self.tokens[0] in {"(", "{"}:
             result = rf"{_function(token)}{self.bracket(self.tokens.pop(0))}"

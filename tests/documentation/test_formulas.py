@@ -30,6 +30,7 @@ spec.loader.exec_module(formulas)
         ("|{i : g_i > 0}| / R", r"\frac{| \{ i : g_{i} > 0 \} |}{R}"),
         ("a = b,   c = d", r"a = b ,\quad c = d"),
         ("1 if some x is y, else 0", r"1 \text{ if some } x \text{ is } y , \text{ else } 0"),
+        ("argmax over d of f(d)", r"\underset{d}{\text{argmax}} \; f ( d )"),
         ("lambda * rel(d)", r"\lambda \cdot \operatorname{rel}( d )"),
     ],
 )
@@ -43,12 +44,9 @@ def test_what_is_no_formula_is_refused(written: str) -> None:
         formulas.latex(written)
 
 
-FUNCTIONS = [name for name in rm.__all__ if inspect.isfunction(getattr(rm, name))]
-FORMULAS = [
-    line
-    for name in FUNCTIONS
-    for line in re.findall(r"\n\n {4}(?! )(?!>>>)(\S.*)\n", (inspect.getdoc(getattr(rm, name)) or "").split("\nArgs:")[0])
-]
+FUNCTIONS = [getattr(rm, name) for name in rm.__all__ if inspect.isfunction(getattr(rm, name))]
+ABOVE_ARGS = [(inspect.getdoc(function) or "").split("\nArgs:")[0] for function in FUNCTIONS]
+FORMULAS = [line for text in ABOVE_ARGS for line in re.findall(r"\n\n {4}(?! |>>>)(.+)\n", text)]
 
 
 def test_the_docstrings_have_formulas() -> None:

@@ -82,9 +82,7 @@ def as_it_runs(page: str, text: str) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if "```python" in page.read_text(encoding="utf-8")], ids=name)
-def test_the_page_runs_and_prints_what_it_says(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_page_runs_and_prints_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for shown, printed in as_it_runs(name(page), page.read_text(encoding="utf-8")):
         assert shown == printed
@@ -137,7 +135,7 @@ def write_outputs(pages: list[Path]) -> None:
             at = text.index(shown, at)
             text = text[:at] + printed + text[at + len(shown) :]
             at += len(printed)
-            print(f"{name(page)}:\n{printed}")
+            sys.stdout.write(f"{name(page)}:\n{printed}\n")
         page.write_text(text, encoding="utf-8")
 
 
