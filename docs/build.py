@@ -5,70 +5,25 @@ inside the site, or that a browser would fetch from somewhere else.
 """
 
 import sys
-from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
+from references import broken
 from sphinx.cmd.build import main as sphinx
 
 HERE = Path(__file__).parent
-LOADED = {"img": "src", "script": "src", "link": "href", "iframe": "src", "source": "src"}
-"""What a browser fetches without being asked."""
-
-
-class Page(HTMLParser):
-    """The anchors of a page, what it links to, and what it loads."""
-
-    def __init__(self, path: Path) -> None:
-        """Read the page."""
-        super().__init__()
-        self.path = path
-        self.anchors: set[str] = set()
-        self.links: list[str] = []
-        self.loaded: list[str] = []
-        self.feed(path.read_text(encoding="utf-8"))
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note what the tag names and what it refers to."""
-        values = dict(attrs)
-        self.anchors |= {name for key in ("id", "name") if (name := values.get(key))}
-        if tag == "a" and (href := values.get("href")):
-            self.links.append(href)
-        elif tag in LOADED and (address := values.get(LOADED[tag])):
-            self.loaded.append(address)
-
-
-def broken(site: Path) -> Iterator[str]:
-    """Yield a sentence for each reference that leads nowhere."""
-    pages = {path: Page(path) for path in sorted(site.rglob("*.html"))}
-    for path, page in pages.items():
-        name = path.relative_to(site)
-        for address in page.loaded:
-            if urlsplit(address).netloc:
-                yield f"{name} loads {address} from elsewhere"
-        for address in (*page.links, *page.loaded):
-            parts = urlsplit(address)
-            if parts.scheme or parts.netloc:
-                continue
-            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
-            if not target.is_file():
-                yield f"{name} refers to {address}, which does not exist"
-            elif parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].anchors:
-                yield f"{name} refers to {address}, but {target.name} has no such anchor"
 
 
 def main(site: Path) -> int:
     """Build the site and check its references; return 0 if all is well."""
-    cache = site.parent / "doctrees"
     options = ["--fail-on-warning", "--keep-going", "--nitpicky", "--quiet", "--fresh-env", "--write-all"]
-    if status := sphinx([*options, "--doctree-dir", str(cache), "--builder", "html", str(HERE), str(site)]):
+    folders = ["--doctree-dir", str(site.parent / "doctrees"), str(HERE), str(site)]
+    if status := sphinx([*options, "--builder", "html", *folders]):
         return status
-    wrong = list(broken(site.resolve()))
-    print(*wrong, sep="\n", file=sys.stderr, end="\n" if wrong else "")
-    if not wrong:
-        print(f"built {site / 'index.html'}")
-    return bool(wrong)
+    if wrong := list(broken(site)):
+        print(*wrong, sep="\n", file=sys.stderr)
+        return 1
+    print(f"built {site / 'index.html'}")
+    return 0
 
 
 if __name__ == "__main__":

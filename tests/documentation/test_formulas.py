@@ -1,20 +1,14 @@
 """The formulas of the docstrings become LaTeX with the same meaning."""
 
-import importlib.util
 import inspect
 import re
-from pathlib import Path
 
 import pytest
 
 import retrieval_metrics as rm
+from documentation_sources import module
 
-SOURCE = Path(__file__).parent.parent.parent / "docs" / "_extensions" / "formulas.py"
-spec = importlib.util.spec_from_file_location("formulas", SOURCE)
-assert spec is not None
-assert spec.loader is not None
-formulas = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(formulas)
+latex = module("_extensions/formulas.py").latex
 
 
 @pytest.mark.parametrize(
@@ -35,13 +29,13 @@ spec.loader.exec_module(formulas)
     ],
 )
 def test_a_formula_is_typeset(written: str, typeset: str) -> None:
-    assert formulas.latex(written) == typeset
+    assert latex(written) == typeset
 
 
 @pytest.mark.parametrize("written", ["a = (b + c", "sum over i <= k", "a = b § c", "a) + b"])
 def test_what_is_no_formula_is_refused(written: str) -> None:
     with pytest.raises(ValueError, match="formula"):
-        formulas.latex(written)
+        latex(written)
 
 
 FUNCTIONS = [getattr(rm, name) for name in rm.__all__ if inspect.isfunction(getattr(rm, name))]
@@ -55,6 +49,6 @@ def test_the_docstrings_have_formulas() -> None:
 
 @pytest.mark.parametrize("written", FORMULAS)
 def test_every_formula_of_a_docstring_is_read(written: str) -> None:
-    typeset = formulas.latex(written)
+    typeset = latex(written)
     assert typeset.count("{") == typeset.count("}")
     assert "/" not in typeset  # every quotient is a fraction
