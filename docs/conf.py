@@ -54,6 +54,7 @@ myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 myst_links_external_new_tab = False
 
+autodoc_default_options = {"exclude-members": "model_config, model_post_init"}  # pydantic's own
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
