@@ -1,0 +1,57 @@
+"""Let the READMEs be pages of the site, and let every link be one that also works where the repository is shown.
+
+A page that says ```` ```{readme} integrations/ray/README.md ```` holds that file. A link to a README leads to its page.
+"""
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+DOCS = Path(__file__).parent.parent
+ROOT = DOCS.parent
+README = re.compile(r"^```\{readme\} (\S+)\n```$", re.MULTILINE)
+LINK = re.compile(r"(?<=\]\()([^)\s#]+)(?=[)#])")
+
+
+def readme_pages() -> dict[Path, Path]:
+    """Return the page that holds each README."""
+    found = {}
+    for page in DOCS.rglob("*.md"):
+        for name in README.findall(page.read_text(encoding="utf-8")):
+            found[ROOT / name] = page
+    return found
+
+
+def relinked(text: str, start: Path, page: Path, pages: dict[Path, Path]) -> str:
+    """Return a text that was written in the folder `start`, with the links it needs on a page of the site."""
+
+    def link(found: re.Match[str]) -> str:
+        if "://" in found[0]:
+            return found[0]
+        target = (start / found[0]).resolve()
+        return Path(os.path.relpath(pages.get(target, target), page.parent)).as_posix()
+
+    return LINK.sub(link, text)
+
+
+def _reader(pages: dict[Path, Path]) -> Callable[[Sphinx, str, list[str]], None]:
+    def read(app: Sphinx, name: str, source: list[str]) -> None:
+        page = DOCS / f"{name}.md"
+        text = relinked(source[0], page.parent, page, pages)
+        for readme in README.findall(text):
+            path = ROOT / readme
+            app.env.note_dependency(path)
+            held = relinked(path.read_text(encoding="utf-8"), path.parent, page, pages)
+            text = text.replace(f"```{{readme}} {readme}\n```", held)
+        source[0] = text
+
+    return read
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Change what a page says before it is parsed."""
+    app.connect("source-read", _reader(readme_pages()))
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,17 @@
+"""The modules that make the documentation, for its tests: they belong to no package."""
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+DOCS = Path(__file__).parent.parent / "docs"
+
+
+def module(path: str) -> ModuleType:
+    """Return the module in a file below docs/."""
+    spec = importlib.util.spec_from_file_location(Path(path).stem, DOCS / path)
+    assert spec is not None
+    assert spec.loader is not None
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
