@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.metrics.table import DEFINITIONS
+from retrieval_metrics.definition.table import DEFINITIONS
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = sorted(

@@ -77,7 +77,7 @@ class Rules:
 
 
 STANDARD = Rules(name="standard")
-"""The default: see the table "What each situation does" in the README."""
+"""The default: see the table "What each situation does" in the documentation, reference/semantics."""
 
 TREC_EVAL = Rules(
     name="trec_eval",
