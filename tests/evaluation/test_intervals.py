@@ -52,6 +52,12 @@ def test_with_groups_the_reach_of_precision_counts_every_member() -> None:
     assert result.intervals()["precision@5"] == mean_interval([0.2, 0.2], bounds=(0, 0.6))
 
 
+def test_an_interval_contains_a_mean_that_is_rounded_beyond_its_bound() -> None:
+    result = rm.evaluate({query: ["a"] for query in range(3)}, {query: ["a"] for query in range(3)}, "precision@5")
+    assert result.means["precision@5"] > 0.2  # the float nearest to 3 * 0.2 is above 0.6
+    assert result.intervals()["precision@5"].high == result.means["precision@5"]
+
+
 @settings(max_examples=40)
 @given(
     st.dictionaries(

@@ -140,8 +140,9 @@ def interval_from_sums(
             )
         return _clopper_pearson(round(sums.total), sums.count, level)
     low, high = beta_interval(sums, ends=_ends(smallest, largest, bounds), level=level)
-    # The half observations move the interval off the edge: if every value is 0, its low end would be above 0.
-    return Interval(float(max(min(low, sums.mean), lower)), float(min(max(high, sums.mean), upper)))
+    # The half observations move the interval off the edge: if every value is 0, its low end would be above 0. And the
+    # mean of values at the upper bound may be rounded to a number above it, as that of three times 0.2 is.
+    return Interval(float(min(max(low, lower), sums.mean)), float(max(min(high, upper), sums.mean)))
 
 
 def beta_interval(sums: Sums, *, ends: tuple[float, float], level: float) -> Interval:
