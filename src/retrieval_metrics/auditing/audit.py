@@ -98,7 +98,7 @@ class Audit(Printed):
         return {
             name: ByMetric(
                 {
-                    str(metric): Sums.of(column[~np.isnan(column)]).mean
+                    str(metric): Sums.of_defined(column).mean
                     for metric, column in zip(self.metrics, values.T, strict=True)
                     if self._rules[name].has(metric.name)
                 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -45,6 +45,7 @@ class Metric:
     name: str
     k: int | Budget | None = None
     parameters: tuple[tuple[str, ParameterValue], ...] = ()
+    _text: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         name = _canonical_name(self.name)
@@ -58,6 +59,9 @@ class Metric:
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "k", k)
         object.__setattr__(self, "parameters", tuple(sorted(explicit.items())))
+        inside = ",".join(f"{key}={value}" for key, value in self.parameters)
+        cutoff = "" if k is None else f"@{k}"
+        object.__setattr__(self, "_text", f"{name}({inside}){cutoff}" if inside else f"{name}{cutoff}")
 
     @classmethod
     def of(cls, name: str, k: int | Budget | None = None, **parameters: ParameterValue) -> Metric:
@@ -92,9 +96,10 @@ class Metric:
         return DEFINITIONS[self.name]
 
     def __str__(self) -> str:
-        inside = ",".join(f"{key}={value}" for key, value in self.parameters)
-        cutoff = "" if self.k is None else f"@{self.k}"
-        return f"{self.name}({inside}){cutoff}" if inside else f"{self.name}{cutoff}"
+        return self._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
 
     def __repr__(self) -> str:
         return f"Metric.parse({str(self)!r})"

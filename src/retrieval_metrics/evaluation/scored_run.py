@@ -12,7 +12,7 @@ from retrieval_metrics.scoring.score import score
 from retrieval_metrics.scoring.under_rules import judge_under, refuse, truth_under
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.qrels import Qrels
@@ -49,23 +49,26 @@ def scored_run(
         truth = truth.with_largest_grade(scale)
     judged = judge_under(truth, run, match, rules)
     refuse(judged, rules)
-    rows = np.arange(len(truth))
-    if rules.missing == "skip":
-        rows = np.flatnonzero(np.fromiter((query in run for query in truth.queries), np.bool_, len(truth)))
-    scored = {metric: score(judged, metric, rules) for metric in metrics}
-
-    def column(parts: list[FloatArray | None]) -> FloatArray | None:
-        known = [part for part in parts if part is not None]
-        return np.column_stack(known)[rows] if known else None
-
-    return Scores(
+    scored = [score(judged, metric, rules) for metric in metrics]
+    scores = Scores(
         metrics=tuple(metrics),
-        queries=tuple(truth.queries[at] for at in rows.tolist()),
-        values=np.column_stack([one.values for one in scored.values()])[rows],
-        counts=count(judged, run, rows, rules),
+        queries=tuple(truth.queries),
+        values=np.column_stack([one.values for one in scored]),
+        counts=count(judged, run, rules),
         rules=rules,
-        residuals={metric: one.residual[rows] for metric, one in scored.items() if one.residual is not None},
-        lowest=column([one.lowest for one in scored.values()]),
-        highest=column([one.highest for one in scored.values()]),
+        residuals={
+            metric: one.residual for metric, one in zip(metrics, scored, strict=True) if one.residual is not None
+        },
+        lowest=_table(one.lowest for one in scored),
+        highest=_table(one.highest for one in scored),
         origin=Origin(judged, run, match),
     )
+    if rules.missing == "zero":
+        return scores
+    kept = np.flatnonzero(np.fromiter((query in run for query in truth.queries), np.bool_, len(truth)))
+    return scores.of(kept, count(judged, run, rules, kept=kept))
+
+
+def _table(columns: Iterable[FloatArray | None]) -> FloatArray | None:
+    known = [column for column in columns if column is not None]
+    return np.column_stack(known) if known else None

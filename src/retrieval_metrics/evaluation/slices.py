@@ -103,7 +103,7 @@ def slices(
     def of(chosen: list[int]) -> Scores:
         at = np.array(chosen)
         among = scores.positions[at]
-        return scores.of(at, count(origin.judged, origin.run, among, scores.rules, among=among))
+        return scores.of(at, count(origin.judged, origin.run, scores.rules, kept=among, among=among))
 
     unlabelled = len(scores.queries) - sum(map(len, rows.values()))
     return Slices({label: of(chosen) for label, chosen in rows.items()}, unlabelled, make)

@@ -48,7 +48,7 @@ def judge_by_id(qrels: Qrels, run: RunMapping, ties: str = "docid", lengths: Len
         ValueError: If a score is NaN or infinite.
     """
     finder = _Finder(qrels, ties)
-    n_retrieved = np.zeros(len(qrels), dtype=np.int64)
+    n_retrieved = [0] * len(qrels)
     id_types: set[type] = set()
     rankings: Mapping[Any, Any] = run
     for index, query in enumerate(qrels.queries):
@@ -68,7 +68,7 @@ def judge_by_id(qrels: Qrels, run: RunMapping, ties: str = "docid", lengths: Len
                 finder.ranked(index, ranked)
     run_kind = id_kind(id_types - {NoId}, "document ids in the run")
     same_kind(qrels.document_kind, "document ids in the qrels", run_kind, "those in the run")
-    return JudgedRun(qrels, finder.items(), n_retrieved, finder.repeats(), lengths=lengths)
+    return JudgedRun(qrels, finder.items(), np.array(n_retrieved), finder.repeats(), lengths=lengths)
 
 
 class NoId:
@@ -107,6 +107,7 @@ class _Finder:
 
     def __init__(self, qrels: Qrels, ties: str) -> None:
         self.qrels = qrels
+        self.documents, self.bounds = qrels.documents, qrels.bounds
         self.ties = ties
         self.found: list[int] = []
         self.above: list[int] = []
@@ -115,13 +116,9 @@ class _Finder:
 
     def scored(self, index: int, ranking: Mapping[Any, float]) -> None:
         """Rank the judged documents of a query by score descending, then document id descending."""
-        start, end = self.qrels.bounds[index], self.qrels.bounds[index + 1]
+        start, end = self.bounds[index], self.bounds[index + 1]
         get = ranking.get
-        hits = [
-            (at, score)
-            for at, document in enumerate(self.qrels.documents[start:end], start)
-            if (score := get(document)) is not None
-        ]
+        hits = [(at, score) for at in range(start, end) if (score := get(self.documents[at])) is not None]
         scores = list(ranking.values()) if hits else ranking.values()
         try:
             # One pass in C that meets every score: a sum is finite only if all of them are.
@@ -130,16 +127,13 @@ class _Finder:
             sound = False
         if not sound:
             _find_bad_score(ranking, self.qrels.queries[index])
-        if isinstance(scores, list):
-            scores.sort()  # one pass where the run is stored best first, and in place: a copy would cost as much again
-            if max(scores[-1], -scores[0]) > EXACT:
-                scores = list(map(float, scores))
-                hits = [(at, float(score)) for at, score in hits]
-            self._place(hits, scores, ranking)
-
-    def _place(self, hits: list[tuple[int, float]], scores: Sequence[float], ranking: Mapping[Any, float]) -> None:
-        n = len(scores)
-        tied: dict[int, float] = {}
+        if not isinstance(scores, list):
+            return
+        scores.sort()  # one pass where the run is stored best first, and in place: a copy would cost as much again
+        if scores[-1] > EXACT or scores[0] < -EXACT:
+            scores = list(map(float, scores))
+            hits = [(at, float(score)) for at, score in hits]
+        n, tied = len(scores), {}
         for at, score in hits:
             right = bisect_right(scores, score)
             if right > 1 and scores[right - 2] == score:

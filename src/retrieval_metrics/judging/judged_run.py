@@ -116,7 +116,8 @@ class JudgedRun:
 
     def tied_queries(self) -> IntArray:
         """Return the queries in which a judged document has the score of another document, ascending."""
-        return np.unique(self.items.query[self.items.tied > 1])
+        tied = self.items.tied > 1
+        return np.unique(self.items.query[tied]) if tied.any() else self.items.query[:0]
 
     def with_items(self, items: Items) -> JudgedRun:
         """Return the judged run with the judged documents at other ranks."""

@@ -50,25 +50,30 @@ class Counts(TypedDict):
 
 
 def count(
-    judged: JudgedRun, run: Mapping[Any, Any], kept: IntArray, rules: Rules, among: IntArray | None = None
+    judged: JudgedRun,
+    run: Mapping[Any, Any],
+    rules: Rules,
+    kept: IntArray | None = None,
+    among: IntArray | None = None,
 ) -> Counts:
     """Count what was met.
 
     Args:
         judged: The judged run.
         run: The run it was judged from.
-        kept: Positions of the queries that the rules keep in the result.
         rules: The rules.
+        kept: Positions of the queries that the rules keep in the result; None if they keep all.
         among: Positions of the judged queries that are looked at; None looks at all, and at the rest of the run too.
             What is known of the whole run alone, `unplaced` and `ambiguous`, is then 0.
     """
-    looked_at = np.arange(judged.n_queries) if among is None else among
+    looked_at: slice | IntArray = slice(None) if among is None else among
     undefined = judged.n_relevant() == 0
+    enters = enters_means(~(undefined if kept is None else undefined[kept]), rules)
     tied = judged.tied_queries()
     unjudged = len(run) - sum(map(run.__contains__, judged.qrels.queries)) if among is None else 0
     return Counts(
-        queries=len(looked_at),
-        scored=int(np.count_nonzero(enters_means(~undefined[kept], rules))),
+        queries=judged.n_queries if among is None else len(among),
+        scored=int(np.count_nonzero(enters)),
         missing=int(np.count_nonzero(judged.n_retrieved[looked_at] == 0)),
         failed=len(failed_queries(judged, run, among)),
         unjudged_queries=unjudged,

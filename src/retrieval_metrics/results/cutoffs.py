@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.definition.metric import Metric, as_metric
 from retrieval_metrics.scoring.score import score
@@ -32,7 +30,7 @@ def over_cutoffs(scores: Scores, metric: str | Metric, cutoffs: Sequence[int] | 
     means = {}
     for k in ks:
         values = score(judged, Metric(chosen.name, k, chosen.parameters), scores.rules).values[scores.positions]
-        means[k] = Sums.of(values[~np.isnan(values)]).mean
+        means[k] = Sums.of_defined(values).mean
     return means
 
 

@@ -93,7 +93,7 @@ class Scores:
             return self.residuals.get(metric)
         if column == "ideal":
             return self._ideal(metric) if self.ideals is None else self.ideals.get(metric)
-        at = self.metrics.index(metric)
+        at = self._at[metric]
         if column == "value":
             return self.values[:, at]
         if self.lowest is None or self.highest is None:
@@ -109,10 +109,15 @@ class Scores:
 
     def sums(self, column: Column, metric: Metric) -> Sums | None:
         """Return the sums over the queries of one column, or None if it is not known."""
-        if (column, metric) not in self._sums:
+        known = self._sums
+        if (column, metric) not in known:
             values = self.column(column, metric)
-            self._sums[column, metric] = None if values is None else Sums.of(values[~np.isnan(values)])
-        return self._sums[column, metric]
+            known[column, metric] = None if values is None else Sums.of_defined(values)
+        return known[column, metric]
+
+    @cached_property
+    def _at(self) -> dict[Metric, int]:
+        return {metric: at for at, metric in enumerate(self.metrics)}
 
     @cached_property
     def _sums(self) -> dict[tuple[Column, Metric], Sums | None]:

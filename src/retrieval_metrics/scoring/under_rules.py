@@ -51,12 +51,14 @@ def refuse(judged: JudgedRun, rules: Rules) -> None:
 
 def refusals(judged: JudgedRun, rules: Rules) -> dict[str, tuple[BoolArray, str]]:
     """Return for each rule that refuses something which queries it refuses, and why."""
-    met = {
-        "repeats": (judged.n_repeated > 0, "the ranking of query {query} holds a document twice"),
-        "no_relevant": (judged.n_relevant() == 0, "query {query} has no relevant document"),
-        "empty": (judged.n_retrieved == 0, "nothing was retrieved for query {query}"),
-    }
-    return {rule: found for rule, found in met.items() if getattr(rules, rule) == "error"}
+    found: dict[str, tuple[BoolArray, str]] = {}
+    if rules.repeats == "error":
+        found["repeats"] = judged.n_repeated > 0, "the ranking of query {query} holds a document twice"
+    if rules.no_relevant == "error":
+        found["no_relevant"] = judged.n_relevant() == 0, "query {query} has no relevant document"
+    if rules.empty == "error":
+        found["empty"] = judged.n_retrieved == 0, "nothing was retrieved for query {query}"
+    return found
 
 
 def fractions(truth: Qrels) -> BoolArray:

@@ -46,8 +46,16 @@ class Sums:
             Sums(count=3, total=2.0, total_of_squares=1.5, smallest=0.5, largest=1.0)
         """
         numbers = values.tolist()
-        smallest, largest = min(numbers, default=math.nan), max(numbers, default=math.nan)
-        return cls(len(numbers), math.fsum(numbers), math.fsum((values * values).tolist()), smallest, largest)
+        if not numbers:
+            return cls(0, 0.0, 0.0, math.nan, math.nan)
+        squares = (values * values).tolist()
+        return cls(len(numbers), math.fsum(numbers), math.fsum(squares), min(numbers), max(numbers))
+
+    @classmethod
+    def of_defined(cls, values: FloatArray) -> Sums:
+        """Return the sums of the values that are not NaN."""
+        undefined = np.isnan(values)
+        return cls.of(values[~undefined] if undefined.any() else values)
 
     @classmethod
     def of_nothing(cls) -> Sums:
