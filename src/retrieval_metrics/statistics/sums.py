@@ -54,8 +54,8 @@ class Sums:
     @classmethod
     def of_defined(cls, values: FloatArray) -> Sums:
         """Return the sums of the values that are not NaN."""
-        undefined = np.isnan(values)
-        return cls.of(values[~undefined] if undefined.any() else values)
+        every = cls.of(values)
+        return cls.of(values[~np.isnan(values)]) if math.isnan(every.total) else every
 
     @classmethod
     def of_nothing(cls) -> Sums:
