@@ -1,9 +1,13 @@
 import os
 import re
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from browsing import Browser
 
 # Hosts that report home are told not to before anything imports them.
 os.environ.update(
@@ -36,3 +40,13 @@ def shared_data() -> Path:
     if not folder:
         pytest.skip("RETRIEVAL_METRICS_DATA names no folder with the public test collections")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    programs = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
+    if not all(programs):
+        pytest.skip("chromium and chromedriver are not installed")
+    started = Browser(*map(str, programs))
+    yield started
+    started.close()

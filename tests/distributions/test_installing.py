@@ -88,7 +88,7 @@ def python(request: pytest.FixtureRequest) -> str:
 def test_all_its_names_are_there(built: Path, tmp_path: Path, name: str, ending: str, python: str) -> None:
     # The core beside an integration is the one of this repository, whatever a registry holds under its name.
     interpreter = install(tmp_path, python, [file_of(built, each, ending) for each in dict.fromkeys([CORE, name])])
-    command = [interpreter, "-I", "-W", "ignore", "-c", EVERY_NAME, MODULES[name]]
+    command: list[str | Path] = [interpreter, "-I", "-W", "ignore", "-c", EVERY_NAME, MODULES[name]]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     where, names = done.stdout.splitlines()[-1].rsplit(maxsplit=1)
@@ -103,7 +103,7 @@ def test_the_core_computes_and_its_command_answers(built: Path, tmp_path: Path, 
     assert printed == "{'mrr': 0.5, 'recall@2': 0.5}\n"
     (tmp_path / "a.qrels").write_text("q1 0 d1 1\n")
     (tmp_path / "a.run").write_text("q1 Q0 d2 1 2.0 x\nq1 Q0 d1 2 1.0 x\n")
-    command = [interpreter.with_name("retrieval-metrics"), "evaluate", "a.qrels", "a.run", "-m", "mrr"]
+    command: list[str | Path] = [interpreter.with_name("retrieval-metrics"), "evaluate", "a.qrels", "a.run", "-m", "mrr"]
     printed = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
     assert re.search(r"^mrr +0\.5000 ", printed, flags=re.MULTILINE)
 
@@ -115,6 +115,6 @@ def test_pytest_finds_the_plug_in(built: Path, tmp_path: Path, python: str) -> N
     (tmp_path / "test_it.py").write_text(
         "def test_it(retrieval_check):\n    retrieval_check({'q': ['d']}, {'q': ['d']}, {'mrr': 1.0})\n"
     )
-    command = [interpreter, "-m", "pytest", "-q", tmp_path / "test_it.py"]
+    command: list[str | Path] = [interpreter, "-m", "pytest", "-q", tmp_path / "test_it.py"]
     done = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, text=True)
     assert "1 passed" in done.stdout, done.stdout + done.stderr
