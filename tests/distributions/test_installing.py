@@ -103,7 +103,8 @@ def test_the_core_computes_and_its_command_answers(built: Path, tmp_path: Path, 
     assert printed == "{'mrr': 0.5, 'recall@2': 0.5}\n"
     (tmp_path / "a.qrels").write_text("q1 0 d1 1\n")
     (tmp_path / "a.run").write_text("q1 Q0 d2 1 2.0 x\nq1 Q0 d1 2 1.0 x\n")
-    command: list[str | Path] = [interpreter.with_name("retrieval-metrics"), "evaluate", "a.qrels", "a.run", "-m", "mrr"]
+    program = interpreter.with_name("retrieval-metrics")
+    command: list[str | Path] = [program, "evaluate", "a.qrels", "a.run", "-m", "mrr"]
     printed = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
     assert re.search(r"^mrr +0\.5000 ", printed, flags=re.MULTILINE)
 
