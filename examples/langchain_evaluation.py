@@ -1,7 +1,7 @@
 # /// script
 # requires-python = ">=3.11"
 # dependencies = [
-#   "retrieval-metrics",
+#   "retrieval-metrics[plot]",
 #   "langchain-retrieval-metrics",
 #   "bm25s>=0.2.14",
 #   "scikit-learn>=1.4",

@@ -1,8 +1,13 @@
 import os
+import re
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from browsing import Browser
 
 # Hosts that report home are told not to before anything imports them.
 os.environ.update(
@@ -15,8 +20,18 @@ os.environ.update(
     ANONYMIZED_TELEMETRY="false",
 )
 
-settings.register_profile("suite", deadline=None)
+# What a contribution is held to must not depend on luck: the same examples every time. New ones are drawn with
+# `--hypothesis-profile=fresh`, once a week by the scheduled workflow.
+settings.register_profile("suite", deadline=None, derandomize=True)
+settings.register_profile("fresh", deadline=None, print_blob=True)
 settings.load_profile("suite")
+
+
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if re.search(r"\bray\b", item.nodeid, re.IGNORECASE):  # starting Ray takes half a minute, so it is done once
+            item.add_marker(pytest.mark.xdist_group("ray"))
 
 
 @pytest.fixture(scope="session")
@@ -25,3 +40,13 @@ def shared_data() -> Path:
     if not folder:
         pytest.skip("RETRIEVAL_METRICS_DATA names no folder with the public test collections")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    programs = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
+    if not all(programs):
+        pytest.skip("chromium and chromedriver are not installed")
+    started = Browser(*map(str, programs))
+    yield started
+    started.close()

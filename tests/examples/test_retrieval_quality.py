@@ -12,9 +12,17 @@ EXAMPLE = ROOT / "examples" / "test_retrieval_quality.py"
 
 
 def build(**environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pytest", "-q", "--retrieval-show=2", "-p", "no:cacheprovider", str(EXAMPLE)]
-    # Not the arguments of the suite that runs this test.
-    environment = {**os.environ, "PYTEST_ADDOPTS": "", "DEGRADED": "", **environment}
+    options = ["-q", "--retrieval-show=2", "-p", "no:cacheprovider", "-p", "xdist", "--numprocesses=0"]
+    # Not the arguments of the suite that runs this test, nor all the plug-ins of its environment: only what is shown.
+    environment = {
+        **os.environ,
+        "PYTEST_ADDOPTS": "",
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "PYTEST_PLUGINS": "pytest_retrieval_metrics.plugin",
+        "DEGRADED": "",
+        **environment,
+    }
+    command = [sys.executable, "-m", "pytest", *options, str(EXAMPLE)]
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=300)
 
 

@@ -20,10 +20,10 @@ def test_a_length_is_the_number_of_characters_that_are_no_white_space(text: str,
         assert Source(text).length(start, end) == sum(not letter.isspace() for letter in text[start:end])
 
 
-@given(text=texts, start=st.integers(0, 30), end=st.integers(0, 30), previous=st.integers(0, 30))
-def test_what_is_found_reads_the_same_but_for_white_space(text: str, start: int, end: int, previous: int) -> None:
+@given(text=texts, start=st.integers(0, 30), end=st.integers(0, 30), length=st.integers(0, 30))
+def test_what_is_found_reads_the_same_but_for_white_space(text: str, start: int, end: int, length: int) -> None:
     piece = text[start:end]
-    place = Source(text).find(piece, previous=(start - 1, previous))
+    place = Source(text).find(piece, previous=(start - 1, start - 1 + length))
     if not piece.strip():
         assert place is None
         return
@@ -31,7 +31,25 @@ def test_what_is_found_reads_the_same_but_for_white_space(text: str, start: int,
     assert "".join(text[place.start : place.end].split()) == "".join(piece.split())
     assert not text[place.start].isspace()
     assert not text[place.end - 1].isspace()
-    assert place.start >= start
+    assert place.start >= (start if length else start - 1)  # it may begin where an empty piece stands
+
+
+@given(
+    text=st.text("ab", min_size=1, max_size=12),
+    piece=st.text("ab", min_size=1, max_size=3),
+    previous=st.lists(st.integers(0, 12), min_size=2, max_size=2).map(sorted),
+)
+def test_of_several_places_the_nearest_to_the_end_of_the_piece_before_is_taken(
+    text: str, piece: str, previous: list[int]
+) -> None:
+    start, end = min(previous[0], len(text)), min(previous[1], len(text))
+    places = [at for at in range(len(text)) if text.startswith(piece, at) and (at > start or at >= end)]
+    place = Source(text).find(piece, (start, end))
+    if not places:
+        assert place is None
+        return
+    nearest = min(places, key=lambda at: (abs(at - end), at < end))
+    assert place == (nearest, nearest + len(piece), len(places) > 1)
 
 
 @given(size=st.integers(2, 12), overlap=st.integers(0, 1))

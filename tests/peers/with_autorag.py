@@ -1,6 +1,6 @@
 # /// script
 # requires-python = ">=3.11"
-# dependencies = ["retrieval-metrics", "AutoRAG>=0.3.27"]
+# dependencies = ["retrieval-metrics", "AutoRAG==0.3.27"]
 #
 # [tool.uv.sources]
 # retrieval-metrics = { path = "../..", editable = true }

@@ -65,13 +65,14 @@ class Source:
 
         Args:
             text: The text.
-            previous: Start and end of the piece before it. Of several places after its start, the one nearest to its
-                end is returned, because pieces follow each other or overlap a little.
+            previous: Start and end of the piece before it, which may be empty. Of several places after its start, or at
+                its end, the one nearest to its end is returned, because pieces follow each other or overlap a little.
         """
         wanted = "".join(text.split())
         if not wanted:
             return None
-        lowest, end = (int(at) for at in np.searchsorted(self._offsets, [previous[0] + 1, previous[1]]))
+        behind_start, end = (int(at) for at in np.searchsorted(self._offsets, [previous[0] + 1, previous[1]]))
+        lowest = min(behind_start, end)  # behind an empty piece is where it stands
         ahead = self._compact.find(wanted, end)
         behind = self._compact.rfind(wanted, lowest, max(end - 1 + len(wanted), 0))
         if ahead < 0 and behind < 0:

@@ -319,6 +319,9 @@ def test_every_parameter_and_name_has_a_baseline_of_its_own(builds: Builds) -> N
 def test_workers_of_xdist_write_compare_and_hand_over_what_they_found(builds: Builds) -> None:
     builds.write(PARAMETRISED)
     builds.monkeypatch.setenv("LOST", "0")
+    # Each of the processes would load every plug-in of the environment, some of which take seconds.
+    builds.monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    builds.monkeypatch.setenv("PYTEST_PLUGINS", "xdist,pytest_retrieval_metrics.plugin")
     run = builds.pytester.runpytest_subprocess
     run("-n", "2", "--retrieval-update").assert_outcomes(passed=4)
     assert len(list((builds.pytester.path / WORDS.parent).iterdir())) == 5

@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 ON_A_CLUSTER = """
 from ray.cluster_utils import Cluster
 from ray_retrieval_metrics import evaluate_dataset, start, to_evaluation
@@ -24,6 +26,7 @@ finally:
 """
 
 
+@pytest.mark.slow  # three processes of Ray, each with workers of its own, start for it
 def test_an_address_joins_a_cluster() -> None:
     environment = {**os.environ, "RAY_DATA_DISABLE_PROGRESS_BARS": "1"}
     command = [sys.executable, "-c", ON_A_CLUSTER]

@@ -206,7 +206,7 @@ def table(**columns: Any) -> Any:
         ({"score": ["2", "high"]}, "has 'high' as score, which is no finite number: .*'doc_id': 'd2'"),
         ({"score": pa.array([1, 2], pa.timestamp("s"))}, r"column 'score' of the run must hold numbers, not timestamp"),
     ],
-    ids=str,
+    ids=["no query", "fractions as ids", "truths as ids", "words as scores", "times as scores"],
 )
 def test_a_row_that_cannot_be_read_is_named(columns: dict[str, Any], message: str) -> None:
     with pytest.raises(Exception, match=message):
@@ -228,7 +228,7 @@ def test_an_id_beyond_64_bits_is_refused() -> None:
         {"query_id": pa.array(["q1", "q1"], pa.large_string()), "score": [2**60 + 1, 1]},
         {"doc_id": pa.array([b"d1", b"d2"]), "score": [Decimal("2.5"), Decimal(1)]},
     ],
-    ids=str,
+    ids=["a dictionary", "large strings", "bytes and decimals"],
 )
 def test_columns_may_be_of_any_type_that_holds_ids_and_numbers(columns: dict[str, Any]) -> None:
     results = evaluate_dataset({"q1": ["d2"]}, table(**columns), "mrr", partitions=1)

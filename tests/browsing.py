@@ -1,0 +1,61 @@
+"""A headless Chromium that says what a page asked for, what went wrong in it, and how wide it became."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+QUIET = (
+    *("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars"),
+    *("--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"),
+)
+
+
+class Look(NamedTuple):
+    """How a reader holds a page: a phone or a screen, by day or by night."""
+
+    width: int
+    scheme: str
+
+
+LOOKS = tuple(Look(width, scheme) for width in (390, 1400) for scheme in ("light", "dark"))
+
+
+class Browser:
+    def __init__(self, program: str, driver: str) -> None:
+        from selenium import webdriver  # noqa: PLC0415  (most runs of the tests open no browser)
+
+        options = webdriver.ChromeOptions()
+        options.binary_location = program
+        for argument in QUIET:
+            options.add_argument(argument)
+        options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
+        self.driver: Any = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+
+    def open(self, page: Path, look: Look) -> None:
+        metrics = {"width": look.width, "height": 844, "deviceScaleFactor": 1, "mobile": look.width < 800}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        features = [{"name": "prefers-color-scheme", "value": look.scheme}]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        self.requests()
+        self.errors()
+        self.driver.get(page.as_uri())
+
+    def requests(self) -> set[str]:
+        """Return the addresses asked for since the last call, without what stands in the page itself."""
+        messages = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
+        sent = [message["params"] for message in messages if message["method"] == "Network.requestWillBeSent"]
+        return {one["request"]["url"] for one in sent if not one["request"]["url"].startswith("data:")}
+
+    def errors(self) -> list[str]:
+        """Return what the console said since the last call."""
+        return [entry["message"] for entry in self.driver.get_log("browser")]
+
+    def run(self, script: str, *arguments: Any) -> Any:
+        return self.driver.execute_script(script, *arguments)
+
+    def close(self) -> None:
+        self.driver.quit()

@@ -1,0 +1,121 @@
+"""Every distribution, built and installed in an empty environment outside the repository."""
+
+import json
+import os
+import re
+import subprocess
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.examples
+
+ROOT = Path(__file__).parent.parent.parent
+FOLDERS = [ROOT, *(path.parent for path in sorted(ROOT.glob("integrations/*/pyproject.toml")))]
+SETTINGS: list[dict[str, Any]] = [tomllib.loads((folder / "pyproject.toml").read_text()) for folder in FOLDERS]
+MODULES = {each["project"]["name"]: each["tool"]["uv"]["build-backend"]["module-name"] for each in SETTINGS}
+CORE = SETTINGS[0]["project"]["name"]
+LOWEST = SETTINGS[0]["project"]["requires-python"].removeprefix(">=")
+
+EVERY_NAME = """
+import importlib, sys
+module = importlib.import_module(sys.argv[1])
+for name in module.__all__:
+    getattr(module, name)
+print(module.__path__[0], len(module.__all__))
+"""
+EVALUATE = """
+import retrieval_metrics as rm
+print(rm.evaluate({"q": ["a", "b"]}, {"q": ["x", "a"]}, ["mrr", "recall@2"]).means)
+"""
+
+
+def uv(*arguments: str | Path) -> str:
+    """Run uv outside the repository, where nothing says which Python or which environment is meant."""
+    environment = {name: value for name, value in os.environ.items() if name not in {"VIRTUAL_ENV", "UV_PYTHON"}}
+    done = subprocess.run(
+        ["uv", *arguments], cwd="/", env=environment, capture_output=True, text=True, check=False, timeout=900
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def lowest_and_newest() -> list[str]:
+    """The lowest Python that is supported, and the newest that uv finds on this machine."""
+    found = json.loads(uv("python", "list", "--only-installed", "--output-format", "json"))
+    minors = [
+        int(each["version_parts"]["minor"])
+        for each in found
+        if each["implementation"] == "cpython" and re.fullmatch(r"[\d.]+", each["version"])
+    ]
+    lowest = int(LOWEST.partition(".")[2])
+    return [f"3.{minor}" for minor in sorted({lowest, max([lowest, *minors])})]
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of every wheel, each built from the source distribution beside it."""
+    folder = tmp_path_factory.mktemp("dist")
+    uv("build", "--all-packages", "--out-dir", folder, ROOT)
+    return folder
+
+
+def file_of(folder: Path, name: str, ending: str) -> Path:
+    (file,) = folder.glob(f"{re.sub('[-_.]+', '_', name)}-*{ending}")
+    return file
+
+
+def install(folder: Path, python: str, files: Sequence[str | Path]) -> Path:
+    """Make an empty environment, install files there, and return its interpreter."""
+    uv("venv", "--python", python, folder / "environment")
+    scripts = folder / "environment" / ("Scripts" if os.name == "nt" else "bin")
+    uv("pip", "install", "--python", scripts / "python", *files)
+    return scripts / "python"
+
+
+@pytest.fixture(params=lowest_and_newest())
+def python(request: pytest.FixtureRequest) -> str:
+    version: str = request.param
+    return version
+
+
+@pytest.mark.xdist_group("distributions")
+@pytest.mark.parametrize("ending", [".whl", ".tar.gz"], ids=["wheel", "sdist"])
+@pytest.mark.parametrize("name", MODULES)
+def test_all_its_names_are_there(built: Path, tmp_path: Path, name: str, ending: str, python: str) -> None:
+    # The core beside an integration is the one of this repository, whatever a registry holds under its name.
+    interpreter = install(tmp_path, python, [file_of(built, each, ending) for each in dict.fromkeys([CORE, name])])
+    command: list[str | Path] = [interpreter, "-I", "-W", "ignore", "-c", EVERY_NAME, MODULES[name]]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    where, names = done.stdout.splitlines()[-1].rsplit(maxsplit=1)
+    assert Path(where).is_relative_to(tmp_path)
+    assert int(names) > 0
+
+
+@pytest.mark.xdist_group("distributions")
+def test_the_core_computes_and_its_command_answers(built: Path, tmp_path: Path, python: str) -> None:
+    interpreter = install(tmp_path, python, [f"{file_of(built, CORE, '.whl')}[cli]"])
+    printed = subprocess.run([interpreter, "-I", "-c", EVALUATE], check=True, capture_output=True, text=True).stdout
+    assert printed == "{'mrr': 0.5, 'recall@2': 0.5}\n"
+    (tmp_path / "a.qrels").write_text("q1 0 d1 1\n")
+    (tmp_path / "a.run").write_text("q1 Q0 d2 1 2.0 x\nq1 Q0 d1 2 1.0 x\n")
+    program = interpreter.with_name("retrieval-metrics")
+    command: list[str | Path] = [program, "evaluate", "a.qrels", "a.run", "-m", "mrr"]
+    printed = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    assert re.search(r"^mrr +0\.5000 ", printed, flags=re.MULTILINE)
+
+
+@pytest.mark.xdist_group("distributions")
+def test_pytest_finds_the_plug_in(built: Path, tmp_path: Path, python: str) -> None:
+    files = [file_of(built, name, ".whl") for name in (CORE, "pytest-retrieval-metrics")]
+    interpreter = install(tmp_path, python, files)
+    (tmp_path / "test_it.py").write_text(
+        "def test_it(retrieval_check):\n    retrieval_check({'q': ['d']}, {'q': ['d']}, {'mrr': 1.0})\n"
+    )
+    command: list[str | Path] = [interpreter, "-m", "pytest", "-q", tmp_path / "test_it.py"]
+    done = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, text=True)
+    assert "1 passed" in done.stdout, done.stdout + done.stderr
