@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 
 import retrieval_metrics as rm
+from retrieval_metrics.evaluation.scored_run import scored_run
+from retrieval_metrics.scoring.rules import STANDARD
 
 QRELS = {"q1": {"a": 2, "b": 1}, "q2": ["c"]}
 RUN = {"q1": ["b", "a"], "q2": ["x", "c"]}
@@ -94,3 +96,20 @@ def test_without_pandas_the_error_holds_the_command(result: rm.Evaluation, monke
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r"pip install 'retrieval-metrics\[pandas\]'"):
         result.to_pandas()
+
+
+def test_values_cannot_be_written_to() -> None:
+    result = rm.evaluate({"q": ["a"]}, {"q": ["a"]}, "mrr", ties="expected")
+    for array in (result.values, result.scores.lowest, result.scores.highest):  # noqa: PD011  (not of a DataFrame)
+        assert array is not None
+        with pytest.raises(ValueError, match="read-only"):
+            array[0, 0] = 0.5
+    assert result.means["mrr"] == 1
+
+
+def test_the_largest_grade_of_the_whole_is_not_written_into_the_judgments_of_a_part() -> None:
+    truth = rm.Qrels({"q": {"a": 2}})
+    metric = rm.Metric.parse("rbp(p=0.5)")
+    scores = scored_run(truth, {"q": ["a"]}, [metric], STANDARD, scale=8.0)
+    assert scores.per_query["rbp(p=0.5)"]["q"] == 0.5 * 2 / 8
+    assert truth.largest_grade == 2

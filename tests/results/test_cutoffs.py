@@ -41,3 +41,10 @@ def test_what_takes_no_cut_off_is_refused() -> None:
         result.over_cutoffs("r_precision")
     with pytest.raises(ValueError, match="a cut-off must be a positive integer, got 0"):
         result.over_cutoffs("ndcg", [0])
+
+
+def test_over_cut_offs_ties_are_treated_as_in_the_means() -> None:
+    truth, run = {"q1": ["a"], "q2": ["a"]}, {"q1": {"a": 1.0, "x": 1.0}, "q2": {"a": 2.0, "x": 1.0}}
+    result = rm.evaluate(truth, run, "mrr@10", ties="expected")
+    assert result.means["mrr@10"] == 0.875  # ((1 + 1/2) / 2 + 1) / 2
+    assert result.over_cutoffs("mrr", [10]) == {10: 0.875}

@@ -208,6 +208,12 @@ class TestCoverageAndDensity:
             "density": 1,
         }
 
+    def test_of_alternatives_that_overlap_the_union_counts(self) -> None:
+        # A[1:2] with A[1:3] needs 2 characters, with A[2:4] it needs 3; A[2:3] is one of either.
+        truth = [[Span("A", 1, 2)], [Span("A", 2, 4), Span("A", 1, 3)]]
+        ranking = [Retrieved("a", source="A", start=2, end=3)]
+        assert means(truth, ranking, ["coverage", "density"]) == {"coverage": 1 / 2, "density": 1}
+
     def test_nothing_retrieved_covers_nothing(self) -> None:
         assert means(self.TRUTH, [], ["coverage", "density"]) == {"coverage": 0, "density": 0}
 

@@ -10,6 +10,7 @@ import pytest
 import reference
 import retrieval_metrics as rm
 from retrieval_metrics.definition.metric import Metric
+from retrieval_metrics.definition.table import DEFINITIONS
 
 FLAT = [
     "hit_rate", "full_recall", "recall", "precision", "precision(norm=retrieved)", "f1", "mrr", "map",
@@ -72,6 +73,36 @@ class TestClosedForms:
             truth, scores = generated(rng, most=5)
             groups = [truth, {rng.choice(list(truth)): 1.0, "w": 3.0}]
             check(name, rng.choice([None, 1, 2, 4]), groups, groups, scores)
+
+
+NAMES = sorted(name for name, definition in DEFINITIONS.items() if not definition.needs_places)
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+@pytest.mark.parametrize("shape", ["flat", "grouped", "graded"])
+@pytest.mark.parametrize("name", NAMES)
+def test_every_metric_is_the_mean_over_all_rankings_that_the_scores_allow(name: str, shape: str) -> None:
+    rng = random.Random(9)
+    for _ in range(8):
+        grades, scores = generated(rng, most=5)
+        judgments: dict[str, Any] = {
+            "flat": [document for document, grade in grades.items() if grade > 0],
+            "graded": grades,
+            "grouped": [grades, {rng.choice(list(grades)): 1.0, "w": 3.0}],
+        }
+        truth = {"q": judgments[shape], "best": {"w": 4.0}}
+        metric = Metric(name, rng.choice([None, 1, 3]) if DEFINITIONS[name].takes_cutoff else None)
+        every = [
+            rm.evaluate(truth, {"q": ranking, "best": ["w"]}, metric).per_query[str(metric)]["q"]
+            for ranking in orders(scores)
+        ]
+        run: dict[str, Any] = {"q": scores, "best": ["w"]}
+        result = rm.evaluate(truth, run, metric, ties="expected")
+        assert result.per_query[str(metric)]["q"] == pytest.approx(math.fsum(every) / len(every), abs=1e-12)
+        assert result.scores.lowest is not None
+        assert result.scores.highest is not None
+        assert result.scores.lowest[0, 0] == pytest.approx(min(every), abs=1e-12)
+        assert result.scores.highest[0, 0] == pytest.approx(max(every), abs=1e-12)
 
 
 def test_a_large_block_has_a_closed_form_too() -> None:
