@@ -12,7 +12,6 @@ Evaluate whole runs with `evaluate`, several systems with `compare`, one ranking
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics import metrics
-from retrieval_metrics.auditing.audit import Audit, audit
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
 from retrieval_metrics.evaluation.evaluate import evaluate
@@ -42,6 +41,7 @@ from retrieval_metrics.metrics.reciprocal_rank import reciprocal_rank
 from retrieval_metrics.scoring.rules import Rules
 
 if TYPE_CHECKING:
+    from retrieval_metrics.auditing.audit import Audit, audit
     from retrieval_metrics.comparing.compare import compare
     from retrieval_metrics.comparing.comparison import Comparison
     from retrieval_metrics.evaluation.merge import merge
@@ -121,6 +121,8 @@ __all__ = [
 
 # Names that are imported when they are first used, because not everybody reads files, compares or reranks.
 _LAZY = {
+    "Audit": "auditing.audit",
+    "audit": "auditing.audit",
     "Comparison": "comparing.comparison",
     "MMRSweep": "reranking.sweep",
     "Matches": "rechunking.match",
