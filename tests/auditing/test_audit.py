@@ -177,7 +177,7 @@ class TestLints:
     def test_repeated_queries_by_their_texts_or_by_ids_that_are_texts(self) -> None:
         qrels, run = {"1": ["a", "b"], "2": ["a"]}, {"1": ["a"], "2": ["a"]}
         (lint,) = rm.audit(qrels, run, "map", queries={"1": "What is it?", "2": " what  is IT"}).lints
-        assert lint == "1 of 2 queries repeat another, as '2' does '1': they count as often as they stand there"
+        assert lint == "1 of 2 queries repeat another, as '2' does '1': a question that is repeated counts each time"
         assert not rm.audit(qrels, run, "map").lints
         (lint,) = rm.audit({"Why?": ["a", "b"], "why": ["a"]}, {"why": ["a"]}, "map").lints
         assert "as 'why' does 'Why?'" in lint

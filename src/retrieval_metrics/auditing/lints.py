@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.metrics import judged as judged_share
+from retrieval_metrics.definition.metric import Metric
+from retrieval_metrics.scoring.rules import STANDARD
+from retrieval_metrics.scoring.score import score
+from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -14,6 +17,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.judging.judged_run import JudgedRun
 
 TOP = 10
+JUDGED = Metric("judged", TOP)
 
 
 def lint(judged: JudgedRun, corpus: Collection[Any] | None, queries: Mapping[Any, str] | None) -> list[str]:
@@ -80,18 +84,17 @@ def _repeated_queries(judged: JudgedRun, queries: Mapping[Any, str] | None) -> s
         return ""
     one, other = repeated[0]
     return (
-        f"{len(repeated)} of {len(judged.qrels)} queries repeat another, as {other!r} does {one!r}: they count as "
-        "often as they stand there"
+        f"{len(repeated)} of {len(judged.qrels)} queries repeat another, as {other!r} does {one!r}: a question that "
+        "is repeated counts each time"
     )
 
 
 def _judged_share(judged: JudgedRun) -> str:
-    shares = judged_share.score(judged, k=TOP)
-    shares = shares[~np.isnan(shares)]
-    if not len(shares) or shares.mean() == 1:
+    share = Sums.of_defined(score(judged, JUDGED, STANDARD).values)
+    if not share.count or share.mean == 1:
         return ""
     return (
-        f"{shares.mean():.0%} of the first {TOP} retrieved documents are judged; the others count as not relevant, "
+        f"{share.mean:.0%} of the first {TOP} retrieved documents are judged; the others count as not relevant, "
         "whether they are or not"
     )
 
