@@ -9,7 +9,7 @@ Evaluate whole runs with `evaluate`, several systems with `compare`, one ranking
 `reciprocal_rank` and their siblings.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from retrieval_metrics import metrics
 from retrieval_metrics.checks import RetrievalWarning
@@ -18,12 +18,11 @@ from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.inputs.pieces import Metadata, Quote, Span, Text
 from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.inputs.questions import EvaluationSet
 from retrieval_metrics.inputs.retrieve import RetrievedRun, aretrieve, retrieve
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.judging.matching.budget import Budget
-from retrieval_metrics.judging.matching.matching import Matching
+from retrieval_metrics.lazy import lazy
 from retrieval_metrics.metrics.average_precision import average_precision
 from retrieval_metrics.metrics.bpref import bpref
 from retrieval_metrics.metrics.dcg import dcg
@@ -48,7 +47,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.files.reading import read_qrels, read_run
     from retrieval_metrics.files.texts import read_corpus, read_queries
     from retrieval_metrics.files.writing import write_qrels, write_run
+    from retrieval_metrics.inputs.questions import EvaluationSet
     from retrieval_metrics.inputs.sources import locate
+    from retrieval_metrics.judging.matching.matching import Matching
     from retrieval_metrics.rechunking.match import Matches, match
     from retrieval_metrics.rechunking.relabel import Relabelling, relabel
     from retrieval_metrics.reranking.batch import mmr_batch
@@ -121,6 +122,8 @@ __all__ = [
 
 # Names that are imported when they are first used, because not everybody reads files, compares or reranks.
 _LAZY = {
+    "Matching": "judging.matching.matching",
+    "EvaluationSet": "inputs.questions",
     "Audit": "auditing.audit",
     "audit": "auditing.audit",
     "Comparison": "comparing.comparison",
@@ -149,14 +152,7 @@ _LAZY = {
 
 
 if not TYPE_CHECKING:  # a type checker knows the names from above, and finds those that are wrong
-
-    def __getattr__(name: str) -> Any:
-        if name not in _LAZY:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from importlib import import_module  # noqa: PLC0415  (only where something is lazy)
-
-        value = globals()[name] = getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
-        return value
+    __getattr__ = lazy(__name__, _LAZY)
 
 
 def __dir__() -> list[str]:

@@ -28,7 +28,7 @@ class OverOrders(NamedTuple):
     highest: FloatArray
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Parameter:
     """One parameter of a metric.
 
@@ -52,7 +52,7 @@ def _never(**_: Any) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Definition:
     """One metric: everything that is known about it.
 

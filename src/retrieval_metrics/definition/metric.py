@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 DEFAULT_METRICS = ("hit_rate@5", "full_recall@5", "recall@10", "precision@5", "mrr@10", "map", "ndcg@10")
 """What is computed when nothing is asked for."""
 
-_NAME = re.compile(r"\s*(?P<name>[^@()\s]+)\s*(?:\((?P<parameters>[^()]*)\))?\s*(?:@\s*(?P<k>.*?))?\s*", re.DOTALL)
-_PEER_CUTOFF = re.compile(r"(?P<name>.+?)(?:_at_|_cut_|_cut\.|_|\.)(?P<k>\d+)")
+_NAME = r"\s*(?P<name>[^@()\s]+)\s*(?:\((?P<parameters>[^()]*)\))?\s*(?:@\s*(?P<k>(?s:.*?)))?\s*"
+_PEER_CUTOFF = r"(?P<name>.+?)(?:_at_|_cut_|_cut\.|_|\.)(?P<k>\d+)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class Metric:
 
 @lru_cache(maxsize=1024)
 def _parse(text: str) -> Metric:
-    match = _NAME.fullmatch(text)
+    match = re.fullmatch(_NAME, text)
     if match is None:
         raise ValueError(f"{text!r} is no metric name; write name@k or name(parameter=value)@k, for example 'ndcg@10'")
     name, k = match["name"], match["k"]
@@ -131,7 +131,7 @@ def _read_cutoff(text: str, k: str) -> int | Budget:
 
 def _peer_spelling(name: str) -> tuple[str, str] | None:
     """Return name and cut-off of `ndcg_cut_10`, `P_10`, `ndcg_at_10`; None if the name is one as it stands."""
-    match = _PEER_CUTOFF.fullmatch(name)
+    match = re.fullmatch(_PEER_CUTOFF, name)
     if match is None or _key(name) in NAME_OF or _key(match["name"]) not in NAME_OF:
         return None
     return match["name"], match["k"]

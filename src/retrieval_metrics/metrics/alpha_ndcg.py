@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from heapq import heapify, heappop, heapreplace
 from itertools import pairwise
 from math import fsum
 from typing import TYPE_CHECKING, Any
@@ -96,6 +95,8 @@ def _memberships(qrels: Qrels, rel: float | None) -> Iterator[list[list[int]]]:
 
 def _greedy_gains(groups: list[list[int]], k: int | None, alpha: float) -> list[float]:
     """Return the gain of the document that gains most, then of the one that gains most after it, and so on."""
+    from heapq import heapify, heappop, heapreplace  # noqa: PLC0415  (costs as much to import as ten metrics)
+
     satisfied: dict[int, int] = {}
     gains: list[float] = []
     # What a document gains only ever falls, so the best is found once the top of the heap is up to date.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.types import IntArray, QueryId
 
-_BUDGET = re.compile(r"(\d+)\s*(char|chars|characters|token|tokens)", re.ASCII)
+_BUDGET = r"(?a:(\d+)\s*)(char|chars|characters|token|tokens)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Budget:
     @classmethod
     def parse(cls, text: str) -> Budget | None:
         """Return the budget that a text such as `2000chars` or `800tokens` means; None if it means none."""
-        match = _BUDGET.fullmatch(text.strip())
+        match = re.fullmatch(_BUDGET, text.strip())
         if match is None or not int(match[1]):
             return None
         return cls(int(match[1]), "chars" if match[2].startswith("char") else "tokens")
