@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.judging.matching.budget import Budget, Lengths
     from retrieval_metrics.judging.matching.covered import CoveredCharacters
     from retrieval_metrics.judging.rows import Additions, JudgedRanks, Repeats
-    from retrieval_metrics.types import Cut, FloatArray, IntArray
+    from retrieval_metrics.types import BoolArray, Cut, FloatArray, IntArray
 
 
 class JudgedRun:
@@ -195,6 +195,14 @@ class JudgedRun:
             self._known["needed", rel] = self.per_query(needed)
         n_relevant: FloatArray = self._known["needed", rel]
         return n_relevant
+
+    def lacking(self, rel: float | None = None) -> BoolArray | None:
+        """Return which queries have no relevant document, shape (queries,); None if all have one."""
+        if ("lacking", rel) not in self._known:
+            lacking = self.n_relevant(rel) == 0
+            self._known["lacking", rel] = lacking if lacking.any() else None
+        found: BoolArray | None = self._known["lacking", rel]
+        return found
 
     def relevant_items(self, k: Cut, rel: float | None = None) -> IntArray:
         """Return the query of each distinct relevant item among the first `k` retrieved."""

@@ -60,7 +60,8 @@ def _settled(
     values: FloatArray, judged: JudgedRun, metric: Metric, parameters: Mapping[str, Any], rules: Rules
 ) -> FloatArray:
     if metric.definition.needs_relevant:
-        values = np.where(judged.n_relevant(parameters.get("rel")) > 0, values, np.nan)
+        if (lacking := judged.lacking(parameters.get("rel"))) is not None:
+            values = np.where(lacking, np.nan, values)
         if rules.no_relevant == "zero":
             values = np.nan_to_num(values, nan=0.0)
         elif rules.no_relevant == "match":
