@@ -20,8 +20,9 @@ from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.inputs.pieces import Metadata, Quote, Span, Text
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.questions import EvaluationSet
-from retrieval_metrics.inputs.retrieve import RetrievedRun, aretrieve, retrieve
+from retrieval_metrics.inputs.retrieve import aretrieve, retrieve
 from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.judging.matching.budget import Budget
 from retrieval_metrics.judging.matching.matching import Matching

@@ -50,7 +50,13 @@ def test_it_works_inside_a_running_loop() -> None:
 @pytest.mark.parametrize("workers", [1, 4])
 def test_as_many_queries_are_under_way_as_there_are_workers(workers: int) -> None:
     together = threading.Barrier(workers, timeout=10)  # breaks, and fails the query, if fewer come together
-    run = rm.retrieve(lambda text: [text] if together.wait() >= 0 else [], QUERIES, workers=workers)
+
+    def retriever(text: str) -> list[str]:
+        if text != "text 0":  # which is asked alone
+            together.wait()
+        return [text]
+
+    run = rm.retrieve(retriever, {f"q{number}": f"text {number}" for number in range(21)}, workers=workers)
     assert not run.errors
 
 
@@ -120,7 +126,7 @@ def test_without_rich_the_error_holds_the_command(monkeypatch: pytest.MonkeyPatc
     ("arguments", "options", "error", "message"),
     [
         ((["d1"], QUERIES), {}, TypeError, "a retriever must be callable with the text of a query, got list"),
-        ((answer, ["what?"]), {}, TypeError, "queries must map query ids to texts, got list"),
+        ((answer, ["what?"]), {}, TypeError, "questions must map query ids to texts, or be an EvaluationSet, got list"),
         ((answer, QUERIES), {"workers": 0}, ValueError, "workers must be a positive integer, got 0"),
     ],
 )
