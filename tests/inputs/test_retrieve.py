@@ -125,7 +125,7 @@ def test_without_rich_the_error_holds_the_command(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "message"),
     [
-        ((["d1"], QUERIES), {}, TypeError, "a retriever must be callable with the text of a query, got list"),
+        ((["d1"], QUERIES), {}, TypeError, "a retriever must be callable with the text of a query, or .* got list"),
         ((answer, ["what?"]), {}, TypeError, "questions must map query ids to texts, or be an EvaluationSet, got list"),
         ((answer, QUERIES), {"workers": 0}, ValueError, "workers must be a positive integer, got 0"),
     ],

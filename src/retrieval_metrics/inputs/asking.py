@@ -73,7 +73,7 @@ class Asking:
             raise ValueError(f"retries must be 0 or more, got {retries!r}")
         self._raise_on_error = raise_on_error
         self._check = check
-        self._name = name
+        self.name = name
         self._sound = False
         self._threads = Threads()
         self._waiting = iter(self.texts.items())
@@ -153,7 +153,7 @@ class Asking:
         self._errors[query] = error
 
     def _of_system(self) -> str:
-        return f" of the system {self._name!r}" if self._name else ""
+        return f" of the system {self.name!r}" if self.name else ""
 
     async def _answer(self, query: QueryId, text: str) -> Any:
         """Return what the retriever answers at the first attempt that does not fail."""

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
 
 NAME = "retrieval-metrics event loop"
+SLICE = 0.1
+"""Seconds after which a waiting caller looks whether it was interrupted: on Windows nothing wakes it."""
 GRACE = 1.0
 """Seconds that an interrupted coroutine has to clean up before its caller goes on."""
 
@@ -113,9 +115,10 @@ def run_until_complete(coroutine: Coroutine[Any, Any, Result]) -> Result:
     # Handing it over copies the context of the caller, in which the task then runs.
     future = asyncio.run_coroutine_threadsafe(work(), _loops.of_this_thread())
     try:
-        return future.result()
+        while not finished.wait(SLICE):
+            continue
     except BaseException:
-        if not future.done():
-            future.cancel()
-            finished.wait(GRACE)
+        future.cancel()
+        finished.wait(GRACE)
         raise
+    return future.result()
