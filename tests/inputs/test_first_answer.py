@@ -186,6 +186,24 @@ def test_documents_of_a_host_are_read_from_a_plain_function_too() -> None:
     assert rm.retrieve(search.look_up, QUESTIONS)["text 3"] == [rm.Retrieved("d2"), rm.Retrieved("d1")]
 
 
+class Found(list[rm.Retrieved]):
+    """Items, with what they were made from, as an integration needs it that gives back its host's own types."""
+
+    def __init__(self, pages: Sequence[Page]) -> None:
+        super().__init__(items_of(pages))
+        self.pages = pages
+
+
+@pytest.mark.usefixtures("pages_host")
+def test_an_integration_may_read_the_answers_itself_and_keep_what_they_were() -> None:
+    search = Search(Page("d2"), Page("d1"))
+    found = rm.retrieve(search, QUESTIONS, read=Found)["text 3"]
+    assert found == [rm.Retrieved("d2"), rm.Retrieved("d1")]
+    assert tuple(found.pages) == search.pages
+    with pytest.raises(TypeError, match="must be a list of document ids"):
+        rm.retrieve(search, QUESTIONS, read=len)  # type: ignore[arg-type]
+
+
 @pytest.mark.usefixtures("pages_host")
 def test_500_questions_to_a_retriever_of_documents_without_ids_cost_one_call() -> None:
     search = Search(Page("d1"), Page(None))

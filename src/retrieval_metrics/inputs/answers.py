@@ -13,9 +13,8 @@ from retrieval_metrics.inputs.ranking import as_list, refuse_bad_score
 from retrieval_metrics.inputs.retrieved import Retrieved
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from retrieval_metrics.inputs.hosts import Host
     from retrieval_metrics.inputs.keys import Key, Keyed
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.types import QueryId, Ranking
@@ -23,26 +22,26 @@ if TYPE_CHECKING:
     Match: TypeAlias = str | Key | Keyed
 
 
-def as_ranking(answer: Any, query: QueryId, host: Host | None) -> Ranking:
+def as_ranking(answer: Any, query: QueryId, read: Callable[[Any], Ranking] | None) -> Ranking:
     """Return what a retriever answered as a ranking: ids, ids with scores, or items.
 
     Args:
         answer: What it returned; documents of any installed host are converted.
         query: The id of the query.
-        host: The host of the retriever; None for a plain function.
+        read: Converts it first, such as `items` of the retriever's host; None takes it as it is.
 
     Raises:
         TypeError: If it is no ranking.
         ValueError: If a score is not finite.
         ImportError: If it holds documents of a host whose integration is not installed.
     """
+    if answer is not None and read is not None:
+        answer = read(answer)
     if answer is None:
         raise TypeError(
             f"the retriever returned None for query {query!r}; does it lack a return? An empty list says that nothing "
             "was found"
         )
-    if host is not None:
-        return list(host.items(answer))
     if isinstance(answer, Mapping):
         return _scored(answer, query)
     if isinstance(answer, (list, tuple)) and answer and isinstance(answer[0], (list, tuple)):

@@ -43,6 +43,7 @@ class Asking:
         raise_on_error: bool,
         match: Match,
         check: Callable[[RunMapping], object] | None,
+        read: Callable[[Any], Ranking] | None = None,
         name: str = "",
     ) -> None:
         """Take what `retrieve` takes, and complain about it before anything is asked.
@@ -56,9 +57,11 @@ class Asking:
             raise_on_error: Whether the first failure is raised.
             match: What ids of the judgments are compared with.
             check: Called with the first answer.
+            read: Converts an answer into a ranking; None leaves that to the host.
             name: The name of the system, for messages.
         """
-        self._ask, self._host = how_to_ask(retriever)
+        self._ask, host = how_to_ask(retriever)
+        self._convert = host.items if read is None and host is not None else read
         self._asynchronous = inspect.iscoroutinefunction(self._ask) or inspect.iscoroutinefunction(
             getattr(type(self._ask), "__call__", None)  # noqa: B004  (what it is, not whether it is there)
         )
@@ -136,7 +139,7 @@ class Asking:
             self._failed(query, error)
 
     def _read(self, query: QueryId, answer: Any) -> Ranking:
-        ranking = as_ranking(answer, query, self._host)
+        ranking = as_ranking(answer, query, self._convert)
         if self._judgeable is not None:
             self._judgeable.check(ranking, query)
         if not self._sound and len(ranking):

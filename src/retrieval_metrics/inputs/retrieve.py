@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.answers import Match
     from retrieval_metrics.inputs.questions import EvaluationSet
     from retrieval_metrics.inputs.retrieved_run import RetrievedRun
-    from retrieval_metrics.types import QueryTexts, RunMapping
+    from retrieval_metrics.types import QueryTexts, Ranking, RunMapping
 
 WORKERS = 8
 
@@ -28,6 +28,7 @@ def retrieve(
     raise_on_error: bool = False,
     match: Match = "id",
     check: Callable[[RunMapping], object] | None = None,
+    read: Callable[[Any], Ranking] | None = None,
 ) -> RetrievedRun:
     """Ask a retriever every question and collect its rankings.
 
@@ -53,6 +54,8 @@ def retrieve(
         match: What the ids of an `EvaluationSet` are compared with, as in `evaluate`.
         check: Called with the first answer, as a run of one query, before the others are asked; what it raises is
             raised.
+        read: Converts what the retriever returns into a ranking, and is checked like any answer; None takes rankings
+            and what installed hosts convert.
 
     Returns:
         The rankings in the order of the questions, with the errors of those that failed (they have an empty ranking)
@@ -82,6 +85,7 @@ def retrieve(
             raise_on_error=raise_on_error,
             match=match,
             check=check,
+            read=read,
         )
     )
 
@@ -97,6 +101,7 @@ async def aretrieve(
     raise_on_error: bool = False,
     match: Match = "id",
     check: Callable[[RunMapping], object] | None = None,
+    read: Callable[[Any], Ranking] | None = None,
 ) -> RetrievedRun:
     """Ask a retriever every question and collect its rankings, on the running event loop; the twin of `retrieve`.
 
@@ -115,6 +120,7 @@ async def aretrieve(
         raise_on_error=raise_on_error,
         match=match,
         check=check,
+        read=read,
     )
     (run,) = await ask_all([asking], show_progress=show_progress)
     return run
