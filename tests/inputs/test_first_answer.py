@@ -186,22 +186,16 @@ def test_documents_of_a_host_are_read_from_a_plain_function_too() -> None:
     assert rm.retrieve(search.look_up, QUESTIONS)["text 3"] == [rm.Retrieved("d2"), rm.Retrieved("d1")]
 
 
-class Found(list[rm.Retrieved]):
-    """Items, with what they were made from, as an integration needs it that gives back its host's own types."""
-
-    def __init__(self, pages: Sequence[Page]) -> None:
-        super().__init__(items_of(pages))
-        self.pages = pages
-
-
 @pytest.mark.usefixtures("pages_host")
-def test_an_integration_may_read_the_answers_itself_and_keep_what_they_were() -> None:
+def test_an_integration_may_convert_the_answers_itself() -> None:
     search = Search(Page("d2"), Page("d1"))
-    found = rm.retrieve(search, QUESTIONS, read=Found)["text 3"]
-    assert found == [rm.Retrieved("d2"), rm.Retrieved("d1")]
-    assert tuple(found.pages) == search.pages
-    with pytest.raises(TypeError, match="must be a list of document ids"):
-        rm.retrieve(search, QUESTIONS, read=len)  # type: ignore[arg-type]
+
+    def by_rank(pages: Sequence[Page]) -> list[rm.Retrieved]:
+        return [rm.Retrieved(page.name, metadata={"rank": rank}) for rank, page in enumerate(pages, start=1)]
+
+    run = rm.retrieve(search, QUESTIONS, items=by_rank)
+    assert [item.value("rank") for item in run["text 3"]] == [1, 2]
+    assert rm.retrieve(search.look_up, QUESTIONS, items=by_rank) == run
 
 
 @pytest.mark.usefixtures("pages_host")

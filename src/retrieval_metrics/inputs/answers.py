@@ -22,26 +22,26 @@ if TYPE_CHECKING:
     Match: TypeAlias = str | Key | Keyed
 
 
-def as_ranking(answer: Any, query: QueryId, read: Callable[[Any], Ranking] | None) -> Ranking:
+def as_ranking(answer: Any, query: QueryId, items: Callable[[Any], Sequence[Retrieved]] | None) -> Ranking:
     """Return what a retriever answered as a ranking: ids, ids with scores, or items.
 
     Args:
         answer: What it returned; documents of any installed host are converted.
         query: The id of the query.
-        read: Converts it first, such as `items` of the retriever's host; None takes it as it is.
+        items: What converts it, such as that of the retriever's host; None for a plain function.
 
     Raises:
         TypeError: If it is no ranking.
         ValueError: If a score is not finite.
         ImportError: If it holds documents of a host whose integration is not installed.
     """
-    if answer is not None and read is not None:
-        answer = read(answer)
     if answer is None:
         raise TypeError(
             f"the retriever returned None for query {query!r}; does it lack a return? An empty list says that nothing "
             "was found"
         )
+    if items is not None:
+        return list(items(answer))
     if isinstance(answer, Mapping):
         return _scored(answer, query)
     if isinstance(answer, (list, tuple)) and answer and isinstance(answer[0], (list, tuple)):

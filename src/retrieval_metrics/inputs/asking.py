@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.inputs.answers import Match
     from retrieval_metrics.inputs.hosts import Host
+    from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.types import QueryId, QueryTexts, Ranking, RunMapping
 
 PAUSE = 0.5
@@ -43,7 +44,7 @@ class Asking:
         raise_on_error: bool,
         match: Match,
         check: Callable[[RunMapping], object] | None,
-        read: Callable[[Any], Ranking] | None = None,
+        items: Callable[[Any], Sequence[Retrieved]] | None = None,
         name: str = "",
     ) -> None:
         """Take what `retrieve` takes, and complain about it before anything is asked.
@@ -57,11 +58,11 @@ class Asking:
             raise_on_error: Whether the first failure is raised.
             match: What ids of the judgments are compared with.
             check: Called with the first answer.
-            read: Converts an answer into a ranking; None leaves that to the host.
+            items: What converts an answer into items; None leaves that to the host.
             name: The name of the system, for messages.
         """
         self._ask, host = how_to_ask(retriever)
-        self._convert = host.items if read is None and host is not None else read
+        self._items = host.items if items is None and host is not None else items
         self._asynchronous = inspect.iscoroutinefunction(self._ask) or inspect.iscoroutinefunction(
             getattr(type(self._ask), "__call__", None)  # noqa: B004  (what it is, not whether it is there)
         )
@@ -139,7 +140,7 @@ class Asking:
             self._failed(query, error)
 
     def _read(self, query: QueryId, answer: Any) -> Ranking:
-        ranking = as_ranking(answer, query, self._convert)
+        ranking = as_ranking(answer, query, self._items)
         if self._judgeable is not None:
             self._judgeable.check(ranking, query)
         if not self._sound and len(ranking):

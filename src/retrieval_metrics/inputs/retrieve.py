@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.inputs.event_loop import run_until_complete
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from retrieval_metrics.inputs.answers import Match
     from retrieval_metrics.inputs.questions import EvaluationSet
+    from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.inputs.retrieved_run import RetrievedRun
-    from retrieval_metrics.types import QueryTexts, Ranking, RunMapping
+    from retrieval_metrics.types import QueryTexts, RunMapping
 
 WORKERS = 8
 
@@ -28,7 +29,7 @@ def retrieve(
     raise_on_error: bool = False,
     match: Match = "id",
     check: Callable[[RunMapping], object] | None = None,
-    read: Callable[[Any], Ranking] | None = None,
+    items: Callable[[Any], Sequence[Retrieved]] | None = None,
 ) -> RetrievedRun:
     """Ask a retriever every question and collect its rankings.
 
@@ -54,8 +55,8 @@ def retrieve(
         match: What the ids of an `EvaluationSet` are compared with, as in `evaluate`.
         check: Called with the first answer, as a run of one query, before the others are asked; what it raises is
             raised.
-        read: Converts what the retriever returns into a ranking, and is checked like any answer; None takes rankings
-            and what installed hosts convert.
+        items: Converts what the retriever returns into `Retrieved`, best first, where that is something else; None
+            takes rankings as they are and leaves objects of a host to its integration.
 
     Returns:
         The rankings in the order of the questions, with the errors of those that failed (they have an empty ranking)
@@ -85,7 +86,7 @@ def retrieve(
             raise_on_error=raise_on_error,
             match=match,
             check=check,
-            read=read,
+            items=items,
         )
     )
 
@@ -101,7 +102,7 @@ async def aretrieve(
     raise_on_error: bool = False,
     match: Match = "id",
     check: Callable[[RunMapping], object] | None = None,
-    read: Callable[[Any], Ranking] | None = None,
+    items: Callable[[Any], Sequence[Retrieved]] | None = None,
 ) -> RetrievedRun:
     """Ask a retriever every question and collect its rankings, on the running event loop; the twin of `retrieve`.
 
@@ -120,7 +121,7 @@ async def aretrieve(
         raise_on_error=raise_on_error,
         match=match,
         check=check,
-        read=read,
+        items=items,
     )
     (run,) = await ask_all([asking], show_progress=show_progress)
     return run
