@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.metrics import judged as judged_share
+from retrieval_metrics.metrics.judged import score as judged_share
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -86,7 +86,7 @@ def _repeated_queries(judged: JudgedRun, queries: Mapping[Any, str] | None) -> s
 
 
 def _judged_share(judged: JudgedRun) -> str:
-    shares = judged_share.score(judged, k=TOP)
+    shares = judged_share(judged, k=TOP)
     shares = shares[~np.isnan(shares)]
     if not len(shares) or shares.mean() == 1:
         return ""

@@ -8,6 +8,7 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, NoReturn
 
+import retrieval_metrics as rm
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.command_line import audit, compare, convert, evaluate
 
@@ -53,9 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     top = parser()
     given = top.parse_args(arguments)
     if given.version:
-        from importlib.metadata import version  # noqa: PLC0415  (importing it takes half as long as importing this package)
-
-        sys.stdout.write(version("retrieval-metrics") + "\n")
+        sys.stdout.write(rm.__version__ + "\n")
         return 0
     if not hasattr(given, "run_command"):
         top.print_help()
