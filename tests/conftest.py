@@ -1,4 +1,5 @@
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,19 @@ os.environ.update(
     ANONYMIZED_TELEMETRY="false",
 )
 
+from retrieval_metrics.definition.define import defined_metrics, forget_metric
+
 settings.register_profile("suite", deadline=None)
 settings.load_profile("suite")
+
+
+@pytest.fixture(autouse=True)
+def forgotten() -> Iterator[None]:
+    """A test leaves no metric of its own behind."""
+    before = set(defined_metrics())
+    yield
+    for metric in set(defined_metrics()) - before:
+        forget_metric(metric.name)
 
 
 @pytest.fixture(scope="session")

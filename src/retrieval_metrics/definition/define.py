@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 GIVEN = ("ideal", "k", "max_grade")
 """What a function may ask for by name; its other arguments are parameters of the metric."""
 
-_WORD = re.compile(r"[\w.:;+-]+")
+_WORD = re.compile(r"[A-Za-z0-9.]+")
 
 
 def define_metric(
@@ -133,6 +133,11 @@ def forget_metric(name: str) -> None:
         raise ValueError(f"there is no metric {name!r} that define_metric made")
     remove(name)
     forget_names()
+
+
+def defined_metrics() -> list[Metric]:
+    """Return the metrics that `define_metric` made, without a cut-off."""
+    return [Metric(name) for name, definition in DEFINITIONS.items() if definition.made_by is not None]
 
 
 def _define_again(name: str, function: Callable[..., float], said: dict[str, Any], module: str) -> None:
@@ -260,5 +265,5 @@ def _number(value: Any) -> ParameterValue:
 
 def _word(value: Any) -> ParameterValue:
     if not _WORD.fullmatch(str(value)):
-        raise ValueError("must be a word, of letters, digits and _ . : ; + -")
+        raise ValueError("must be a word, of letters, digits and dots")
     return str(value)
