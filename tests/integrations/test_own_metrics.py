@@ -54,7 +54,7 @@ def test_ragas() -> None:
     named = names.Named(rm.Metric.parse("relevant_at(rank=2)@3"))
     assert str(named) == "relevant_at_at_3-rank-2"
     assert names.Named.parse(str(named)) == named
-    row = {"reference_context_ids": ROW["expected_ids"], "retrieved_context_ids": ROW["retrieved_ids"]}
+    row: dict[str, Any] = {"reference_context_ids": ROW["expected_ids"], "retrieved_context_ids": ROW["retrieved_ids"]}
     assert RetrievalMetric("relevant_at(rank=2)@3").score(**row).value == 1.0
     assert RetrievalMetric("relevant_at").score(**row).value == 0.0
 
@@ -64,7 +64,7 @@ def test_langchain() -> None:
     from langchain_core.documents import Document  # noqa: PLC0415  (skipped where langchain is not installed)
     from langchain_core.runnables import RunnableLambda  # noqa: PLC0415  (as above)
 
-    retriever = RunnableLambda(lambda _: [Document("text", id=name) for name in ROW["retrieved_ids"]])
+    retriever: Any = RunnableLambda(lambda _: [Document("text", id=name) for name in ROW["retrieved_ids"]])
     result = host.evaluate_retriever(retriever, [("why?", ROW["expected_ids"])], ["relevant_at(rank=2)", "relevant_at"])
     assert list(result.means.values()) == [1.0, 0.0]
 

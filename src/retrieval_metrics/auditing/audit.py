@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.scoring.rules import Rules
-    from retrieval_metrics.types import FloatArray, IntArray, QuestionsOrQrels, QueryId, QueryTexts, RunMapping
+    from retrieval_metrics.types import FloatArray, IntArray, QueryId, QueryTexts, QuestionsOrQrels, RunMapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,9 +42,7 @@ class PerRanking:
     binary: bool
     needs_relevant: bool
 
-    def __call__(
-        self, judged: JudgedRun, *, k: Cut, max_grade: float | None = None, **parameters: Any
-    ) -> FloatArray:
+    def __call__(self, judged: JudgedRun, *, k: Cut, max_grade: float | None = None, **parameters: Any) -> FloatArray:
         """Return the value of every query, shape (queries,); an empty ranking has 0."""
         if "k" in self.asks:
             # A budget has cut the grades; what is needed does not depend on how the texts are cut.
@@ -89,9 +87,9 @@ class PerRanking:
 
 
 def grades_of_rows(judged: JudgedRun, k: Cut) -> list[FloatArray]:
-    """Return, for each query, the grade of each row of the expanded ranking at the cut-off: 0 where nothing is credited.
+    """Return, for each query, the grade of each row of the expanded ranking that the cut-off leaves.
 
-    The arrays are read-only.
+    It is 0 where nothing is credited. The arrays are read-only.
     """
     hits = judged.hits().cut(k)
     n_rows = _n_rows(judged, k)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.scoring.rules import Rules
-    from retrieval_metrics.types import QuestionsOrQrels, QueryId, RunMapping
+    from retrieval_metrics.types import QueryId, QuestionsOrQrels, RunMapping
 
 
 def evaluate(

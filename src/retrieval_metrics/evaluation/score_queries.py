@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.matching.matching import Key, Matching
-    from retrieval_metrics.types import QuestionsOrQrels, QueryId, RunMapping
+    from retrieval_metrics.types import QueryId, QuestionsOrQrels, RunMapping
 
 
 class QueryScore(NamedTuple):

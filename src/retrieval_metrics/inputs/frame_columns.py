@@ -26,8 +26,8 @@ def refuse_frame(given: Any, what: str, reader: str) -> None:
     """
     if not isinstance(given, Mapping) and (hasattr(given, "columns") or hasattr(given, "column_names")):
         raise TypeError(
-            f"{what} in a table ({type(given).__name__}) must be read before they are used: pass {reader}(frame), which "
-            "finds the columns by their names"
+            f"{what} must map each query id to what belongs to it, got a {type(given).__name__}; read it with "
+            f"{reader}(frame)"
         )
 
 

@@ -56,9 +56,7 @@ rm.define_metric("own_ndcg", own_ndcg)
 """
 
 
-def test_metrics_of_a_module_and_of_a_script_reach_the_workers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_metrics_of_a_module_and_of_a_script_reach_the_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "own_metrics.py").write_text(MODULE)
     (tmp_path / "script.py").write_text(SCRIPT.format(module="own_metrics"))
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{Path(__file__).parents[2]}")

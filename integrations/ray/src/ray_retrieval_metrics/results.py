@@ -73,7 +73,10 @@ def _packed_definitions() -> dict[str, bytes]:
     """Return the metrics that users defined, each packed by itself: a worker opens those whose columns it meets."""
     from ray import cloudpickle  # noqa: PLC0415  (whoever has a Dataset has it)
 
-    return {metric.name: cloudpickle.dumps(metric) for metric in defined_metrics()}
+    return {
+        metric.name: cloudpickle.dumps(metric)  # type: ignore[no-untyped-call]  # Ray has not typed it
+        for metric in defined_metrics()
+    }
 
 
 def _metrics_of(names: Sequence[str]) -> list[rm.Metric]:
@@ -131,7 +134,8 @@ def totals_of_block(rows: pa.Table, rules: rm.Rules, own: Mapping[str, bytes]) -
     totals = Totals(tuple(metrics), rules, cast("Counts", counts), sums, scale)
     from ray import cloudpickle  # noqa: PLC0415  (as above)
 
-    return {"totals": [cloudpickle.dumps(totals)], "n_found": [int(columns["n_found"].sum())]}
+    packed = cloudpickle.dumps(totals)  # type: ignore[no-untyped-call]  # as above
+    return {"totals": [packed], "n_found": [int(columns["n_found"].sum())]}
 
 
 def _check_rules(columns: Mapping[str, npt.NDArray[Any]], metrics: Sequence[rm.Metric], rules: rm.Rules) -> None:
