@@ -11,7 +11,7 @@ from retrieval_metrics import Matching, Retrieved
 
 if TYPE_CHECKING:
     from retrieval_metrics import Qrels
-    from retrieval_metrics.types import DocumentId
+    from retrieval_metrics.adapting import DocumentId
 
 Key: TypeAlias = Callable[[Document], str | int]
 Match: TypeAlias = str | Key | Matching

@@ -19,7 +19,7 @@ from retrieval_metrics import (
     evaluate,
     retrieve,
 )
-from retrieval_metrics.inputs.retrieve import WORKERS
+from retrieval_metrics.adapting import WORKERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

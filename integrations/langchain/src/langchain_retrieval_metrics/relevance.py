@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.reranking.scaling import scaled
+from retrieval_metrics.adapting import scaled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from langchain_core.documents import Document
 
-    from retrieval_metrics.types import FloatArray
+    from retrieval_metrics.adapting import FloatArray
 
 SCORE_KEYS = ("relevance_score", "score")
 """Where rerankers of LangChain write what they scored."""

@@ -16,14 +16,14 @@ from pytest_retrieval_metrics.gates import Verdict, floor_gate, regression_gate
 from pytest_retrieval_metrics.records import record
 from pytest_retrieval_metrics.retrieving import Task
 from retrieval_metrics import Evaluation, Metric, RetrievalWarning, aretrieve, evaluate, retrieve
-from retrieval_metrics.inputs.retrieve import WORKERS
+from retrieval_metrics.adapting import WORKERS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_retrieval_metrics.settings import Settings
     from retrieval_metrics import Matching, RetrievedRun, Rules
-    from retrieval_metrics.judging.matching.matching import Key
+    from retrieval_metrics.adapting import Key
 
     # A mapping is invariant in its keys, so that this is a union of mappings.
     Floors: TypeAlias = Mapping[str, float | None] | Mapping[Metric, float | None]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics import EvaluationSet, Qrels, RetrievedRun, Run
-from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.adapting import as_qrels
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import retrieval_metrics as rm
 from ragas_retrieval_metrics.host import EvaluationDataset, SingleTurnSample
-from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.inputs.retrieve import WORKERS
-from retrieval_metrics.judging.matching.matching import as_matching
+from retrieval_metrics import Qrels
+from retrieval_metrics.adapting import WORKERS, as_matching
 
 if TYPE_CHECKING:
     from ragas.dataset_schema import MultiTurnSample
 
-    from retrieval_metrics.judging.matching.matching import Key
-    from retrieval_metrics.types import QrelsMapping
+    from retrieval_metrics.adapting import Key, QrelsMapping
 
 
 def from_llama_index(

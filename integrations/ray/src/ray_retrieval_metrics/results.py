@@ -9,11 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 import retrieval_metrics as rm
 from ray_retrieval_metrics.query_rows import FACTS, LARGEST_GRADE, column_name
 from ray_retrieval_metrics.shuffled_rows import blockwise, need_dataset
-from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, enters_means
-from retrieval_metrics.results.scores import COLUMNS
-from retrieval_metrics.results.totals import Totals
-from retrieval_metrics.scoring.rules import as_rules
-from retrieval_metrics.statistics.sums import ExactSums
+from retrieval_metrics import Totals
+from retrieval_metrics.adapting import COLUMNS, NOTHING_FOUND, OTHER_IDS, ExactSums, as_rules, enters_means
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from ray.data import Dataset
 
-    from retrieval_metrics.results.counts import Counts
+    from retrieval_metrics.adapting import Counts
 
 
 def to_evaluation(

@@ -21,13 +21,13 @@ from llama_index.evaluation.retrieval_metrics.metrics import metric, ranking_met
 from llama_index.evaluation.retrieval_metrics.nodes import Key, Match, as_ranking, key_of, text_of
 from llama_index.evaluation.retrieval_metrics.scoring import NodeScorer, Questions
 from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, Matching, Text, aretrieve, retrieve
-from retrieval_metrics.inputs.retrieve import WORKERS
+from retrieval_metrics.adapting import WORKERS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
 
     from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
-    from retrieval_metrics.types import Judgments
+    from retrieval_metrics.adapting import Judgments
 
 
 class RetrieverEvaluator(StockRetrieverEvaluator):

@@ -12,7 +12,7 @@ from retrieval_metrics import Matching, Retrieved
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.types import DocumentId
+    from retrieval_metrics.adapting import DocumentId
 
 Key: TypeAlias = Callable[[NodeWithScore], str | int]
 Match: TypeAlias = str | Key | Matching

@@ -11,7 +11,7 @@ from llama_index.evaluation.retrieval_metrics.metrics import RetrievalMetric, as
 from llama_index.evaluation.retrieval_metrics.nodes import as_items, as_ranking, text_of
 from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
 from retrieval_metrics import Matching, Qrels, RetrievedRun, evaluate
-from retrieval_metrics.evaluation.score_queries import score_queries
+from retrieval_metrics.adapting import score_queries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from llama_index.evaluation.retrieval_metrics.nodes import Match
     from retrieval_metrics import EvaluationSet, Metric
-    from retrieval_metrics.types import QueryId
+    from retrieval_metrics.adapting import QueryId
 
 
 class Questions:
