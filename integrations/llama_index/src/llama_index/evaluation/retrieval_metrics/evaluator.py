@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
-from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.bridge.pydantic import ConfigDict, Field, field_validator
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
 from llama_index.core.evaluation.retrieval.evaluator import RetrieverEvaluator as StockRetrieverEvaluator
@@ -17,8 +15,9 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from pydantic import InstanceOf
 
 from llama_index.evaluation.retrieval_metrics.datasets import as_evaluation_set
+from llama_index.evaluation.retrieval_metrics.host import is_only_synchronous
 from llama_index.evaluation.retrieval_metrics.metrics import metric, ranking_metrics
-from llama_index.evaluation.retrieval_metrics.nodes import Key, Match, as_ranking, key_of, text_of
+from llama_index.evaluation.retrieval_metrics.nodes import Key, Match, as_items, ids_of, key_of
 from llama_index.evaluation.retrieval_metrics.scoring import NodeScorer, Questions
 from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, Matching, Text, aretrieve, retrieve
 from retrieval_metrics.adapting import WORKERS
@@ -180,7 +179,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
     def _ask(self, text: str) -> Awaitable[Any]:
         """Retrieve and postprocess; the core calls this in a thread and awaits what it returns."""
         query = QueryBundle(text)
-        if _is_only_synchronous(self.retriever):
+        if is_only_synchronous(self.retriever):
             return _Later(partial(self._postprocessed, self.retriever.retrieve(query), query))
         return _Later(partial(self._retrieved, query))
 
@@ -199,7 +198,8 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         mode: RetrievalEvalMode = RetrievalEvalMode.TEXT,  # noqa: ARG002  (the host's signature)
     ) -> tuple[list[str], list[str]]:
         nodes = (await aretrieve(self._ask, {query: query}, workers=1, raise_on_error=True))[query]
-        return [str(found) for found in as_ranking(nodes, self.match)], [text_of(node) for node in nodes]
+        items = as_items(nodes, self.match)
+        return [str(found) for found in ids_of(items, self.match)], [str(item.text) for item in items]
 
     @property
     def _scorer(self) -> NodeScorer:
@@ -243,12 +243,3 @@ def _question(query: str, expected_ids: Judgments | None, expected_texts: list[s
     if isinstance(expected_texts, str):
         raise TypeError(f"expected_texts is the bare string {expected_texts!r}; write a list: [{expected_texts!r}]")
     return Questions(EvaluationSet({query: query}, {query: [Text(text) for text in expected_texts]}))
-
-
-def _is_only_synchronous(retriever: BaseRetriever) -> bool:
-    """Whether `aretrieve` would compute on the event loop, because only `_retrieve` is implemented."""
-    # The host wraps some methods to trace them, anew at each access: what they wrap is compared.
-    return all(
-        inspect.unwrap(getattr(type(retriever), name)) is inspect.unwrap(getattr(BaseRetriever, name))
-        for name in ("_aretrieve", "aretrieve")
-    )
