@@ -20,8 +20,9 @@ from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.inputs.pieces import Metadata, Quote, Span, Text
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.questions import EvaluationSet
-from retrieval_metrics.inputs.retrieve import RetrievedRun, aretrieve, retrieve
+from retrieval_metrics.inputs.retrieve import aretrieve, retrieve
 from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.judging.matching.budget import Budget
 from retrieval_metrics.judging.matching.matching import Matching
@@ -43,6 +44,7 @@ from retrieval_metrics.scoring.rules import Rules
 
 if TYPE_CHECKING:
     from retrieval_metrics.comparing.compare import compare
+    from retrieval_metrics.comparing.compare_retrievers import acompare_retrievers, compare_retrievers
     from retrieval_metrics.comparing.comparison import Comparison
     from retrieval_metrics.evaluation.merge import merge
     from retrieval_metrics.files.reading import read_qrels, read_run
@@ -82,11 +84,13 @@ __all__ = [
     "Span",
     "Text",
     "Totals",
+    "acompare_retrievers",
     "aretrieve",
     "audit",
     "average_precision",
     "bpref",
     "compare",
+    "compare_retrievers",
     "dcg",
     "err",
     "evaluate",
@@ -127,7 +131,9 @@ _LAZY = {
     "Relabelling": "rechunking.relabel",
     "Selection": "reranking.selection",
     "Totals": "results.totals",
+    "acompare_retrievers": "comparing.compare_retrievers",
     "compare": "comparing.compare",
+    "compare_retrievers": "comparing.compare_retrievers",
     "intra_list_diversity": "reranking.diversity",
     "locate": "inputs.sources",
     "match": "rechunking.match",

@@ -12,10 +12,12 @@ from retrieval_metrics.definition.definition import ParameterValue
 from retrieval_metrics.definition.largest_grade import divides_by_largest_grade
 from retrieval_metrics.definition.metric import as_metrics
 from retrieval_metrics.definition.table import DEFINITIONS
+from retrieval_metrics.evaluation.first_answer import first_answer_check
 from retrieval_metrics.evaluation.scored_run import score_queries, scored_run
 from retrieval_metrics.files import trec
 from retrieval_metrics.files.formats import format_by_name
 from retrieval_metrics.inputs.columns import find_columns
+from retrieval_metrics.inputs.event_loop import run_until_complete
 from retrieval_metrics.inputs.frame_columns import is_frame
 from retrieval_metrics.inputs.frames import qrels_batch, run_batch
 from retrieval_metrics.inputs.grouping import first_repeat, grouped
@@ -70,6 +72,7 @@ __all__ = [
     "divides_by_largest_grade",
     "enters_means",
     "find_columns",
+    "first_answer_check",
     "first_repeat",
     "format_by_name",
     "grouped",
@@ -81,6 +84,7 @@ __all__ = [
     "qrels_batch",
     "query_scores",
     "run_batch",
+    "run_until_complete",
     "same_kind",
     "scaled",
     "score_queries",

@@ -11,8 +11,10 @@ from retrieval_metrics.checks import require
 from retrieval_metrics.comparing.paired_tests import RESAMPLES, common_metrics, tested
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.presentation.printed import Printed
+from retrieval_metrics.reporting.retrieval import retrieval_tables
 from retrieval_metrics.reporting.verdict import comparison_tables, verdict
 from retrieval_metrics.results.compared import Compared
+from retrieval_metrics.results.counts import errors_of, seconds_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.presentation.tables import Table
-    from retrieval_metrics.types import QueryTexts
+    from retrieval_metrics.types import QueryId, QueryTexts
 
 
 class Comparison(Compared, Printed):
@@ -69,6 +71,16 @@ class Comparison(Compared, Printed):
     def verdict(self) -> list[str]:
         """What the data allow to be said, one sentence or two per pair of systems."""
         return verdict(self)
+
+    @property
+    def seconds(self) -> dict[str, dict[QueryId, float]]:
+        """How long each system took for each query, by system and query id; empty for a run that was not timed."""
+        return {name: seconds_of(scores) for name, scores in self.scores.items()}
+
+    @property
+    def errors(self) -> dict[str, dict[QueryId, Exception]]:
+        """The exception of each query whose retriever failed, by system and query id."""
+        return {name: errors_of(scores) for name, scores in self.scores.items()}
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with a row per difference.
@@ -141,7 +153,7 @@ class Comparison(Compared, Printed):
         comparison_report(self, path, title, queries)
 
     def _tables(self) -> Sequence[Table]:
-        return comparison_tables(self)
+        return [*comparison_tables(self), *retrieval_tables(self)]
 
     def __repr__(self) -> str:
         return f"<Comparison of {', '.join(self.systems)} in {', '.join(map(str, self.metrics))}>"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from retrieval_metrics.checks import require
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.results import summary
-from retrieval_metrics.results.counts import failed_queries
+from retrieval_metrics.results.counts import errors_of, seconds_of
 from retrieval_metrics.results.scores import Scores
 from retrieval_metrics.results.tie_range import TieRange
 
@@ -126,8 +126,12 @@ class Evaluation(Printed):
     @property
     def errors(self) -> dict[QueryId, Exception]:
         """The exception of each query whose retriever failed; empty where the run knows of none, or is not held."""
-        origin = self.record.origin if isinstance(self.record, Scores) else None
-        return {} if origin is None else failed_queries(origin.judged, origin.run)
+        return errors_of(self.record) if isinstance(self.record, Scores) else {}
+
+    @property
+    def seconds(self) -> dict[QueryId, float]:
+        """How long the retriever took for each query; empty where the run does not know, or is not held."""
+        return seconds_of(self.record) if isinstance(self.record, Scores) else {}
 
     def intervals(self, level: float = 0.95) -> ByMetric[Interval]:
         """Return the confidence interval of each mean, computed when first asked for.

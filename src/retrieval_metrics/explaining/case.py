@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.explaining.granularity import further_parts, relatives
 from retrieval_metrics.inputs.pieces import Piece
-from retrieval_metrics.inputs.retrieve import RetrievedRun
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.presentation.numbers import count
 
 if TYPE_CHECKING:

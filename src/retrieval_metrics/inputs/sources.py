@@ -61,7 +61,7 @@ class Source:
         return int(self._before[min(end, last)]) - int(self._before[min(start, last)])
 
     def holds(self, text: str | None, start: int, end: int) -> bool:
-        """Return whether a text is from `start` to before `end`, ignoring white space; None asks for the place alone."""
+        """Return whether a text is at a place, ignoring white space; None asks whether there is such a place."""
         if end > len(self.text):
             return False
         there = self.text[start:end]

@@ -7,22 +7,21 @@ ids are compared only where scores tie.
 
 from __future__ import annotations
 
-import sys
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import islice
 from math import isfinite
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from retrieval_metrics.checks import id_kind, same_kind
+from retrieval_metrics.inputs.ranking import as_list, refuse_bad_score
 from retrieval_metrics.judging.judged_run import JudgedRun
 from retrieval_metrics.judging.rows import Items, Repeats
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.matching.budget import Lengths
@@ -75,33 +74,6 @@ class NoId:
     """Stands in a ranking for an item that has no id: it takes its place and equals nothing."""
 
 
-def as_list(ranking: Any, query: QueryId) -> Sequence[Any]:
-    """Return a ranking that is in rank order as a list.
-
-    Raises:
-        TypeError: If it is a bare string, has no order, or holds pairs.
-    """
-    if isinstance(ranking, (list, tuple, range)):
-        ranked: Sequence[DocumentId] = ranking
-    elif isinstance(ranking, (str, bytes)):
-        raise TypeError(f"the ranking of query {query!r} is the bare string {ranking!r}; write a list: [{ranking!r}]")
-    elif hasattr(ranking, "tolist"):
-        ranked = ranking.tolist()
-    else:
-        msg = (
-            f"the ranking of query {query!r} must be a list of document ids, best first, or a mapping of document ids "
-            f"to scores, got {type(ranking).__name__}"
-        )
-        if isinstance(ranking, (set, frozenset)):
-            msg += "; a set has no order"
-        raise TypeError(msg)
-    if ranked and isinstance(ranked[0], (tuple, list)):
-        raise TypeError(
-            f"the ranking of query {query!r} holds pairs such as {ranked[0]!r}; pass dict(ranking) for scored documents"
-        )
-    return ranked
-
-
 class _Finder:
     """Looks the judged documents up and collects where they stand."""
 
@@ -129,7 +101,7 @@ class _Finder:
         except (TypeError, OverflowError):
             sound = False
         if not sound:
-            _find_bad_score(ranking, self.qrels.queries[index])
+            refuse_bad_score(ranking, self.qrels.queries[index])
         if isinstance(scores, list):
             scores.sort()  # one pass where the run is stored best first, and in place: a copy would cost as much again
             if max(scores[-1], -scores[0]) > EXACT:
@@ -208,20 +180,6 @@ class _Finder:
         at = list(self.tied)
         tied[at], tied_from[at] = np.array(list(self.tied.values()), dtype=np.int64).T
         return Items.ordered(self.qrels, document, rank, tied, tied_from)
-
-
-def _find_bad_score(ranking: Mapping[Any, float], query: QueryId) -> None:
-    """Raise for the first score that is no finite number; a sum that overflowed although all are finite is no error."""
-    for document, score in ranking.items():
-        if not isinstance(score, Real):
-            raise TypeError(
-                f"the score of document {document!r} for query {query!r} must be a number, got {score!r} "
-                f"({type(score).__name__})"
-            )
-        if not abs(score) <= sys.float_info.max:
-            raise ValueError(
-                f"the score of document {document!r} for query {query!r} is {score!r}; scores must be finite"
-            )
 
 
 def common_queries(run: RunMapping, qrels: Qrels) -> int:

@@ -103,9 +103,8 @@ class RetrievalCheck:
         __tracebackhide__ = True
         floors, task = self._begin(qrels, run_or_retriever, at_least, name=name, queries=queries)
         run = task.run
-        if task.ask is not None:
-            found = retrieve(task.ask, task.queries, workers=workers, raise_on_error=raise_on_error)
-            run = task.answered(found)
+        if run is None:
+            run = retrieve(task.retriever, task.queries, workers=workers, raise_on_error=raise_on_error)
         return self._finish(task, run, floors, baseline=baseline, name=name, match=match, semantics=semantics)
 
     async def acheck(
@@ -126,9 +125,8 @@ class RetrievalCheck:
         __tracebackhide__ = True
         floors, task = self._begin(qrels, run_or_retriever, at_least, name=name, queries=queries)
         run = task.run
-        if task.ask is not None:
-            found = await aretrieve(task.ask, task.queries, workers=workers, raise_on_error=raise_on_error)
-            run = task.answered(found)
+        if run is None:
+            run = await aretrieve(task.retriever, task.queries, workers=workers, raise_on_error=raise_on_error)
         return self._finish(task, run, floors, baseline=baseline, name=name, match=match, semantics=semantics)
 
     def _begin(

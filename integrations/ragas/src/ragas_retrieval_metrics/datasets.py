@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import retrieval_metrics as rm
 from ragas_retrieval_metrics.host import EvaluationDataset, SingleTurnSample
@@ -12,13 +12,9 @@ from retrieval_metrics import Qrels
 from retrieval_metrics.adapting import WORKERS, as_matching, host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from ragas.dataset_schema import MultiTurnSample
 
     from retrieval_metrics.adapting import Key, QrelsMapping
-
-    Convert: TypeAlias = Callable[[Any], Sequence[rm.Retrieved]]
 
 
 def from_llama_index(
@@ -68,11 +64,12 @@ def from_llama_index(
         >>> dataset[0].retrieved_context_ids, dataset[0].reference_context_ids
         (['with#2'], ['with#2'])
     """
-    questions, (ask, convert) = _questions(queries, qrels, match), _host(retriever, "llama-index")
+    questions = _questions(queries, qrels, match)
+    _require(retriever, "llama-index")
     run = rm.retrieve(
-        ask, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
+        retriever, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
     )
-    return _dataset(questions, run, convert, match)
+    return _dataset(questions, run, match)
 
 
 async def afrom_llama_index(
@@ -86,11 +83,12 @@ async def afrom_llama_index(
     raise_on_error: bool = False,
 ) -> EvaluationDataset:
     """Ask a LlamaIndex retriever on the running event loop; the asynchronous twin of `from_llama_index`."""
-    questions, (ask, convert) = _questions(queries, qrels, match), _host(retriever, "llama-index")
+    questions = _questions(queries, qrels, match)
+    _require(retriever, "llama-index")
     run = await rm.aretrieve(
-        ask, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
+        retriever, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
     )
-    return _dataset(questions, run, convert, match)
+    return _dataset(questions, run, match)
 
 
 def from_langchain(
@@ -136,11 +134,12 @@ def from_langchain(
         >>> dataset[0].retrieved_context_ids
         ['with#2']
     """
-    questions, (ask, convert) = _questions(queries, qrels, match), _host(retriever, "langchain")
+    questions = _questions(queries, qrels, match)
+    _require(retriever, "langchain")
     run = rm.retrieve(
-        ask, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
+        retriever, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
     )
-    return _dataset(questions, run, convert, match)
+    return _dataset(questions, run, match)
 
 
 async def afrom_langchain(
@@ -154,11 +153,12 @@ async def afrom_langchain(
     raise_on_error: bool = False,
 ) -> EvaluationDataset:
     """Ask a LangChain retriever on the running event loop; the asynchronous twin of `from_langchain`."""
-    questions, (ask, convert) = _questions(queries, qrels, match), _host(retriever, "langchain")
+    questions = _questions(queries, qrels, match)
+    _require(retriever, "langchain")
     run = await rm.aretrieve(
-        ask, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
+        retriever, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
     )
-    return _dataset(questions, run, convert, match)
+    return _dataset(questions, run, match)
 
 
 def _questions(queries: Any, qrels: QrelsMapping | None, match: str | Key) -> rm.EvaluationSet:
@@ -173,18 +173,13 @@ def _questions(queries: Any, qrels: QrelsMapping | None, match: str | Key) -> rm
     return questions
 
 
-def _host(retriever: Any, name: str) -> tuple[Callable[[str], Any], Convert]:
-    """Return what asks a retriever of a host, and what converts its answers."""
+def _require(retriever: Any, name: str) -> None:
     host = host_of(retriever)
-    ask = None if host is None or host.name != name else host.ask(retriever)
-    if host is None or ask is None:
+    if host is None or host.name != name or host.ask(retriever) is None:
         raise TypeError(f"a retriever of {name} is wanted, and {type(retriever).__name__} is not one")
-    return ask, host.items
 
 
-def _dataset(
-    questions: rm.EvaluationSet, run: rm.RetrievedRun, convert: Convert, match: str | Key
-) -> EvaluationDataset:
+def _dataset(questions: rm.EvaluationSet, run: rm.RetrievedRun, match: str | Key) -> EvaluationDataset:
     if run.errors:
         query, error = next(iter(run.errors.items()))
         warnings.warn(
@@ -198,7 +193,7 @@ def _dataset(
     samples: list[SingleTurnSample | MultiTurnSample] = []  # the type of a list that a dataset takes
     texts: Mapping[Any, str] = questions.queries
     for query, text in texts.items():
-        items = [] if query in run.errors else convert(run[query])
+        items = run[query]
         ids = [_id(key(item), place, query, match) for place, item in enumerate(items, start=1)]
         samples.append(
             SingleTurnSample(

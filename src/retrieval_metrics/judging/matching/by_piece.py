@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from retrieval_metrics.inputs.pieces import Metadata, Quote, Span, Text
+from retrieval_metrics.inputs.ranking import as_list
 from retrieval_metrics.inputs.retrieved import Retrieved
-from retrieval_metrics.judging.by_id import NoId, as_list, judge_by_id
+from retrieval_metrics.judging.by_id import NoId, judge_by_id
 from retrieval_metrics.judging.judged_run import JudgedRun
 from retrieval_metrics.judging.matching.budget import Lengths
 from retrieval_metrics.judging.matching.covered import CoveredCharacters

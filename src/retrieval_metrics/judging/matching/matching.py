@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from retrieval_metrics.checks import positive_integer, proportion
+from retrieval_metrics.inputs.keys import key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from retrieval_metrics.inputs.retrieved import Retrieved
-    from retrieval_metrics.types import DocumentId
-
-    Key: TypeAlias = Callable[[Retrieved], DocumentId | None]
-
-METADATA = "metadata:"
+    from retrieval_metrics.inputs.keys import Key as Key  # noqa: PLC0414  (exported by this form)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,28 +47,16 @@ class Matching:
     tokens: Callable[[str], int] | None = None
 
     def __post_init__(self) -> None:
-        self._check_by()
+        key_of(self.by)
         positive_integer(self.shortest_quote, "shortest_quote")
         positive_integer(self.text_run, "text_run")
         for name, value in (("share", self.share), ("overlap", self.overlap)):
             proportion(value, name, one=True)
 
-    def _check_by(self) -> None:
-        if callable(self.by) or self.by in {"id", "source"}:
-            return
-        if not (isinstance(self.by, str) and self.by.startswith(METADATA) and self.by != METADATA):
-            hint = "; a Quote or a Text in the truth is matched with the text as it is" if self.by == "text" else ""
-            raise ValueError(f"match must be 'id', 'source', 'metadata:<name>' or a callable, got {self.by!r}{hint}")
-
     @property
     def key(self) -> Key:
         """What gives the id of an item."""
-        if callable(self.by):
-            return self.by
-        if self.by == "id":
-            return lambda item: item.id
-        name = self.by.removeprefix(METADATA)
-        return lambda item: item.value(name)
+        return key_of(self.by)
 
     def __str__(self) -> str:
         return self.by if isinstance(self.by, str) else getattr(self.by, "__name__", repr(self.by))

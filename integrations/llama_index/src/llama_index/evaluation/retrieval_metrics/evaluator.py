@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
 
     from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
+    from retrieval_metrics import Retrieved
     from retrieval_metrics.adapting import Judgments
 
 
@@ -116,7 +117,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         """
         _refuse_unknown(kwargs)
         question = _question(query, expected_ids, expected_texts)
-        run = retrieve(self._ask, question.texts, workers=1, raise_on_error=True)
+        run = retrieve(self._ask, question.texts, items=self._items, workers=1, raise_on_error=True)
         return self._scorer.one(question, run, expected_texts, mode)
 
     async def aevaluate(
@@ -130,7 +131,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         """Retrieve for one query and score what came back; the asynchronous twin of `evaluate`."""
         _refuse_unknown(kwargs)
         question = _question(query, expected_ids, expected_texts)
-        run = await aretrieve(self._ask, question.texts, workers=1, raise_on_error=True)
+        run = await aretrieve(self._ask, question.texts, items=self._items, workers=1, raise_on_error=True)
         return self._scorer.one(question, run, expected_texts, mode)
 
     def evaluate_dataset(
@@ -161,7 +162,12 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         """
         questions = Questions(as_evaluation_set(dataset))
         run = retrieve(
-            self._ask, questions.texts, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
+            self._ask,
+            questions.texts,
+            items=self._items,
+            workers=workers,
+            show_progress=show_progress,
+            raise_on_error=raise_on_error,
         )
         return self._scorer.dataset(questions, run, raise_on_error=raise_on_error)
 
@@ -171,7 +177,12 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         """Evaluate the retriever on all queries of a dataset; the asynchronous twin of `evaluate_dataset`."""
         questions = Questions(as_evaluation_set(dataset))
         run = await aretrieve(
-            self._ask, questions.texts, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
+            self._ask,
+            questions.texts,
+            items=self._items,
+            workers=workers,
+            show_progress=show_progress,
+            raise_on_error=raise_on_error,
         )
         # In a thread, because metrics of LlamaIndex may compute for long, or ask a service.
         return await asyncio.to_thread(self._scorer.dataset, questions, run, raise_on_error=raise_on_error)
@@ -197,9 +208,12 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         query: str,
         mode: RetrievalEvalMode = RetrievalEvalMode.TEXT,  # noqa: ARG002  (the host's signature)
     ) -> tuple[list[str], list[str]]:
-        nodes = (await aretrieve(self._ask, {query: query}, workers=1, raise_on_error=True))[query]
-        items = as_items(nodes, self.match)
+        run = await aretrieve(self._ask, {query: query}, items=self._items, workers=1, raise_on_error=True)
+        items = run[query]
         return [str(found) for found in ids_of(items, self.match)], [str(item.text) for item in items]
+
+    def _items(self, nodes: list[NodeWithScore]) -> list[Retrieved]:
+        return as_items(nodes, self.match)
 
     @property
     def _scorer(self) -> NodeScorer:

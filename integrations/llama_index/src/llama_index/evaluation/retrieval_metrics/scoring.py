@@ -8,9 +8,9 @@ from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
 
 from llama_index.evaluation.retrieval_metrics.datasets import plain, relevant_ids
 from llama_index.evaluation.retrieval_metrics.metrics import RetrievalMetric, as_result
-from llama_index.evaluation.retrieval_metrics.nodes import as_items, ids_of
+from llama_index.evaluation.retrieval_metrics.nodes import ids_of
 from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
-from retrieval_metrics import Matching, Qrels, RetrievedRun, evaluate
+from retrieval_metrics import Matching, Qrels, evaluate
 from retrieval_metrics.adapting import query_scores, score_queries
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric
 
     from llama_index.evaluation.retrieval_metrics.nodes import Match
-    from retrieval_metrics import EvaluationSet, Metric
+    from retrieval_metrics import EvaluationSet, Metric, RetrievedRun
     from retrieval_metrics.adapting import QueryId, QueryScore
 
 
@@ -67,19 +67,17 @@ class NodeScorer:
     def dataset(self, questions: Questions, run: RetrievedRun, *, raise_on_error: bool) -> DatasetResult:
         """Return the results of a dataset, with the core's evaluation."""
         errors = dict(run.errors)
-        items = self._items(run)
-        evaluation = evaluate(questions.qrels, items, self.specs, match=self._compared) if self.own else None
+        evaluation = evaluate(questions.qrels, run, self.specs, match=self._compared) if self.own else None
         scores = {} if evaluation is None else query_scores(evaluation.scores)
-        results = self._results(questions, items, scores, errors=None if raise_on_error else errors)
+        results = self._results(questions, run, scores, errors=None if raise_on_error else errors)
         return DatasetResult(results, evaluation, errors)
 
     def one(
         self, questions: Questions, run: RetrievedRun, expected_texts: list[str] | None, mode: RetrievalEvalMode
     ) -> RetrieverEvalResult:
         """Return the result of a single query, whose id is its text; without the warnings that concern a whole run."""
-        items = self._items(run)
-        scores = score_queries(questions.qrels, items, self.specs, match=self._compared) if self.own else {}
-        (result,) = self._results(questions, items, scores, expected_texts=expected_texts, mode=mode)
+        scores = score_queries(questions.qrels, run, self.specs, match=self._compared) if self.own else {}
+        (result,) = self._results(questions, run, scores, expected_texts=expected_texts, mode=mode)
         result.query_id = None
         return result
 
@@ -87,22 +85,6 @@ class NodeScorer:
     def _compared(self) -> str | Matching:
         """What the core compares with the ids of the truth."""
         return self.match if isinstance(self.match, Matching) else "id"
-
-    def _items(self, run: RetrievedRun) -> RetrievedRun:
-        """Return what was retrieved as items of the core.
-
-        Raises:
-            ValueError: If a node lacks what it is to be judged by; a note names the query.
-            TypeError: If a function of the user's gives something that is not an id.
-        """
-        converted = {}
-        for query, nodes in run.items():
-            try:
-                converted[query] = as_items(nodes, self.match)
-            except Exception as error:
-                error.add_note(f"among what was retrieved for query {query!r}")
-                raise
-        return RetrievedRun(converted, run.errors)
 
     def _results(
         self,
