@@ -187,6 +187,18 @@ def test_documents_of_a_host_are_read_from_a_plain_function_too() -> None:
 
 
 @pytest.mark.usefixtures("pages_host")
+def test_an_integration_may_convert_the_answers_itself() -> None:
+    search = Search(Page("d2"), Page("d1"))
+
+    def by_rank(pages: Sequence[Page]) -> list[rm.Retrieved]:
+        return [rm.Retrieved(page.name, metadata={"rank": rank}) for rank, page in enumerate(pages, start=1)]
+
+    run = rm.retrieve(search, QUESTIONS, items=by_rank)
+    assert [item.value("rank") for item in run["text 3"]] == [1, 2]
+    assert rm.retrieve(search.look_up, QUESTIONS, items=by_rank) == run
+
+
+@pytest.mark.usefixtures("pages_host")
 def test_500_questions_to_a_retriever_of_documents_without_ids_cost_one_call() -> None:
     search = Search(Page("d1"), Page(None))
     with pytest.raises(ValueError, match="1 of 2 documents retrieved for query 'text 0' have no id"):

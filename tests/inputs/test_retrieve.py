@@ -177,6 +177,29 @@ def test_a_thread_that_takes_too_long_is_left_behind() -> None:
     assert run["q4"] == ["text 4"]
 
 
+def test_a_retriever_that_cancels_itself_fails_alone() -> None:
+    async def retriever(text: str) -> list[str]:
+        if text == "text 3":
+            raise asyncio.CancelledError
+        return [text]
+
+    run = rm.retrieve(retriever, QUERIES, timeout=60)
+    assert {query: str(error) for query, error in run.errors.items()} == {
+        "q3": "the retriever cancelled the query itself"
+    }
+
+
+def test_what_ends_the_program_is_no_failure() -> None:
+    def retriever(text: str) -> list[str]:
+        if text == "text 3":
+            raise SystemExit(3)
+        return [text]
+
+    with pytest.raises(SystemExit, match="3"):
+        rm.retrieve(retriever, QUERIES)
+    assert rm.retrieve(answer_later, QUERIES)["q3"] == ["text 3"]
+
+
 def test_a_timeout_of_the_retriever_itself_is_its_own() -> None:
     async def retriever(_: str) -> list[str]:
         raise TimeoutError("the index is busy")

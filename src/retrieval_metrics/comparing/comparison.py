@@ -14,7 +14,7 @@ from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.reporting.retrieval import retrieval_tables
 from retrieval_metrics.reporting.verdict import comparison_tables, verdict
 from retrieval_metrics.results.compared import Compared
-from retrieval_metrics.results.counts import errors_of, seconds_of
+from retrieval_metrics.results.retrieval import errors_of, seconds_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from retrieval_metrics.checks import require
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.results import summary
-from retrieval_metrics.results.counts import errors_of, seconds_of
+from retrieval_metrics.results.retrieval import errors_of, seconds_of
 from retrieval_metrics.results.scores import Scores
 from retrieval_metrics.results.tie_range import TieRange
 

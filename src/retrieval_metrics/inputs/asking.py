@@ -181,6 +181,11 @@ class Asking:
             if limit.expired():
                 raise TimeoutError(f"no answer within {self._timeout:g} s") from error
             raise
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is not None and not task.cancelling():  # nobody cancelled it but the retriever
+                raise RuntimeError("the retriever cancelled the query itself") from error
+            raise
         finally:
             self._seconds[query] = perf_counter() - start
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from retrieval_metrics.presentation.numbers import queries
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.results.counts import errors_of, seconds_of
+from retrieval_metrics.results.retrieval import errors_of, seconds_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -35,4 +35,4 @@ def retrieval_tables(comparison: Compared) -> list[Table]:
 def _quantiles(seconds: Collection[float]) -> list[str]:
     if not seconds:
         return ["-"] * len(SHARES)
-    return [f"{value:.3g}" for value in np.quantile(list(seconds), list(SHARES.values())).tolist()]
+    return [f"{value:.4f}" for value in np.quantile(list(seconds), list(SHARES.values())).tolist()]

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.scoring.rules import Rules
     from retrieval_metrics.types import BoolArray, IntArray, QueryId
 
@@ -100,17 +99,6 @@ def failed_queries(
     queries = judged.qrels.queries
     chosen = queries if among is None else [queries[at] for at in among.tolist()]
     return {query: errors[query] for query in chosen if query in errors}
-
-
-def errors_of(scores: Scores) -> dict[QueryId, Exception]:
-    """Return the exception of each query whose retriever failed; none where the run knows of none, or is not held."""
-    return {} if scores.origin is None else failed_queries(scores.origin.judged, scores.origin.run)
-
-
-def seconds_of(scores: Scores) -> dict[QueryId, float]:
-    """Return how long the retriever took for each query; nothing where the run does not know, or is not held."""
-    run = None if scores.origin is None else scores.origin.run
-    return dict(run.seconds) if isinstance(run, RetrievedRun) else {}
 
 
 _REPEATS = {
