@@ -146,8 +146,8 @@ def test_adapting_holds_what_integrations_use_and_nothing_else() -> None:
     assert not unused - FOR_OTHERS, f"no integration uses {unused - FOR_OTHERS}"
 
 
-FOR_OTHERS = {"GROUP", "Host", "host_of", "installed_hosts"}
-"""What integrations of other people need: how a host is announced and found."""
+FOR_OTHERS = {"GROUP", "Host", "host_of", "installed_hosts", "first_answer_check", "run_until_complete"}
+"""What integrations of other people need: how a host is announced, found and asked."""
 
 
 def test_importing_the_core_brings_numpy_and_no_host_and_no_extra() -> None:
