@@ -88,7 +88,7 @@ def evaluate_retriever(
     run = retrieve(
         _synchronous(retriever, config),
         judge.questions.queries,
-        read=judge.items,
+        items=judge.items,
         workers=max_concurrency,
         show_progress=show_progress,
         raise_on_error=raise_on_error,
@@ -116,7 +116,7 @@ async def aevaluate_retriever(
     run = await aretrieve(
         _asynchronous(retriever, config),
         judge.questions.queries,
-        read=judge.items,
+        items=judge.items,
         workers=max_concurrency,
         show_progress=show_progress,
         raise_on_error=raise_on_error,

@@ -117,7 +117,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         """
         _refuse_unknown(kwargs)
         question = _question(query, expected_ids, expected_texts)
-        run = retrieve(self._ask, question.texts, read=self._items, workers=1, raise_on_error=True)
+        run = retrieve(self._ask, question.texts, items=self._items, workers=1, raise_on_error=True)
         return self._scorer.one(question, run, expected_texts, mode)
 
     async def aevaluate(
@@ -131,7 +131,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         """Retrieve for one query and score what came back; the asynchronous twin of `evaluate`."""
         _refuse_unknown(kwargs)
         question = _question(query, expected_ids, expected_texts)
-        run = await aretrieve(self._ask, question.texts, read=self._items, workers=1, raise_on_error=True)
+        run = await aretrieve(self._ask, question.texts, items=self._items, workers=1, raise_on_error=True)
         return self._scorer.one(question, run, expected_texts, mode)
 
     def evaluate_dataset(
@@ -164,7 +164,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         run = retrieve(
             self._ask,
             questions.texts,
-            read=self._items,
+            items=self._items,
             workers=workers,
             show_progress=show_progress,
             raise_on_error=raise_on_error,
@@ -179,7 +179,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         run = await aretrieve(
             self._ask,
             questions.texts,
-            read=self._items,
+            items=self._items,
             workers=workers,
             show_progress=show_progress,
             raise_on_error=raise_on_error,
@@ -208,7 +208,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         query: str,
         mode: RetrievalEvalMode = RetrievalEvalMode.TEXT,  # noqa: ARG002  (the host's signature)
     ) -> tuple[list[str], list[str]]:
-        run = await aretrieve(self._ask, {query: query}, read=self._items, workers=1, raise_on_error=True)
+        run = await aretrieve(self._ask, {query: query}, items=self._items, workers=1, raise_on_error=True)
         items = run[query]
         return [str(found) for found in ids_of(items, self.match)], [str(item.text) for item in items]
 
