@@ -1,6 +1,7 @@
 """What is wrong with every answer costs one question: the first answer is read before the others are asked."""
 
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -44,10 +45,9 @@ def items_of(pages: Sequence[Page]) -> list[rm.Retrieved]:
 
 @pytest.fixture
 def pages_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    host = Host(
-        name="pages", modules=("pages_host",), ask=lambda thing: getattr(thing, "look_up", None), items=items_of
-    )
-    monkeypatch.setattr(hosts, "installed_hosts", lambda: (host,))
+    host = Host(name="pages", ask=lambda thing: getattr(thing, "look_up", None), items=items_of)
+    point = SimpleNamespace(load=lambda: host)
+    monkeypatch.setattr(hosts, "_announced", lambda: {"pages_host": point})
 
 
 def asked_for(answer: Any) -> tuple[Callable[[str], Any], list[str]]:

@@ -15,10 +15,11 @@ from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, failed_qu
 from retrieval_metrics.scoring.rules import as_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.judging.matching.matching import Key, Matching
+    from retrieval_metrics.judging.rows import Misplaced
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.scoring.rules import Rules
     from retrieval_metrics.types import QueryId, QuestionsOrQrels, RunMapping
@@ -82,6 +83,17 @@ def _said_of_failures(errors: Mapping[QueryId, Exception]) -> str:
     return f"; the retriever failed for {len(errors)} of them, for example {query!r}: {type(error).__name__}: {error}"
 
 
+def _said_of_misplaced(misplaced: Sequence[Misplaced]) -> str:
+    first = misplaced[0]
+    found = sum(one.found for one in misplaced)
+    return (
+        f"the offsets of {len(misplaced)} retrieved items do not fit their text or their source, for example those of "
+        f"{first.document!r} for query {first.query!r}, and are not believed; {found} were found in their source by "
+        f"their text, the position of {len(misplaced) - found} is not known. match=Matching(sources={{name: text}}) "
+        "gives the texts in which they are looked for"
+    )
+
+
 def _warn(scores: Scores) -> None:
     judged, run, _ = scores.needed_origin("warned of")
     counts, rules = scores.counts, scores.rules
@@ -94,6 +106,8 @@ def _warn(scores: Scores) -> None:
             RetrievalWarning,
             stacklevel=3,
         )
+    if judged.misplaced:
+        warnings.warn(_said_of_misplaced(judged.misplaced), RetrievalWarning, stacklevel=3)
     if not len(judged.items.rank) and not len(judged.ranks.rank):
         hint = (
             "do the items carry the texts, sources and offsets that the truth asks for?"

@@ -20,10 +20,12 @@ from retrieval_metrics.judging.rows import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.matching.budget import Budget, Lengths
     from retrieval_metrics.judging.matching.covered import CoveredCharacters
-    from retrieval_metrics.judging.rows import Additions, JudgedRanks, Repeats
+    from retrieval_metrics.judging.rows import Additions, JudgedRanks, Misplaced, Repeats
     from retrieval_metrics.types import BoolArray, Cut, FloatArray, IntArray
 
 
@@ -41,6 +43,7 @@ class JudgedRun:
         lengths: How long the retrieved items are; None where only their ids are known.
         covered: Counts what is covered of pieces; None where no piece can be covered in part.
         unplaced: How many retrieved items could not be compared with a span, because their position is not known.
+        misplaced: The retrieved items whose offsets fit neither their text nor their source, where spans are judged.
         ambiguous: How many items were located at the first of several places that hold their text.
     """
 
@@ -52,6 +55,7 @@ class JudgedRun:
         "covered",
         "items",
         "lengths",
+        "misplaced",
         "n_retrieved",
         "qrels",
         "ranks",
@@ -72,6 +76,7 @@ class JudgedRun:
         covered: CoveredCharacters | None = None,
         lengths: Lengths | None = None,
         unplaced: int = 0,
+        misplaced: Sequence[Misplaced] = (),
         ambiguous: int = 0,
     ) -> None:
         self.qrels = qrels
@@ -84,6 +89,7 @@ class JudgedRun:
         self.covered = covered
         self.lengths = lengths
         self.unplaced = unplaced
+        self.misplaced = misplaced
         self.ambiguous = ambiguous
         self._known: dict[Any, Any] = {}
 

@@ -8,7 +8,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.types import BoolArray, Cut, FloatArray, IntArray
+    from retrieval_metrics.types import BoolArray, Cut, DocumentId, FloatArray, IntArray, QueryId
 
 
 class Items(NamedTuple):
@@ -108,6 +108,20 @@ class Repeats(NamedTuple):
 
 _NONE = np.zeros(0, dtype=np.int64)
 NO_REPEATS = Repeats(_NONE, _NONE, _NONE)
+
+
+class Misplaced(NamedTuple):
+    """A retrieved item whose offsets do not fit its text or its source.
+
+    Attributes:
+        query: The query it was retrieved for.
+        document: Its id.
+        found: Whether its text was found in its source, so that its position is known all the same.
+    """
+
+    query: QueryId
+    document: DocumentId | None
+    found: bool
 
 
 class Hits(NamedTuple):

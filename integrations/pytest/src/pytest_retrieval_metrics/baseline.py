@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics import Evaluation
-from retrieval_metrics.results.scores import Scores
+from retrieval_metrics.adapting import Scores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,14 +16,14 @@ from pytest_retrieval_metrics.gates import Verdict, floor_gate, regression_gate
 from pytest_retrieval_metrics.records import record
 from pytest_retrieval_metrics.retrieving import Task
 from retrieval_metrics import Evaluation, Metric, RetrievalWarning, aretrieve, evaluate, retrieve
-from retrieval_metrics.inputs.retrieve import WORKERS
+from retrieval_metrics.adapting import WORKERS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_retrieval_metrics.settings import Settings
     from retrieval_metrics import Matching, RetrievedRun, Rules
-    from retrieval_metrics.judging.matching.matching import Key
+    from retrieval_metrics.adapting import Key
 
     # A mapping is invariant in its keys, so that this is a union of mappings.
     Floors: TypeAlias = Mapping[str, float | None] | Mapping[Metric, float | None]
@@ -83,7 +83,7 @@ class RetrievalCheck:
             qrels: What is true, in any shape that `rm.evaluate` takes; or a dataset with its texts, as
                 `rm.EvaluationSet.of` takes it: pairs, rows, or an object with `queries` and `relevant_docs`.
             run_or_retriever: A run as `rm.evaluate` takes it; or something callable with the text of a query, also
-                asynchronous; or a retriever of LangChain or LlamaIndex whose integration is installed.
+                asynchronous; or a retriever of a framework whose integration is installed, such as LangChain.
             at_least: The metrics, each with its floor, or None for no floor.
             baseline: Whether to compare with the values stored beside the test, which `--retrieval-update` writes.
             name: Tells several checks of one test apart.
@@ -101,12 +101,11 @@ class RetrievalCheck:
             ValueError: If a metric is unknown, a floor is no finite number, or a name comes twice in a test.
         """
         __tracebackhide__ = True
-        floors, task = self._begin(qrels, run_or_retriever, at_least, name=name, queries=queries, match=match)
+        floors, task = self._begin(qrels, run_or_retriever, at_least, name=name, queries=queries)
         run = task.run
-        if task.ask is not None:
-            found = retrieve(task.ask, task.queries, workers=workers, raise_on_error=raise_on_error)
-            run = task.answered(found)
-        return self._finish(task, run, floors, baseline=baseline, name=name, semantics=semantics)
+        if run is None:
+            run = retrieve(task.retriever, task.queries, workers=workers, raise_on_error=raise_on_error)
+        return self._finish(task, run, floors, baseline=baseline, name=name, match=match, semantics=semantics)
 
     async def acheck(
         self,
@@ -124,22 +123,21 @@ class RetrievalCheck:
     ) -> Checked:
         """Do the same in an asynchronous test, on its own event loop; arguments and errors are those of the call."""
         __tracebackhide__ = True
-        floors, task = self._begin(qrels, run_or_retriever, at_least, name=name, queries=queries, match=match)
+        floors, task = self._begin(qrels, run_or_retriever, at_least, name=name, queries=queries)
         run = task.run
-        if task.ask is not None:
-            found = await aretrieve(task.ask, task.queries, workers=workers, raise_on_error=raise_on_error)
-            run = task.answered(found)
-        return self._finish(task, run, floors, baseline=baseline, name=name, semantics=semantics)
+        if run is None:
+            run = await aretrieve(task.retriever, task.queries, workers=workers, raise_on_error=raise_on_error)
+        return self._finish(task, run, floors, baseline=baseline, name=name, match=match, semantics=semantics)
 
     def _begin(
-        self, qrels: Any, retriever: Any, at_least: Any, *, name: str, queries: Mapping[Any, str] | None, match: Any
+        self, qrels: Any, retriever: Any, at_least: Any, *, name: str, queries: Mapping[Any, str] | None
     ) -> tuple[dict[str, float | None], Task]:
         floors = _floors(at_least)
         if name in self._names:
             said = f"named {name!r}" if name else "without a name"
             raise ValueError(f"this test has a check {said} already; give each its own name=")
         self._names.add(name)
-        return floors, Task.of(qrels, retriever, queries, match)
+        return floors, Task.of(qrels, retriever, queries)
 
     def _finish(
         self,
@@ -149,12 +147,13 @@ class RetrievalCheck:
         *,
         baseline: bool,
         name: str,
+        match: str | Key | Matching,
         semantics: str | Rules,
     ) -> Checked:
         __tracebackhide__ = True
         with warnings.catch_warnings(record=True) as met:  # said after the verdict, which matters more
             warnings.simplefilter("always")
-            evaluation = evaluate(task.qrels, run, list(floors), semantics=semantics, match=task.match)
+            evaluation = evaluate(task.qrels, run, list(floors), semantics=semantics, match=match)
         verdicts = floor_gate(evaluation, floors, self._settings)
         path, known = None, None
         if baseline:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 from pytest_retrieval_metrics.baseline import Baseline, fingerprint, key
 from pytest_retrieval_metrics.sensitivity import POWER, detectable_drop
-from retrieval_metrics.comparing.comparison import Comparison
-from retrieval_metrics.presentation import numbers
+from retrieval_metrics import Comparison
+from retrieval_metrics.adapting import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pytest_retrieval_metrics.settings import Settings
     from retrieval_metrics import Evaluation
-    from retrieval_metrics.results.difference import Difference
+    from retrieval_metrics.adapting import Difference
 
 Outcome = Literal["passed", "below the floor", "worse", "cannot tell", "not compared"]
 NOW, BASELINE = "now", "baseline"

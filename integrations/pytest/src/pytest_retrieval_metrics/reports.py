@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-from retrieval_metrics.presentation import numbers, tables
+from retrieval_metrics.adapting import numbers, tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

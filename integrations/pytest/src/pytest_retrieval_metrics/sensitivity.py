@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.statistics import detectable_difference
+from retrieval_metrics.adapting import detectable_difference
 
 if TYPE_CHECKING:
-    from retrieval_metrics.results.difference import Difference
+    from retrieval_metrics.adapting import Difference
 
 POWER = 0.8
 

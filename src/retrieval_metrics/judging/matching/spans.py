@@ -6,6 +6,7 @@ from bisect import insort
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.inputs.pieces import Span
+from retrieval_metrics.judging.rows import Misplaced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,8 +46,10 @@ class SpanRule:
     def __init__(self, qrels: Qrels, matching: Matching, hits: PieceHits, locator: Locator) -> None:
         self._matching = matching
         self._locator = locator
+        self._queries = qrels.queries
         self._spans: dict[int, dict[str, list[tuple[int, Span]]]] = {}
         self.unplaced = 0
+        self.misplaced: list[Misplaced] = []
         for at, piece in enumerate(qrels.documents):
             if isinstance(piece, Span):
                 query = int(qrels.document_query[at])
@@ -76,6 +79,8 @@ class SpanRule:
             if item.source is not None and item.source not in by_source:
                 continue
             place = self._locator.place(item)
+            if self._locator.is_misplaced(item):
+                self.misplaced.append(Misplaced(self._queries[query], item.id, found=place is not None))
             if place is None or item.source is None:
                 self.unplaced += 1
                 hits.located(query, rank, None)
