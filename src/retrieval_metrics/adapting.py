@@ -1,4 +1,4 @@
-"""What integrations may use beside the top level: the only other module of the core that they import."""
+"""What integrations may use besides the top level; they import no other module of the core."""
 
 from retrieval_metrics.inputs.hosts import GROUP, Host, host_of, installed_hosts
 

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 @dataclass
 class Positions:
-    """Where the items of one query are, as far as they are in a source that holds a span of the query.
+    """Where the items of one query are, for items from a source that has a span of the query.
 
     Attributes:
         stretches: Rank, source, start and end of each.
-        first_unplaced: The first rank whose item could hold something but whose position is not known.
+        first_unplaced: The first rank whose item could cover something but whose position is unknown.
     """
 
     stretches: list[tuple[int, str, int, int]] = field(default_factory=list)
@@ -27,13 +27,14 @@ class Positions:
 
 
 class Locator:
-    """Lengths in the characters that count, and the positions of items.
+    """Measures stretches in the characters that count, and locates items.
 
-    Where the text of a source is given, white space does not count, and an item without offsets is looked for in it.
-    Without the text every character counts.
+    If the text of a source is given, white space does not count, and items without offsets are searched for in it.
+    Otherwise every character counts.
 
     Attributes:
-        ambiguous: How many different items without offsets occur in their source more than once; the first is taken.
+        ambiguous: How many different items without offsets occur more than once in their source; the first place is
+            used.
     """
 
     def __init__(self, sources: Mapping[str, str] | None) -> None:
@@ -42,7 +43,7 @@ class Locator:
         self.ambiguous = 0
 
     def source(self, name: str) -> Source | None:
-        """Return the text of a source, if it is given."""
+        """Return a source; None if its text was not given."""
         return self._sources.get(name)
 
     def length(self, name: str, start: int, end: int) -> int:
@@ -59,7 +60,7 @@ class Locator:
         return 0 if item.start is None or item.end is None else item.end - item.start
 
     def place(self, item: Retrieved) -> tuple[int, int] | None:
-        """Return start and end of an item in its source; None if they are not known."""
+        """Return start and end of an item in its source; None if they are unknown."""
         if item.start is not None and item.end is not None:
             return item.start, item.end
         if item.source is None or item.text is None or item.source not in self._sources:
