@@ -1,4 +1,4 @@
-"""The metrics, one file each with everything that is known about it; adding one is a file and a line here."""
+"""The metrics, one per file, each with every fact about it; to add one, write its file and list it here."""
 
 from retrieval_metrics.definition.table import add
 from retrieval_metrics.metrics import (
