@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 from contextlib import contextmanager, suppress
@@ -15,8 +16,9 @@ if TYPE_CHECKING:
     from os import PathLike
 
 STANDARD_OUTPUT = "-"
-OF_OPEN_FILES = ("/dev/fd/", "/dev/std", "/proc/")
-"""Names of files that are already open: what is beside them is not theirs."""
+OPEN_FILE = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
+STANDARD = {"/dev/stdout": 1, "/dev/stderr": 2}
+"""Names of files that are already open. They are written into where they stand; opened anew they would be emptied."""
 SHOWN = 80
 """Characters of the target's name that are part of the temporary one, because file systems limit its length."""
 
@@ -48,16 +50,23 @@ def saving(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
     if os.fspath(path) == STANDARD_OUTPUT:
         yield from _standard_output()
         return
+    name = os.fspath(path)
+    is_open = OPEN_FILE.fullmatch(name)
+    if is_open or name in STANDARD:
+        sys.stdout.flush()
+        with os.fdopen(os.dup(int(is_open[1]) if is_open else STANDARD[name]), "wb") as file:
+            yield file
+        return
     found = None
     with suppress(FileNotFoundError):
         found = os.stat(path)  # noqa: PTH116  (follows links, as the target is looked for)
-    if found is not None and (not stat.S_ISREG(found.st_mode) or os.fspath(path).startswith(OF_OPEN_FILES)):
+    if found is not None and not stat.S_ISREG(found.st_mode):
         with Path(path).open("wb") as file:  # a folder raises here
             yield file
         return
     target = Path(os.path.realpath(path))
     if found is not None and not os.access(target, os.W_OK):
-        raise PermissionError(13, "this file may not be written", os.fspath(path))
+        raise PermissionError(13, "this file may not be written", name)
     yield from _replacing(target, found)
 
 

@@ -133,8 +133,10 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
 
-@pytest.mark.parametrize("kind", ["trec", "csv", "json", "jsonl", "parquet"])
-@pytest.mark.parametrize("byte", [b"\x00", b"\n", b"7"])
+@pytest.mark.parametrize(
+    ("kind", "byte"),
+    [("trec", b"\x00"), ("trec", b"\n"), ("trec", b"7"), ("csv", b"\n"), ("json", b"7"), ("jsonl", b"\n")],
+)
 def test_a_bomb_ends_early(tmp_path: Path, kind: str, byte: bytes) -> None:
     path = tmp_path / "bomb.gz"
     part = gzip.compress(byte * (64 << 20))

@@ -69,9 +69,9 @@ def _by_content(source: Reader) -> str:
     if start.startswith(b"PAR1"):
         return "parquet"
     refuse_marks(start, name)
-    if b"\x00" in start:
-        raise ValueError(f"{name} is a binary file; the only binary format that is read is Parquet")
     lines = [line for line in start.splitlines() if line.strip()]
+    if lines and b"\x00" in lines[0]:
+        raise ValueError(f"{name} is a binary file, and the only ones that are read are Parquet")
     if not lines:
         raise ValueError(f"{name} is empty" + (", or begins with very many blank lines; say format=" if start else ""))
     first = lines[0].strip()

@@ -118,7 +118,7 @@ def whole(source: Reader, allow: Collection[str] = ()) -> dict[str, Any]:
     return content
 
 
-def per_query(source: Reader, allow: Collection[str] = ()) -> dict[str, Any] | None:
+def per_query(source: Reader, allow: Collection[str] = (), columns: Columns | None = None) -> dict[str, Any] | None:
     """Return the documents of each query of a JSONL file with a line per query; None if it has a line per document.
 
     Raises:
@@ -129,7 +129,8 @@ def per_query(source: Reader, allow: Collection[str] = ()) -> dict[str, Any] | N
         many = [key for key in MANY if isinstance(row.get(key), (list, dict))]
         where = at_line(source.name, number, line)
         if not many:
-            if not found and any(key.strip().lower() in DOCUMENT for key in row):
+            document = (columns or {}).get("document")
+            if not found and any(key.strip().lower() in DOCUMENT or key == document for key in row):
                 return None
             texts = "; texts are read by read_queries and read_corpus" if "text" in row else ""
             raise ValueError(f"{where}: there is no list of documents ({', '.join(MANY)}){texts}")

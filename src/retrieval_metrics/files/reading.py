@@ -96,7 +96,7 @@ def _qrels(source: Reader, kind: str, columns: Mapping[str, str | None] | None, 
     if kind == "json":
         return _qrels_of_json(json_files.whole(source, allow), source.name, allow)
     if kind == "jsonl":
-        judgments = json_files.per_query(source, allow)
+        judgments = json_files.per_query(source, allow, columns)
         if judgments is not None:
             return _qrels_of_json(judgments, source.name, allow)
         found, line = json_files.rows(source, OF_JUDGMENTS, columns, allow)
@@ -191,7 +191,7 @@ def _run(
     source: Reader, kind: str, columns: Mapping[str, str | None] | None, allow: frozenset[str]
 ) -> Run | RetrievedRun:
     if kind in {"json", "jsonl"}:
-        rankings = json_files.whole(source, allow) if kind == "json" else json_files.per_query(source, allow)
+        rankings = json_files.whole(source, allow) if kind == "json" else json_files.per_query(source, allow, columns)
         if rankings is None:
             found, line = json_files.rows(source, OF_A_RUN, columns, allow)
             return Run([run_batch(found, columns, source.name, line, allow=allow)])
