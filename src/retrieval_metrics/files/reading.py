@@ -267,6 +267,7 @@ def _trec_run(given: Any, source: Reader, memory: int, *, show_progress: bool) -
 
 def _batches(path: Any, limits: Limits, was: tuple[int, ...]) -> Iterator[Batch]:
     """Read a file once more, and raise if it is not the one that was read before."""
+    require("polars", "reading a streamed run again")
     with opened(path, limits) as source, _errors_of(source.name):
         if source.fingerprint() != was:
             _refuse_change(source.name)
