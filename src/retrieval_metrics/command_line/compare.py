@@ -136,9 +136,9 @@ def _json(result: Comparison) -> str:
                 "baseline": each.baseline,
                 "n": each.n,
                 "mean": each.mean,
-                "interval": list(each.interval),
-                "p": each.p_value,
-                "p_holm": each.p_holm,
+                "interval": None if isnan(each.interval.low) else list(each.interval),
+                "p": each.p_corrected,
+                "p_alone": each.p_value,
                 "significant": bool(each.significant),
             }
             for each in result.differences

@@ -39,11 +39,12 @@ def compare(
     """Score several systems on the same queries and test in which metrics they differ.
 
     Every difference is paired: system minus baseline, query by query, over the queries for which both are defined. It
-    comes with a confidence interval, the p value of the randomisation test (exact where all sign choices can be listed)
-    and of the paired t test, the effect size (mean difference in standard deviations of the differences), and the
-    queries won, tied and lost. The p values of the randomisation test are corrected by Holm for everything compared
-    here, all metrics and all pairs, so that ten metrics give no tenfold chance of a false finding; ask for the metrics
-    you would decide by. Three or more systems also get Tukey's test of all pairs within each metric.
+    comes with a confidence interval, a p value of the randomisation test, the effect size (mean difference in standard
+    deviations of the differences), and the queries won, tied and lost. The p values are corrected for everything
+    compared here, all metrics, cut-offs and pairs of systems, by one joint test (see
+    `retrieval_metrics.statistics.joint_sign_flips`), so that ten metrics give no tenfold chance of a false finding, and
+    metrics that say the same cost little. The interval of a difference excludes 0 only where the corrected p value
+    finds a difference. A verdict in words says for each system and metric what follows.
 
     Args:
         qrels: What is true, as in `evaluate`.
@@ -53,8 +54,8 @@ def compare(
         semantics: The rules, and
         match: what an id of the judgments is compared with, as in `evaluate`.
         level: Confidence level of the intervals; 1 - level is the accepted rate of false findings.
-        resamples: Random sign choices and deals per test where it cannot be exact; more are taken where the correction
-            for many comparisons needs finer p values.
+        resamples: Random sign choices where the test cannot be exact; more are taken where many comparisons need finer
+            p values.
         seed: Seed of these; the same seed gives the same p values.
 
     Returns:
@@ -73,14 +74,12 @@ def compare(
         >>> first = {query: ["d", "x"] for query in qrels}
         >>> second = {query: ["x", "d"] for query in qrels}
         >>> print(*compare(qrels, {"second": second, "first": first}, "mrr").verdict)
-        first is better than second in mrr.
+        first is better than second in mrr, by 0.500 (0.188 to 0.812).
 
     References:
         M. D. Smucker, J. Allan, B. Carterette (2007). A comparison of statistical significance tests for information
         retrieval evaluation.
-        S. Holm (1979). A simple sequentially rejective multiple test procedure.
-        B. Carterette (2012). Multiple testing in statistical analysis of systems-based information retrieval
-        experiments.
+        P. H. Westfall, S. S. Young (1993). Resampling-based multiple testing.
     """
     if not isinstance(runs, Mapping):
         raise TypeError(f"runs must map the name of each system to its run, got {type(runs).__name__}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from math import nan
 from typing import TYPE_CHECKING, Literal
 
 from retrieval_metrics.checks import require
@@ -85,10 +84,9 @@ class Comparison(Compared, Printed):
                 "difference": each.mean,
                 "low": each.interval.low,
                 "high": each.interval.high,
-                "p": each.p_value,
+                "p": each.p_corrected,
+                "p_alone": each.p_value,
                 "p_t": each.paired.p_t,
-                "p_holm": each.p_holm,
-                "p_tukey": nan if each.p_tukey is None else each.p_tukey,
                 "effect_size": each.paired.effect_size,
                 "wins": each.paired.wins,
                 "ties": each.paired.ties,

@@ -117,12 +117,11 @@ def _verdict(comparison: Comparison, difference: Difference, settings: Settings,
     elif lower:
         outcome = "worse" if difference.significant else "cannot tell"
     means, ends = comparison.table[metric], comparison.intervals[metric]
-    holm = f" (corrected {numbers.p_value(difference.p_holm)})" if difference.comparisons > 1 else ""
     alpha = f"{difference.alpha:.4g}"
     said = (
         f"was {means[BASELINE]:.4f} {numbers.interval(ends[BASELINE])}, is {means[NOW]:.4f} "
         f"{numbers.interval(ends[NOW])}; difference {numbers.signed(difference.mean)} "
-        f"{numbers.interval(difference.interval, signed=True)}, p {numbers.p_value(difference.p_value)}{holm}, "
+        f"{numbers.interval(difference.interval, signed=True)}, p {numbers.p_value(difference.p_corrected)}, "
         f"alpha {alpha}, {numbers.queries(difference.n)}: {difference.paired.wins} better, "
         f"{difference.paired.ties} equal, {difference.paired.losses} worse"
     )
@@ -135,8 +134,8 @@ def _verdict(comparison: Comparison, difference: Difference, settings: Settings,
 
 def detects(difference: Difference, drop: float) -> str:
     """Return what a comparison like this one is able to find, in words; nothing where no query differs."""
-    if difference.n < difference.fewest_queries:
-        return f"{numbers.queries(difference.n)} cannot show any drop: at least {difference.fewest_queries} are needed"
+    if difference.units < difference.fewest:
+        return f"{numbers.queries(difference.n)} cannot show any drop: at least {difference.fewest} are needed"
     if difference.identical or isinf(drop):
         return ""
     return f"this set detects drops of {drop:.2f} in at least {100 * POWER:g} % of builds"

@@ -42,8 +42,7 @@ def record(
                 "n": evaluation.n[metric],
                 "floor": floors[metric],
                 "difference": None if difference is None else _number(difference.mean),
-                "p": None if difference is None else _number(difference.p_value),
-                "p_corrected": None if difference is None else _number(difference.p_holm),
+                "p": None if difference is None else _number(difference.p_corrected),
                 "detects": None if drop is None else _number(drop),
                 "said": "; ".join(verdict.said for verdict in of_metric if verdict.said),
             }
