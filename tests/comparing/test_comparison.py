@@ -76,7 +76,7 @@ def test_everything_else_is_the_kernels_on_the_paired_values() -> None:
 
 def test_the_p_values_are_corrected_over_all_metrics_and_all_pairs_together() -> None:
     comparison = rm.compare(*drawn(40, 5, "abc"), METRICS)
-    rows = np.column_stack([one.values for one in comparison.differences])
+    rows = np.column_stack([one.values for one in comparison.differences])  # noqa: PD011  (a Difference's)
     assert [one.p_corrected for one in comparison.differences] == joint_sign_flips(rows).corrected.tolist()
     assert {one.comparisons for one in comparison.differences} == {9}
     assert len({one.test_level for one in comparison.differences}) == 1
@@ -123,10 +123,11 @@ def test_what_the_data_cannot_decide_comes_with_what_it_would_take() -> None:
     difference = comparison.difference("mrr")
     assert not difference.significant
     low, high = difference.interval
-    assert comparison.verdict == [
+    (said,) = comparison.verdict
+    assert said == (
         f"The data cannot tell b from a in mrr: the difference may be anything from {low:+.3f} to {high:+.3f}; "
         f"one of {difference.detectable():.2f} or more would probably have shown."
-    ]
+    )
     assert low < 0 < high
 
 
@@ -161,10 +162,11 @@ def test_too_few_queries_cannot_show_anything_and_say_so() -> None:
     assert difference.p_value == pytest.approx(2 / 2**5)
     assert math.isinf(difference.detectable())
     assert math.isnan(difference.interval.low)
-    assert comparison.verdict == [
+    (said,) = comparison.verdict
+    assert said == (
         "The data cannot tell b from a in mrr: 5 queries cannot show any difference, however large; "
         "at least 6 are needed."
-    ]
+    )
     assert rm.compare(*systems({"a": [2] * 6, "b": [1] * 6}), "mrr").difference("mrr").significant
 
 
@@ -299,3 +301,56 @@ def test_evaluations_that_do_not_belong_together_are_refused() -> None:
         rm.Comparison.of({"a": one, "b": rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "map")})
     with pytest.raises(TypeError, match="'b' must be an Evaluation, got dict"):
         rm.Comparison.of({"a": one, "b": {"q": ["d"]}})  # type: ignore[dict-item]  # the point of the line
+
+
+def test_a_margin_is_answered_per_metric_and_a_small_set_says_how_many_queries_it_takes() -> None:
+    ranks = [1, 2, 3, 1] * 50
+    comparison = rm.compare(
+        *systems({"old": ranks, "new": ranks, "bad": [5] * 200}), "mrr", baseline="old", margin=0.02
+    )
+    outcomes = {one.system: one.margin.outcome for one in comparison.differences if one.margin is not None}
+    assert outcomes == {"new": "no worse", "bad": "worse"}
+    assert "new is no worse than old by more than 0.02 in mrr." in comparison.verdict
+    assert "bad is worse than old by more than 0.02 in mrr." in comparison.verdict
+    assert list(comparison.to_pandas().margin) == ["no worse", "worse"]
+    few = rm.compare(*systems({"old": [1] * 40, "new": [1] * 40}), "mrr", margin=0.02)
+    assert few.verdict[1] == (
+        "The data cannot tell whether new is worse than old by more than 0.02 in mrr: that takes at least 149 queries, "
+        "even if none differs."
+    )
+
+
+def clustered(documents: int, each: int, seed: int) -> tuple[dict[str, Any], dict[str, Any], dict[str, int]]:
+    """Two equal systems, whose luck is that of a document: all its questions or none."""
+    rng = random.Random(seed)
+    truth, runs, of = {}, {"a": {}, "b": {}}, {}  # type: ignore[var-annotated]  # filled below
+    for document in range(documents):
+        luck = {name: rng.random() for name in runs}
+        for question in range(each):
+            query = f"{document}.{question}"
+            truth[query], of[query] = ["d"], document
+            for name, own in runs.items():
+                own[query] = ["d"] if rng.random() < luck[name] else ["x"]
+    return truth, runs, of
+
+
+def test_clusters_widen_the_intervals_and_raise_the_p_value() -> None:
+    qrels, runs, of = clustered(30, 8, 1)
+    alone, together = rm.compare(qrels, runs, "mrr"), rm.compare(qrels, runs, "mrr", clusters=of)
+    one, other = alone.difference("mrr"), together.difference("mrr")
+    assert other.mean == pytest.approx(one.mean)
+    assert other.paired.clusters == 30
+    assert other.paired.design_effect > 1.5
+    assert np.diff(other.interval) > 1.2 * np.diff(one.interval)
+    assert np.diff(together.intervals["mrr"]["a"]) > 1.2 * np.diff(alone.intervals["mrr"]["a"])
+    assert other.p_value > one.p_value
+    assert "queries in 30 clusters, as given; intervals and tests take whole clusters; design effect" in str(together)
+    assert "cluster" not in str(alone)
+    evaluation = rm.evaluate(qrels, runs["a"], "mrr", clusters=of.get)
+    assert evaluation.intervals()["mrr"] == together.intervals["mrr"]["a"]
+    assert (
+        rm.Comparison.of({name: rm.evaluate(qrels, run, "mrr", clusters=of) for name, run in runs.items()})
+        .difference("mrr")
+        .paired
+        == other.paired
+    )

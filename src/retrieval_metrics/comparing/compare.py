@@ -11,12 +11,14 @@ from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.comparing.paired_tests import RESAMPLES, pairs_of
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
 from retrieval_metrics.evaluation.evaluate import evaluate
+from retrieval_metrics.inputs.clusters import clusters_of
 from retrieval_metrics.inputs.qrels import as_qrels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from retrieval_metrics.evaluation.evaluation import Evaluation
+    from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.judging.matching.matching import Key, Matching
@@ -30,6 +32,8 @@ def compare(
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
     *,
     baseline: str | None = None,
+    margin: float | None = None,
+    clusters: ClustersBy = "source",
     semantics: str | Rules = "standard",
     match: str | Key | Matching = "id",
     level: float = 0.95,
@@ -51,6 +55,10 @@ def compare(
         runs: What each system retrieved, by the name of the system.
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
         baseline: The name of the system that all others are compared with; None compares every pair.
+        margin: How much worse a system may be and still be acceptable, such as 0.02. The verdict then also says per
+            metric whether it is "no worse by more than 0.02", "worse by more", or that the data cannot tell, each at a
+            one-sided level of 1 - level; see `retrieval_metrics.statistics.within_margins`.
+        clusters: Which queries belong together, as in `evaluate`: intervals and tests then take whole clusters.
         semantics: The rules, and
         match: what an id of the judgments is compared with, as in `evaluate`.
         level: Confidence level of the intervals; 1 - level is the accepted rate of false findings.
@@ -85,10 +93,13 @@ def compare(
         raise TypeError(f"runs must map the name of each system to its run, got {type(runs).__name__}")
     pairs_of(list(runs), baseline)  # complain before the work, not after it
     truth = as_qrels(qrels)
+    known = clusters_of(qrels, truth, clusters)
     evaluations = {}
     for name, run in runs.items():  # no comprehension: before Python 3.12 it would count as a caller of its own
-        evaluations[name] = _evaluated(name, partial(evaluate, truth, run, metrics, semantics=semantics, match=match))
-    return Comparison.of(evaluations, baseline=baseline, level=level, resamples=resamples, seed=seed)
+        evaluations[name] = _evaluated(
+            name, partial(evaluate, truth, run, metrics, semantics=semantics, match=match, clusters=known)
+        )
+    return Comparison.of(evaluations, baseline=baseline, level=level, resamples=resamples, seed=seed, margin=margin)
 
 
 def _evaluated(name: str, evaluate_it: Callable[[], Evaluation]) -> Evaluation:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from itertools import combinations
 from math import isinf
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.inputs.clusters import Clusters
 from retrieval_metrics.results.aligned import aligned, on_all_queries
 from retrieval_metrics.results.difference import Difference
 from retrieval_metrics.results.summary import bounds_of
-from retrieval_metrics.statistics import Sums, paired_differences
+from retrieval_metrics.statistics import Sums, Units, paired_differences, within_margins
 from retrieval_metrics.statistics.paired import without_rounding
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ def tested(
     level: float,
     resamples: int,
     seed: int,
+    margin: float | None,
+    clusters: Clusters | None,
 ) -> tuple[Difference, ...]:
     """Return the differences of all pairs in all metrics, tested together."""
     hypotheses = [(metric, *pair) for metric in metrics for pair in pairs_of(list(scores), baseline)]
@@ -44,27 +48,44 @@ def tested(
             for metric, ours, theirs in hypotheses
         ]
     )
-    found = paired_differences(
-        differences, spans=[spans[metric] for metric, _, _ in hypotheses], level=level, resamples=resamples, seed=seed
-    )
+    labels = None if clusters is None else clusters.of(queries).labels
+    of_each = [spans[metric] for metric, _, _ in hypotheses]
+    found = paired_differences(differences, spans=of_each, level=level, resamples=resamples, seed=seed, clusters=labels)
     defined = ~np.isnan(differences)
+    samples = [
+        Units.of(column[mask], None if labels is None else labels[mask])
+        for column, mask in zip(differences.T, defined.T, strict=True)
+    ]
+    margins = [None] * len(samples) if margin is None else within_margins(samples, of_each, margin, alpha=1 - level)
     return tuple(
         Difference(
             metric=str(metric),
             system=system,
             baseline=other,
-            queries=queries if mask.all() else [queries[at] for at in np.flatnonzero(mask).tolist()],
-            values=column[mask],
-            paired=paired,
+            queries=queries
+            if defined[:, at].all()
+            else [queries[row] for row in np.flatnonzero(defined[:, at]).tolist()],
+            values=differences[defined[:, at], at],
+            paired=found.each[at],
             comparisons=len(hypotheses),
-            p_corrected=p_corrected,
+            p_corrected=found.corrected[at],
             test_level=found.test_level,
             span=spans[metric],
+            clusters=None if labels is None else labels[defined[:, at]],
+            margin=margins[at],
         )
-        for (metric, system, other), column, mask, paired, p_corrected in zip(
-            hypotheses, differences.T, defined.T, found.each, found.corrected, strict=True
-        )
+        for at, (metric, system, other) in enumerate(hypotheses)
     )
+
+
+def common_clusters(scores: Mapping[str, Scores]) -> Clusters | None:
+    """Return the clusters of all queries, which any system may know.
+
+    Raises:
+        ValueError: If two systems have a query in different clusters.
+    """
+    known = [one.clusters for one in scores.values() if one.clusters is not None]
+    return reduce(Clusters.plus, known) if known else None
 
 
 def _span(metric: Metric, systems: Sequence[Scores]) -> float:

@@ -9,13 +9,14 @@ from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.difference import POWER
-from retrieval_metrics.results.summary import numbers_of_queries
+from retrieval_metrics.results.summary import FEW_CLUSTERS, few_clusters, numbers_of_queries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics.results.compared import Compared
     from retrieval_metrics.results.difference import Difference
+    from retrieval_metrics.statistics import WithinMargin
 
 MOVED = 3
 """Queries named in the text as those that moved most."""
@@ -91,6 +92,9 @@ def _small_print(comparison: Compared) -> list[str]:
         f"p: randomisation test{corrected}, {'exact' if exact else 'sampled where it cannot be exact'}",
         f"detects: a true difference of this size is found with at least {100 * POWER:g} % power",
     ]
+    notes += _said_of_clusters(comparison)
+    if comparison.margin is not None:
+        notes.append(f"margin: each sentence by itself at a one-sided level of {100 * comparison.level:g} %")
     for name, paired_on in comparison.n.items():
         most = max(numbers_of_queries(one)[name] for one in comparison.scores.values())
         if most > paired_on:
@@ -98,9 +102,43 @@ def _small_print(comparison: Compared) -> list[str]:
     return notes
 
 
+def _said_of_clusters(comparison: Compared) -> list[str]:
+    clusters = comparison.clusters
+    if clusters is None or clusters.labels is None:
+        return []
+    effects = [each.paired.design_effect for each in comparison.differences if each.paired.design_effect > 0]
+    why = "by the source of their judgments; clusters=None turns that off" if clusters.by_source else "as given"
+    said = f"queries in {numbers.count(clusters.count, 'cluster')}, {why}; intervals and tests take whole clusters"
+    if effects:
+        said += f"; design effect of the differences {min(effects):.1f} to {max(effects):.1f}"
+    return [said, *([few_clusters(clusters.count)] if clusters.count < FEW_CLUSTERS else [])]
+
+
 def verdict(comparison: Compared) -> list[str]:
-    """Return what the data allow to be said, a sentence per pair of systems and metric."""
-    return [_said(each) for pair in comparison.pairs for each in comparison.of_pair(pair)]
+    """Return what the data allow to be said: a sentence per pair of systems and metric, and one on the margin."""
+    said = []
+    for pair in comparison.pairs:
+        of_pair = comparison.of_pair(pair)
+        said += [_said(each) for each in of_pair]
+        said += [
+            _said_of_margin(each, each.margin, comparison.margin)
+            for each in of_pair
+            if each.margin is not None and comparison.margin is not None and each.n
+        ]
+    return said
+
+
+def _said_of_margin(one: Difference, found: WithinMargin, margin: float) -> str:
+    than = f"than {one.baseline} by more than {margin:g} in {one.metric}"
+    if found.outcome == "no worse":
+        return f"{one.system} is no worse {than}."
+    if found.outcome == "worse":
+        return f"{one.system} is worse {than}."
+    said = f"The data cannot tell whether {one.system} is worse {than}"
+    if one.units < found.fewest:
+        what = "queries" if one.clusters is None else "clusters"
+        return f"{said}: that takes at least {found.fewest} {what}, even if none differs."
+    return f"{said}: it may be worse by up to {-found.low:.3f}."
 
 
 def _said(one: Difference) -> str:

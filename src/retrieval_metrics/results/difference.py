@@ -14,7 +14,7 @@ from retrieval_metrics.statistics.paired import is_found
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.statistics import Interval, PairedDifference, QueriesNeeded
+    from retrieval_metrics.statistics import Interval, PairedDifference, QueriesNeeded, WithinMargin
     from retrieval_metrics.types import FloatArray, IntArray, QueryId
 
 POWER = 0.8
@@ -36,6 +36,7 @@ class Difference:
         test_level: What the smallest p value of all must not exceed to be a finding.
         span: The largest possible difference.
         clusters: Shape (queries,), which cluster each query belongs to; None if each is on its own.
+        margin: What can be said of the margin that was asked for; None if none was.
     """
 
     metric: str
@@ -49,6 +50,7 @@ class Difference:
     test_level: float
     span: float
     clusters: IntArray | None = None
+    margin: WithinMargin | None = None
 
     @property
     def pair(self) -> tuple[str, str]:

@@ -59,14 +59,14 @@ class Units(NamedTuple):
         return self._replace(totals=-self.totals)
 
     @property
-    def count(self) -> float:
+    def queries(self) -> float:
         """The number of queries."""
         return float(self.sizes.sum())
 
     @property
     def mean(self) -> float:
         """The mean over all queries; NaN without any."""
-        return math.fsum(self.totals.tolist()) / self.count if len(self.sizes) else math.nan
+        return math.fsum(self.totals.tolist()) / self.queries if len(self.sizes) else math.nan
 
     @property
     def variance_of_mean(self) -> float:
@@ -94,7 +94,7 @@ class Units(NamedTuple):
         Range [0, inf); 1 if clusters do not matter, about m if all queries of a cluster of m are alike. NaN where all
         values are equal, or there are fewer than two units.
         """
-        n = self.count
+        n = self.queries
         spread = self.squares - n * self.mean**2
         if len(self.sizes) < FEWEST_FOR_A_SPREAD or spread <= arrays.ROUNDING * self.squares:
             return math.nan
@@ -106,7 +106,7 @@ class Units(NamedTuple):
 
         Equal values do not show how alike those of a cluster are; they count as one query per cluster.
         """
-        n, units = self.count, len(self.sizes)
+        n, units = self.queries, len(self.sizes)
         effect = self.design_effect
         return float(units) if math.isnan(effect) else min(max(n / max(effect, 1.0), units), n)
 

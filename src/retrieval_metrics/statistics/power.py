@@ -144,7 +144,7 @@ def queries_needed(
     from scipy.special import chdtri  # noqa: PLC0415 - importing the package must not load scipy
 
     squares = units.variance_of_mean * n * (n - 1)
-    average = units.count / n
+    average = units.queries / n
     low, high = (
         math.ceil(average * _units_needed(wanted, squares / float(chdtri(n - 1, tail)), step, power, level))
         for tail, step in ((1 - CONFIDENCE, 0.0), (CONFIDENCE, span))

@@ -84,7 +84,8 @@ def exact_p(differences: NDArray[np.float64]) -> float | None:
 def _scaled(differences: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the differences that are not 0, the largest as 1."""
     scaled = differences / max(np.abs(differences).max(initial=0.0), np.finfo(np.float64).tiny)
-    return scaled[np.abs(scaled) > arrays.ROUNDING]
+    moving: NDArray[np.float64] = scaled[np.abs(scaled) > arrays.ROUNDING]
+    return moving
 
 
 def _reach(scaled: NDArray[np.float64]) -> float:
