@@ -76,12 +76,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         _say("interrupted")
         return INTERRUPTED
-    except (ImportError, OSError, TypeError, ValueError) as error:
-        _say(f"error: {error}")
+    except (ImportError, MemoryError, OSError, TypeError, ValueError) as error:
+        out_of_memory = "there is not enough memory; a TREC run can be streamed with --memory SIZE"
+        _say(f"error: {out_of_memory if isinstance(error, MemoryError) else error}")
         _discard_output()
-        return WRONG
-    except MemoryError:
-        _say("error: there is not enough memory; a TREC run can be streamed with --memory SIZE")
         return WRONG
     except Exception as error:  # noqa: BLE001  (said with its place, and with an exit code of its own)
         return _defect(error)

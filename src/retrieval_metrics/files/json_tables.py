@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.files.entries import item_of, judged_of, of_item, of_judged
 from retrieval_metrics.files.tables import collected
-from retrieval_metrics.inputs.retrieve import RetrievedRun
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.files.opening import Reader, Source
     from retrieval_metrics.files.trec import Layout
     from retrieval_metrics.inputs.batch import Batch
-    from retrieval_metrics.inputs.retrieve import RetrievedRun
+    from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 
     Advance = Callable[[int], None]
 

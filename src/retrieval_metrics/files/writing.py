@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from retrieval_metrics.inputs.batch import Batch
+    from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.types import QuestionsOrQrels, RunMapping
 
 
