@@ -171,20 +171,21 @@ class TestLints:
     def test_relevant_documents_that_are_not_in_the_corpus(self) -> None:
         (lint,) = rm.audit({"p": {"a": 1, "z": 1, "n": 0}}, {"p": ["a"]}, "map", corpus={"a", "b"}).lints
         assert lint == (
-            "1 relevant documents of 1 queries are not in the corpus, so nothing can find them, as 'z' of query 'p'"
+            "1 relevant documents of 1 queries are not in the corpus, so no retriever can find them, "
+            "such as 'z' of query 'p'"
         )
 
     def test_repeated_queries_by_their_texts_or_by_ids_that_are_texts(self) -> None:
         qrels, run = {"1": ["a", "b"], "2": ["a"]}, {"1": ["a"], "2": ["a"]}
         (lint,) = rm.audit(qrels, run, "map", queries={"1": "What is it?", "2": " what  is IT"}).lints
-        assert lint == "1 of 2 queries repeat another, as '2' does '1': they count as often as they stand there"
+        assert lint == "1 of 2 queries repeat another one, such as '2', which repeats '1'; each repeat counts again"
         assert not rm.audit(qrels, run, "map").lints
         (lint,) = rm.audit({"Why?": ["a", "b"], "why": ["a"]}, {"why": ["a"]}, "map").lints
         assert "as 'why' does 'Why?'" in lint
 
     def test_queries_without_a_relevant_document_and_the_judged_share(self) -> None:
         lints = rm.audit({"p": ["a"], "q": {"b": 0}}, {"p": ["a", "x", "y", "z"], "q": ["b"]}, "map").lints
-        assert lints[0] == "1 of 2 queries have no relevant document, as query 'q'"
+        assert lints[0] == "1 of 2 queries have no relevant document, such as query 'q'"
         assert lints[1].startswith("62% of the first 10 retrieved documents are judged")
 
 
