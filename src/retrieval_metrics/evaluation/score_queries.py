@@ -1,4 +1,4 @@
-"""The values of single queries with what they rest on: for hosts that score one query at a time."""
+"""Score single queries and return what each value is based on, for hosts that score one query at a time."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class QueryScore(NamedTuple):
 
     Attributes:
         value: The value; NaN where the metric is undefined.
-        relevant_ranks: The ranks at which something relevant stands, beyond the cut-off too; a document that is
-            retrieved again stands at its first rank alone.
+        relevant_ranks: The ranks of relevant items, including those beyond the cut-off; a repeated document has only
+            its first rank.
         n_relevant: How many relevant documents, or groups, there are.
         n_retrieved: How many documents were retrieved, repeats included.
     """
@@ -53,10 +53,10 @@ def score_queries(
     *,
     match: str | Key | Matching = "id",
 ) -> dict[Metric, dict[QueryId, QueryScore]]:
-    """Return the values that `evaluate` gives, each with what it rests on, and without warnings.
+    """Return the values that `evaluate` gives, with what each is based on, and without warnings.
 
-    What `evaluate` warns of and counts concerns a whole run; a host that scores its queries one by one would hear it
-    for every query.
+    The warnings and counts of `evaluate` are about a whole run; a host that scores its queries one by one would get
+    them for every query.
 
     Args:
         qrels: The judgments per query, as `evaluate` takes them.

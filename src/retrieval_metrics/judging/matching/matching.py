@@ -62,7 +62,7 @@ class Matching:
         if callable(self.by) or self.by in {"id", "source"}:
             return
         if not (isinstance(self.by, str) and self.by.startswith(METADATA) and self.by != METADATA):
-            hint = "; a Quote or a Text in the truth is matched with the text as it is" if self.by == "text" else ""
+            hint = "; a judged Quote or Text is matched with the text as it is" if self.by == "text" else ""
             raise ValueError(f"match must be 'id', 'source', 'metadata:<name>' or a callable, got {self.by!r}{hint}")
 
     @property
