@@ -42,16 +42,16 @@ def evaluate(
     """Score what a retriever returned against what is relevant.
 
     Args:
-        qrels: Per query what is true: `{"d1": 2, "d7": 1}` (grades), `["d1", "d7"]`, `[["d1", "d2"], ["d9"]]` (groups:
-            one of d1 and d2, and d9) or `[{"d1": 2, "d2": 1}, {"d9": 3}]` (graded groups). In place of an id may stand
-            a `Quote`, `Text`, `Span` or `Metadata`, which survive another way of chunking.
-        run: Per query what was retrieved: `["d7", "d1"]`, best first, or `{"d7": 12.1, "d1": 9.0}` with scores. Equal
-            scores are ordered by document id, descending, as trec_eval does. Or a list of `Retrieved`, best first; or,
-            for the whole, a `Run` as `read_run` returns it.
+        qrels: The judgments of each query: `{"d1": 2, "d7": 1}` (grades), `["d1", "d7"]`, `[["d1", "d2"], ["d9"]]`
+            (groups: one of d1 and d2, and d9) or `[{"d1": 2, "d2": 1}, {"d9": 3}]` (graded groups). A `Quote`, `Text`,
+            `Span` or `Metadata` may take the place of any id; these survive re-chunking.
+        run: What was retrieved for each query: `["d7", "d1"]`, best first, or `{"d7": 12.1, "d1": 9.0}` with scores.
+            Equal scores are ordered by document id, descending, as in trec_eval. A ranking may also be a list of
+            `Retrieved`, best first, and the whole run a `Run`, as `read_run` returns it.
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
         semantics: The rules for what libraries treat differently: `"standard"`, `"trec_eval"`, `"llama_index"`,
             `"haystack"`, `"ragas"`, `"autorag"`, `"mlflow"`, or your own `Rules`.
-        match: What an id of the judgments is compared with, where the rankings hold `Retrieved`: `"id"`, `"source"`,
+        match: What an id of the judgments is compared with, if the rankings hold `Retrieved`: `"id"`, `"source"`,
             `"metadata:<name>"`, a callable from `Retrieved` to its id, or a `Matching` with more options.
         ties: Equal scores are ordered by document id, descending (`"docid"`), stay in the order of the mapping
             (`"input"`), or the value is the mean over all orders of equal scores (`"expected"`), with the smallest and
@@ -126,7 +126,7 @@ def _warn(scores: Scores) -> None:
         warnings.warn(few_clusters(scores.clusters.count), RetrievalWarning, stacklevel=3)
     if not len(judged.items.rank) and not len(judged.ranks.rank):
         hint = (
-            "do the items carry the texts, sources and offsets that the truth asks for?"
+            "do the items carry the texts, sources and offsets that the judgments need?"
             if judged.qrels.has_pieces
             else OTHER_IDS
         )

@@ -1,4 +1,4 @@
-"""One evaluation from those of parts of the queries."""
+"""Merge evaluations of parts of the queries into one."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 
 def merge(parts: Iterable[Evaluation | Totals]) -> Evaluation:
-    """Return one evaluation of the queries of all parts: to the last bit what evaluating them together gives.
+    """Return one evaluation of the queries of all parts, equal to the last bit to evaluating them together.
 
-    Means, intervals and counts come from sums that are rounded only after the last part was added, so neither the cut
-    nor the order of the parts matters. If every part is an `Evaluation`, the result holds the values of every query. If
-    parts are `Totals`, it holds sums alone, however many queries there are: what asks for a single query raises.
+    Means, intervals and counts come from sums that are rounded only after the last part is added, so the results do not
+    depend on how the data is split. If every part is an `Evaluation`, the result holds the values of every query. If
+    parts are `Totals`, it holds only sums, however many queries there are, and raises an error for per-query values.
 
     Args:
-        parts: Evaluations of different queries, or their totals, by the same metrics and rules; consumed one by one.
+        parts: Evaluations of different queries, or their totals, with the same metrics and rules; consumed one by one.
 
     Raises:
         TypeError: If a part is neither, or query ids are str in one part and int in another.
@@ -103,14 +103,14 @@ def _all_queries(parts: Sequence[Scores]) -> list[QueryId]:
     seen: set[QueryId] = set()
     for part in parts:
         if twice := seen.intersection(part.queries):
-            raise ValueError(f"query {min(twice, key=str)!r} is in two parts; parts must be of different queries")
+            raise ValueError(f"query {min(twice, key=str)!r} is in two parts; parts must have different queries")
         seen.update(part.queries)
     id_kind(set(map(type, seen)), "query ids in the parts")
     return [query for part in parts for query in part.queries]
 
 
 def _of_each_metric(parts: Sequence[Scores], column: Column) -> dict[Metric, FloatArray]:
-    """Return one column for each metric for which all parts know it."""
+    """Return one column for each metric for which every part has it."""
     of_parts = {metric: [part.column(column, metric) for part in parts] for metric in parts[0].metrics}
     joined = {metric: _all_rows(columns) for metric, columns in of_parts.items()}
     return {metric: values for metric, values in joined.items() if values is not None}
