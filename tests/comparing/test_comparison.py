@@ -258,6 +258,7 @@ def test_the_text_is_tables_and_a_verdict() -> None:
         "metric old new n",
         f"mrr 0.5000 [{low:.3f}, {high:.3f}] 1.0000 [0.738, 1.000] 8",
         "hit_rate@1 0.0000 [0.000, 0.369] 1.0000 [0.631, 1.000] 8",
+        "judged@1: old 0.00, new 1.00",
         "",
         "new - old",
         "metric difference 95 % interval p effect won/tied/lost detects",
