@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.matching.budget import Budget, Lengths
     from retrieval_metrics.judging.matching.covered import CoveredCharacters
-    from retrieval_metrics.judging.rows import Additions, JudgedRanks, Misplaced, Repeats
+    from retrieval_metrics.judging.rows import Additions, JudgedRanks, Misplaced
     from retrieval_metrics.types import BoolArray, Cut, FloatArray, IntArray
 
 
