@@ -162,6 +162,7 @@ def test_too_few_queries_cannot_show_anything_and_say_so() -> None:
     assert difference.p_value == pytest.approx(2 / 2**5)
     assert math.isinf(difference.detectable())
     assert math.isnan(difference.interval.low)
+    assert "no interval can be given at 95 %: 5 queries are too few for one" in str(comparison)
     (said,) = comparison.verdict
     assert said == (
         "The data cannot tell b from a in mrr: 5 queries cannot show any difference, however large; "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isinf
+from math import isinf, isnan
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.definition.metric import Metric
@@ -110,6 +110,10 @@ def _small_print(comparison: Compared) -> list[str]:
         f"p: randomisation test{corrected}, {'exact' if exact else 'sampled where it cannot be exact'}",
         f"detects: a true difference of this size is found with at least {100 * POWER:g} % power",
     ]
+    short = {each.units for each in comparison.differences if each.n and isnan(each.interval.low)}
+    if short:
+        what = "queries are" if comparison.differences[0].clusters is None else "clusters are"
+        notes.append(f"no interval can be given at {100 * comparison.level:g} %: {max(short)} {what} too few for one")
     notes += _said_of_clusters(comparison)
     if comparison.margin is not None:
         notes.append(f"margin: each sentence by itself at a one-sided level of {100 * comparison.level:g} %")
