@@ -17,11 +17,10 @@ from retrieval_metrics.evaluation.first_answer import first_answer_check
 from retrieval_metrics.evaluation.scored_run import score_queries, scored_run
 from retrieval_metrics.files import trec
 from retrieval_metrics.files.formats import format_by_name
-from retrieval_metrics.inputs.columns import find_columns
+from retrieval_metrics.inputs.columns import OF_JUDGMENTS, allowances, find_columns
 from retrieval_metrics.inputs.event_loop import run_until_complete
 from retrieval_metrics.inputs.frame_columns import is_frame
 from retrieval_metrics.inputs.frames import qrels_batch, run_batch
-from retrieval_metrics.inputs.grouping import first_repeat, grouped
 from retrieval_metrics.inputs.hosts import GROUP, Host, host_of, installed_hosts
 from retrieval_metrics.inputs.pieces import Piece
 from retrieval_metrics.inputs.qrels import as_qrels
@@ -48,6 +47,7 @@ __all__ = [
     "DEFINITIONS",
     "GROUP",
     "NOTHING_FOUND",
+    "OF_JUDGMENTS",
     "OTHER_IDS",
     "QUERY_KEYS",
     "WORKERS",
@@ -65,6 +65,7 @@ __all__ = [
     "QueryScore",
     "Ranking",
     "Scores",
+    "allowances",
     "as_matching",
     "as_metrics",
     "as_qrels",
@@ -76,9 +77,7 @@ __all__ = [
     "enters_means",
     "find_columns",
     "first_answer_check",
-    "first_repeat",
     "format_by_name",
-    "grouped",
     "host_of",
     "installed_hosts",
     "is_frame",
