@@ -91,7 +91,7 @@ def sweep(dense: Dense, dataset: rm.EvaluationSet) -> rm.MMRSweep:
         dataset.qrels,
         {query: list(dense.search(text, FETCH_K)) for query, text in texts.items()},
         dict(zip(dense.ids, dense.vectors, strict=True)),
-        queries={query: dense.encode(text) for query, text in texts.items()},
+        query_vectors={query: dense.encode(text) for query, text in texts.items()},
         k=K,
         metrics=METRICS,
     )

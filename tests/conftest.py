@@ -8,6 +8,7 @@ import pytest
 from hypothesis import settings
 
 from browsing import Browser
+from retrieval_metrics.definition.define import defined_metrics, forget_metric
 
 # Hosts that report home are told not to before anything imports them.
 os.environ.update(
@@ -32,6 +33,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if re.search(r"\bray\b", item.nodeid, re.IGNORECASE):  # starting Ray takes half a minute, so it is done once
             item.add_marker(pytest.mark.xdist_group("ray"))
+
+
+@pytest.fixture(autouse=True)
+def forgotten() -> Iterator[None]:
+    """A test leaves no metric of its own behind."""
+    before = set(defined_metrics())
+    yield
+    for metric in set(defined_metrics()) - before:
+        forget_metric(metric.name)
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@
     0.5
 
 Evaluate whole runs with `evaluate`, several systems with `compare`, one ranking given as gains with `ndcg`,
-`reciprocal_rank` and their siblings.
+`reciprocal_rank` and their siblings; the rarer ones are in `metrics`.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -24,77 +24,99 @@ from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.judging.matching.budget import Budget
 from retrieval_metrics.judging.matching.matching import Matching
-from retrieval_metrics.metrics.average_precision import average_precision
-from retrieval_metrics.metrics.bpref import bpref
-from retrieval_metrics.metrics.dcg import dcg
-from retrieval_metrics.metrics.err import err
-from retrieval_metrics.metrics.f1 import f1
-from retrieval_metrics.metrics.full_recall import full_recall
-from retrieval_metrics.metrics.hit_rate import hit_rate
-from retrieval_metrics.metrics.judged import judged
-from retrieval_metrics.metrics.ndcg import ndcg
-from retrieval_metrics.metrics.precision import precision
-from retrieval_metrics.metrics.r_precision import r_precision
-from retrieval_metrics.metrics.rbp import rbp
-from retrieval_metrics.metrics.recall import recall
-from retrieval_metrics.metrics.reciprocal_rank import reciprocal_rank
+from retrieval_metrics.metrics import (
+    average_precision,
+    f1,
+    hit_rate,
+    ndcg,
+    precision,
+    recall,
+    reciprocal_rank,
+)
 from retrieval_metrics.scoring.rules import Rules
 
 if TYPE_CHECKING:
-    from retrieval_metrics.auditing.audit import Audit, audit
+    from retrieval_metrics.auditing.audit import Audit, RuleDifference, audit
     from retrieval_metrics.comparing.compare import compare
     from retrieval_metrics.comparing.comparison import Comparison
+    from retrieval_metrics.definition.define import define_metric
+    from retrieval_metrics.evaluation.evaluate_ranking import evaluate_ranking
     from retrieval_metrics.evaluation.merge import merge
+    from retrieval_metrics.evaluation.slices import Slices
+    from retrieval_metrics.explaining.explanation import Explanation, Worst
+    from retrieval_metrics.explaining.kinds import Finding
     from retrieval_metrics.files.reading import read_qrels, read_run
     from retrieval_metrics.files.texts import read_corpus, read_queries
     from retrieval_metrics.files.writing import write_qrels, write_run
+    from retrieval_metrics.inputs.provenance import Provenance
     from retrieval_metrics.inputs.sources import locate
-    from retrieval_metrics.rechunking.match import Matches, match
-    from retrieval_metrics.rechunking.relabel import Relabelling, relabel
+    from retrieval_metrics.rechunking.match import Match, Matches, match
+    from retrieval_metrics.rechunking.relabel import Relabelled, Relabelling, relabel
     from retrieval_metrics.reranking.batch import mmr_batch
     from retrieval_metrics.reranking.diversity import intra_list_diversity
     from retrieval_metrics.reranking.mmr import mmr, mmr_from_similarity
     from retrieval_metrics.reranking.selection import Selection
     from retrieval_metrics.reranking.sweep import MMRSweep, mmr_sweep
+    from retrieval_metrics.results.by_metric import ByMetric
+    from retrieval_metrics.results.counts import Counts
+    from retrieval_metrics.results.difference import Difference
+    from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.results.tie_range import TieRange
     from retrieval_metrics.results.totals import Totals
+    from retrieval_metrics.statistics.intervals import Interval
+    from retrieval_metrics.statistics.paired import PairedDifference
+
+    __version__: str
 
 __all__ = [
     "DEFAULT_METRICS",
     "Audit",
     "Budget",
+    "ByMetric",
     "Comparison",
+    "Counts",
+    "Difference",
     "Evaluation",
     "EvaluationSet",
+    "Explanation",
+    "Finding",
+    "Interval",
     "MMRSweep",
+    "Match",
     "Matches",
     "Matching",
     "Metadata",
     "Metric",
+    "PairedDifference",
+    "Provenance",
     "Qrels",
     "Quote",
+    "Relabelled",
     "Relabelling",
     "RetrievalWarning",
     "Retrieved",
     "RetrievedRun",
+    "RuleDifference",
     "Rules",
     "Run",
+    "Scores",
     "Selection",
+    "Slices",
     "Span",
     "Text",
+    "TieRange",
     "Totals",
+    "Worst",
     "aretrieve",
     "audit",
     "average_precision",
-    "bpref",
     "compare",
-    "dcg",
-    "err",
+    "define_metric",
     "evaluate",
+    "evaluate_ranking",
     "f1",
-    "full_recall",
     "hit_rate",
     "intra_list_diversity",
-    "judged",
     "locate",
     "match",
     "merge",
@@ -105,8 +127,6 @@ __all__ = [
     "mmr_sweep",
     "ndcg",
     "precision",
-    "r_precision",
-    "rbp",
     "read_corpus",
     "read_qrels",
     "read_queries",
@@ -122,14 +142,31 @@ __all__ = [
 # Names that are imported when they are first used, because not everybody reads files, compares or reranks.
 _LAZY = {
     "Audit": "auditing.audit",
-    "audit": "auditing.audit",
+    "ByMetric": "results.by_metric",
     "Comparison": "comparing.comparison",
+    "Counts": "results.counts",
+    "Difference": "results.difference",
+    "Explanation": "explaining.explanation",
+    "Finding": "explaining.kinds",
+    "Interval": "statistics.intervals",
     "MMRSweep": "reranking.sweep",
+    "Match": "rechunking.match",
     "Matches": "rechunking.match",
+    "PairedDifference": "statistics.paired",
+    "Provenance": "inputs.provenance",
+    "Relabelled": "rechunking.relabel",
     "Relabelling": "rechunking.relabel",
+    "RuleDifference": "auditing.audit",
+    "Scores": "results.scores",
     "Selection": "reranking.selection",
+    "Slices": "evaluation.slices",
+    "TieRange": "results.tie_range",
     "Totals": "results.totals",
+    "Worst": "explaining.explanation",
+    "audit": "auditing.audit",
     "compare": "comparing.compare",
+    "define_metric": "definition.define",
+    "evaluate_ranking": "evaluation.evaluate_ranking",
     "intra_list_diversity": "reranking.diversity",
     "locate": "inputs.sources",
     "match": "rechunking.match",
@@ -151,6 +188,11 @@ _LAZY = {
 if not TYPE_CHECKING:  # a type checker knows the names from above, and finds those that are wrong
 
     def __getattr__(name: str) -> Any:
+        if name == "__version__":
+            from importlib.metadata import version  # noqa: PLC0415  (costs half as much to import as this package)
+
+            value = globals()[name] = version("retrieval-metrics")
+            return value
         if name not in _LAZY:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module  # noqa: PLC0415  (only where something is lazy)

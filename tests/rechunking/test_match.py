@@ -28,7 +28,7 @@ def test_ids_of_scored_runs_are_matched_too() -> None:
 
 
 def test_it_matches_as_evaluate_is_told_to() -> None:
-    assert [row.rank for row in rm.match({"q": ["a"]}, {"q": HALVES}, by="source")] == [1]
+    assert [row.rank for row in rm.match({"q": ["a"]}, {"q": HALVES}, match="source")] == [1]
 
 
 def test_long_quotes_do_not_break_the_table() -> None:

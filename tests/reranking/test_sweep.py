@@ -40,7 +40,7 @@ def scaled(scores: list[float]) -> list[float]:
 def test_every_point_is_what_the_parts_give_by_hand(way: str) -> None:
     run: Any = SCORED if way == "by score" else LISTED
     queries = QUERIES if way == "by query" else None
-    sweep = rm.mmr_sweep(QRELS, run, VECTORS, queries=queries, k=4, lambdas=LAMBDAS, metrics=METRICS)
+    sweep = rm.mmr_sweep(QRELS, run, VECTORS, query_vectors=queries, k=4, lambdas=LAMBDAS, metrics=METRICS)
     best_first = {query: sorted(scores, key=lambda one: -scores[one]) for query, scores in SCORED.items()}
     rankings = best_first if way == "by score" else LISTED
     for weight in LAMBDAS:
@@ -141,12 +141,12 @@ def test_without_an_extra_the_error_holds_the_command(
         ({"k": 0}, ValueError, "k must be a positive integer, got 0"),
         ({"metrics": "ndgc"}, ValueError, "did you mean ndcg"),
         ({"vectors": {"d1": [1.0]}}, ValueError, r"candidate 'd\d+' of query 'q\d' has no vector"),
-        ({"queries": {}}, ValueError, "query 'q0' has no vector"),
+        ({"query_vectors": {}}, ValueError, "query 'q0' has no vector"),
         ({"run": {"other": ["d1"]}}, ValueError, "in common"),
         ({"run": {"q0": {"d1": 1.0, "d2": float("nan")}}}, ValueError, "nan"),
         ({"run": {"q0": "d1"}}, TypeError, "'d1'"),
         ({"vectors": {**VECTORS, LISTED["q0"][1]: [1.0]}}, ValueError, r"candidates of query 'q0'\[1\] has shape"),
-        ({"queries": {**QUERIES, "q1": [1.0]}}, ValueError, r"queries\[1\] has shape"),
+        ({"query_vectors": {**QUERIES, "q1": [1.0]}}, ValueError, r"queries\[1\] has shape"),
     ],
 )
 def test_what_cannot_be_swept_is_named(arguments: dict[str, Any], error: type[Exception], message: str) -> None:

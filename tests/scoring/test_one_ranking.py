@@ -19,14 +19,14 @@ LIST_FORMS: dict[str, Callable[..., float]] = {
     "mrr": rm.reciprocal_rank,
     "map": rm.average_precision,
     "ndcg": rm.ndcg,
-    "dcg": rm.dcg,
-    "rbp": rm.rbp,
-    "err": rm.err,
-    "judged": rm.judged,
+    "dcg": rm.metrics.dcg,
+    "rbp": rm.metrics.rbp,
+    "err": rm.metrics.err,
+    "judged": rm.metrics.judged,
     "recall": rm.recall,
-    "full_recall": rm.full_recall,
+    "full_recall": rm.metrics.full_recall,
     "f1": rm.f1,
-    "r_precision": rm.r_precision,
+    "r_precision": rm.metrics.r_precision,
 }
 NEEDS_NUMBER = {"recall", "full_recall", "f1", "r_precision"}
 
@@ -56,7 +56,7 @@ def test_the_worked_examples() -> None:
     assert rm.reciprocal_rank([0, 0, 1]) == 1 / 3
     assert rm.reciprocal_rank([]) == 0
     assert rm.hit_rate([0, 0]) == rm.average_precision([0, 0]) == rm.ndcg([0, 0]) == 0
-    assert rm.bpref([1, None, 0, 1], n_relevant=2, n_nonrelevant=2) == 0.75
+    assert rm.metrics.bpref([1, None, 0, 1], n_relevant=2, n_nonrelevant=2) == 0.75
 
 
 def test_the_ideal_holds_what_was_not_retrieved() -> None:
@@ -69,7 +69,7 @@ def test_the_ideal_holds_what_was_not_retrieved() -> None:
 def test_no_relevant_document_at_all_is_undefined() -> None:
     assert math.isnan(rm.average_precision([0, 0], n_relevant=0))
     assert math.isnan(rm.recall([0], n_relevant=0))
-    assert math.isnan(rm.judged([]))
+    assert math.isnan(rm.metrics.judged([]))
 
 
 def test_arrays_are_lists_too() -> None:
@@ -92,9 +92,13 @@ ANYTHING: dict[str, Any] = {"str": "101", "ids": ["d1", "d2"], "float": 1.0, "di
         (lambda: rm.ndcg([1], ideal=[None]), TypeError, "ideal must be numbers in rank order, got None"),
         (lambda: rm.recall([1, 1], n_relevant=1), ValueError, "holds 2 documents that are relevant, but only 1"),
         (lambda: rm.recall([1], n_relevant=ANYTHING["float"]), TypeError, "must be an integer, got 1.0"),
-        (lambda: rm.bpref([0, 0], n_relevant=1, n_nonrelevant=1), ValueError, "2 documents that are not relevant"),
-        (lambda: rm.rbp([1], p=1.5), ValueError, "'p' of rbp must be a number above 0 and below 1, got 1.5"),
-        (lambda: rm.err([3], max_grade=2), ValueError, "max_grade=2 is below the grade 3"),
+        (
+            lambda: rm.metrics.bpref([0, 0], n_relevant=1, n_nonrelevant=1),
+            ValueError,
+            "2 documents that are not relevant",
+        ),
+        (lambda: rm.metrics.rbp([1], p=1.5), ValueError, "'p' of rbp must be a number above 0 and below 1, got 1.5"),
+        (lambda: rm.metrics.err([3], max_grade=2), ValueError, "max_grade=2 is below the grade 3"),
         (lambda: rm.hit_rate(ANYTHING["dict"]), TypeError, "got dict"),
     ],
 )

@@ -25,11 +25,10 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.scoring.rules import Rules
-    from retrieval_metrics.types import FloatArray, IntArray, QrelsMapping, QueryId, QueryTexts, RunMapping
+    from retrieval_metrics.types import FloatArray, IntArray, QuestionsOrQrels, QueryId, QueryTexts, RunMapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +158,7 @@ class Audit(Printed):
 
 
 def audit(
-    qrels: QrelsMapping | Qrels,
+    qrels: QuestionsOrQrels,
     run: RunMapping | Run,
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
     *,

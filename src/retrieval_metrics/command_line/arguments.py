@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.definition.metric import Metric
+from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
 from retrieval_metrics.files.reading import read_run
 from retrieval_metrics.inputs.run import StreamedRun
 
@@ -33,6 +34,49 @@ def metric(text: str) -> Metric:
         return Metric.parse(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def add_metrics_to(parser: argparse.ArgumentParser) -> None:
+    """Add the options that choose metrics."""
+    parser.add_argument(
+        "-m",
+        "--metric",
+        action="append",
+        type=metric,
+        metavar="METRIC",
+        help=f"a metric such as ndcg@10, repeat for several (default: {' '.join(DEFAULT_METRICS)})",
+    )
+    _add_modules_to(parser)
+
+
+def _add_modules_to(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--metrics-from",
+        action="append",
+        default=[],
+        metavar="MODULE",
+        help="a Python module that defines metrics of your own when it is imported, from here or from the Python path",
+    )
+
+
+def import_metrics(arguments: Sequence[str] | None) -> None:
+    """Import the modules of `--metrics-from`, wherever it is written: the names that other options hold need them.
+
+    Raises:
+        ImportError: If a module cannot be imported.
+    """
+    early = argparse.ArgumentParser(prog="retrieval-metrics", add_help=False, allow_abbrev=False)
+    _add_modules_to(early)
+    modules: list[str] = early.parse_known_args(arguments)[0].metrics_from
+    if modules and not {"", str(Path.cwd())} & set(sys.path):
+        sys.path.insert(0, str(Path.cwd()))  # where `python -m` looks too, and a script on the path does not
+    for module in modules:
+        try:
+            import_module(module)
+        except Exception as error:
+            raise ImportError(
+                f"--metrics-from {module} cannot be imported: {type(error).__name__}: {error}", name=module
+            ) from error
 
 
 def named_value(text: str) -> tuple[Metric, float]:

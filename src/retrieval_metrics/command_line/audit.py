@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.auditing.audit import audit
-from retrieval_metrics.command_line.arguments import metric
+from retrieval_metrics.command_line.arguments import add_metrics_to
 from retrieval_metrics.definition.metric import DEFAULT_METRICS
 from retrieval_metrics.files.reading import read_qrels, read_run
 from retrieval_metrics.scoring.rules import RULE_SETS
@@ -42,14 +42,7 @@ def add_to(commands: Any) -> None:
     parser.set_defaults(run_command=run)
     parser.add_argument("qrels", metavar="QRELS", help="judgments, in any format that evaluate reads")
     parser.add_argument("run", metavar="RUN", help="what was retrieved, in any format that evaluate reads")
-    parser.add_argument(
-        "-m",
-        "--metric",
-        action="append",
-        type=metric,
-        metavar="METRIC",
-        help=f"a metric such as ndcg@10, repeat for several (default: {' '.join(DEFAULT_METRICS)})",
-    )
+    add_metrics_to(parser)
     parser.add_argument(
         "--semantics",
         action="append",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.command_line import output
-from retrieval_metrics.command_line.arguments import memory_size, metric, read
+from retrieval_metrics.command_line.arguments import add_metrics_to, memory_size, read
 from retrieval_metrics.comparing.compare import compare
 from retrieval_metrics.definition.metric import DEFAULT_METRICS
 from retrieval_metrics.files.formats import COMPRESSIONS
@@ -44,14 +44,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument(
         "runs", metavar="RUN", nargs="+", help="a run, named after its file, or NAME=FILE to give another name"
     )
-    parser.add_argument(
-        "-m",
-        "--metric",
-        action="append",
-        type=metric,
-        metavar="METRIC",
-        help=f"a metric such as ndcg@10, repeat for several (default: {' '.join(DEFAULT_METRICS)})",
-    )
+    add_metrics_to(parser)
     parser.add_argument("--baseline", metavar="NAME", help="compare all other runs with this one (default: every pair)")
     parser.add_argument(
         "--fail-if-worse", action="store_true", help="exit with 1 if a run is significantly worse than the baseline"

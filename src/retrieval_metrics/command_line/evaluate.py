@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.command_line import output
-from retrieval_metrics.command_line.arguments import assignments, memory_size, metric, named_value, read
+from retrieval_metrics.command_line.arguments import add_metrics_to, assignments, memory_size, named_value, read
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.files.formats import FORMATS
@@ -40,14 +40,7 @@ def add_to(commands: Any) -> None:
     parser.set_defaults(run_command=run)
     parser.add_argument("qrels", metavar="QRELS", help="judgments: TREC, BEIR, CSV, TSV, JSON, JSONL or Parquet")
     parser.add_argument("run", metavar="RUN", help="what was retrieved, in any of these formats, also .gz and .zst")
-    parser.add_argument(
-        "-m",
-        "--metric",
-        action="append",
-        type=metric,
-        metavar="METRIC",
-        help=f"a metric such as ndcg@10, repeat for several (default: {' '.join(DEFAULT_METRICS)})",
-    )
+    add_metrics_to(parser)
     parser.add_argument("--semantics", choices=list(RULE_SETS), default="standard", help="default: %(default)s")
     parser.add_argument("--per-query", action="store_true", help="also show the values of every query")
     parser.add_argument(

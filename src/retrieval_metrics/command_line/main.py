@@ -8,8 +8,10 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, NoReturn
 
+import retrieval_metrics as rm
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.command_line import audit, compare, convert, evaluate
+from retrieval_metrics.command_line.arguments import import_metrics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +24,7 @@ examples:
   retrieval-metrics evaluate qrels.trec run.trec.gz -m ndcg@10 -m map
   retrieval-metrics evaluate qrels/test.tsv run.csv -m mrr@10 --per-query --format csv -o scores.csv
   retrieval-metrics evaluate qrels.trec run.trec --fail-under ndcg@10=0.35     (exit code 1 if it is lower)
+  retrieval-metrics evaluate qrels.trec run.trec --metrics-from my_metrics -m my_metric@10
   retrieval-metrics compare qrels.trec bm25.run dense.run -m ndcg@10 --baseline bm25
   retrieval-metrics audit qrels.trec run.trec -m ndcg@10 -m map
   retrieval-metrics convert run run.parquet run.trec.zst
@@ -51,11 +54,14 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     top = parser()
+    try:
+        import_metrics(arguments)
+    except ImportError as error:
+        sys.stderr.write(f"retrieval-metrics: error: {error}\n")
+        return WRONG
     given = top.parse_args(arguments)
     if given.version:
-        from importlib.metadata import version  # noqa: PLC0415  (importing it takes half as long as importing this package)
-
-        sys.stdout.write(version("retrieval-metrics") + "\n")
+        sys.stdout.write(rm.__version__ + "\n")
         return 0
     if not hasattr(given, "run_command"):
         top.print_help()

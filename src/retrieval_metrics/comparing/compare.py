@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from retrieval_metrics.evaluation.evaluation import Evaluation
-    from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.scoring.rules import Rules
-    from retrieval_metrics.types import QrelsMapping, RunMapping
+    from retrieval_metrics.types import QuestionsOrQrels, RunMapping
 
 
 def compare(
-    qrels: QrelsMapping | Qrels,
+    qrels: QuestionsOrQrels,
     runs: Mapping[str, RunMapping | Run],
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
     *,
     baseline: str | None = None,
     semantics: str | Rules = "standard",
     match: str | Key | Matching = "id",
+    ties: str | None = None,
     level: float = 0.95,
     resamples: int = RESAMPLES,
     seed: int = 0,
@@ -50,8 +50,9 @@ def compare(
         runs: What each system retrieved, by the name of the system.
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
         baseline: The name of the system that all others are compared with; None compares every pair.
-        semantics: The rules, and
-        match: what an id of the judgments is compared with, as in `evaluate`.
+        semantics: The rules,
+        match: what an id of the judgments is compared with, and
+        ties: how equal scores are ordered, as in `evaluate`.
         level: Confidence level of the intervals; 1 - level is the accepted rate of false findings.
         resamples: Random sign choices and deals per test where it cannot be exact; more are taken where the correction
             for many comparisons needs finer p values.
@@ -88,7 +89,8 @@ def compare(
     truth = as_qrels(qrels)
     evaluations = {}
     for name, run in runs.items():  # no comprehension: before Python 3.12 it would count as a caller of its own
-        evaluations[name] = _evaluated(name, partial(evaluate, truth, run, metrics, semantics=semantics, match=match))
+        evaluate_it = partial(evaluate, truth, run, metrics, semantics=semantics, match=match, ties=ties)
+        evaluations[name] = _evaluated(name, evaluate_it)
     return Comparison.of(evaluations, baseline=baseline, level=level, resamples=resamples, seed=seed)
 
 

@@ -48,6 +48,20 @@ class Parameter:
     acts_on: Literal["", "lengths", "groups", "grades"] = ""
 
 
+class MadeBy(NamedTuple):
+    """Where a metric comes from that the user defined: what another process needs to define it too.
+
+    Attributes:
+        module: The module that called `define_metric`.
+        define: Defines it again; called with the arguments.
+        arguments: The name, the function, and what else was said of it.
+    """
+
+    module: str
+    define: Callable[..., object]
+    arguments: tuple[Any, ...]
+
+
 def _never(**_: Any) -> bool:
     return False
 
@@ -78,6 +92,7 @@ class Definition:
             returned: there is no closed form, and every order is tried.
         residual: `residual(judged_run, *, k, **parameters)`, for metrics that know how much they leave open: the
             largest amount by which unjudged and unseen documents could raise each value.
+        made_by: For metrics made by `define_metric`: where that was called, and with what.
     """
 
     name: str
@@ -96,6 +111,7 @@ class Definition:
     one_suffices: Callable[..., bool] = _never
     over_orders: Callable[..., OverOrders | None] | None = None
     residual: Callable[..., FloatArray] | None = None
+    made_by: MadeBy | None = None
 
     def explicit(self, given: Mapping[str, Any]) -> dict[str, ParameterValue]:
         """Return the given parameters, checked, without those at their default or None.

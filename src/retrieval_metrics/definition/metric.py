@@ -6,17 +6,22 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.definition.table import DEFINITIONS, NAME_OF
 from retrieval_metrics.judging.matching.budget import Budget
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from retrieval_metrics.definition.definition import Definition, ParameterValue
 
 DEFAULT_METRICS = ("hit_rate@5", "full_recall@5", "recall@10", "precision@5", "mrr@10", "map", "ndcg@10")
 """What is computed when nothing is asked for."""
+
+MAIN = ("__main__", "__mp_main__")
+"""What the module of a script or a notebook is called, where it runs and in the processes it starts."""
 
 _NAME = re.compile(r"\s*(?P<name>[^@()\s]+)\s*(?:\((?P<parameters>[^()]*)\))?\s*(?:@\s*(?P<k>.*?))?\s*", re.DOTALL)
 _PEER_CUTOFF = re.compile(r"(?P<name>.+?)(?:_at_|_cut_|_cut\.|_|\.)(?P<k>\d+)")
@@ -95,6 +100,15 @@ class Metric:
         """The metric's formula, parameters and properties."""
         return DEFINITIONS[self.name]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by name, with the module that defines it where that is not this package."""
+        made_by = self.definition.made_by
+        if made_by is None:
+            return Metric, (self.name, self.k, self.parameters)
+        # What a script or a notebook defines can be imported nowhere; there the function itself goes along.
+        again = (made_by.define, made_by.arguments) if made_by.module in MAIN else None
+        return _restored, (self.name, self.k, self.parameters, made_by.module, again)
+
     def __str__(self) -> str:
         return self._text
 
@@ -103,6 +117,50 @@ class Metric:
 
     def __repr__(self) -> str:
         return f"Metric.parse({str(self)!r})"
+
+
+def _restored(
+    name: str,
+    k: int | Budget | None,
+    parameters: tuple[tuple[str, ParameterValue], ...],
+    module: str,
+    again: tuple[Callable[..., object], tuple[Any, ...]] | None,
+) -> Metric:
+    if name not in NAME_OF and again is not None:
+        define, arguments = again
+        define(*arguments)
+    need_definition(name, module)
+    return Metric(name, k, parameters)
+
+
+def need_definition(name: str, module: str) -> None:
+    """Make sure that a metric of the user's is known: import the module that defines it, if it is not.
+
+    Args:
+        name: The canonical name of the metric.
+        module: The module that calls `define_metric` when it is imported.
+
+    Raises:
+        ImportError: If the module cannot be imported.
+        ValueError: If it does not define the metric.
+    """
+    if name in NAME_OF:
+        return
+    from importlib import import_module  # noqa: PLC0415  (needed only where a metric of the user's travels)
+
+    try:
+        import_module(module)
+    except ImportError as error:
+        raise ImportError(
+            f"the metric {name!r} is defined in the module {module!r}, which cannot be imported here ({error}); put it "
+            "on the Python path, or import whatever calls define_metric before this is read",
+            name=module,
+        ) from error
+    if name not in NAME_OF:
+        raise ValueError(
+            f"the metric {name!r} was defined in the module {module!r}, which does not define it when it is imported; "
+            "call define_metric at the top of that module, not inside a function"
+        )
 
 
 @lru_cache(maxsize=1024)
@@ -115,6 +173,11 @@ def _parse(text: str) -> Metric:
         name, k = peer
     parameters = _read_parameters(text, match["parameters"])
     return Metric(name, None if k is None else _read_cutoff(text, k), tuple(parameters.items()))
+
+
+def forget_names() -> None:
+    """Read every name anew, because a metric was taken away or replaced."""
+    _parse.cache_clear()
 
 
 def _read_cutoff(text: str, k: str) -> int | Budget:

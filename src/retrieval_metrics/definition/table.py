@@ -32,3 +32,14 @@ def add(definition: Definition) -> None:
             raise ValueError(f"there is a metric {NAME_OF[spelling]!r} that is called {spelling!r} already")
     _DEFINITIONS[definition.name] = definition
     _NAME_OF.update(dict.fromkeys(spellings, definition.name))
+
+
+def remove(name: str) -> None:
+    """Forget a metric and all its names.
+
+    Raises:
+        KeyError: If there is no metric of that canonical name.
+    """
+    definition = _DEFINITIONS.pop(name)
+    for spelling in (definition.name, *definition.aliases):
+        del _NAME_OF[spelling]

@@ -17,16 +17,15 @@ from retrieval_metrics.scoring.rules import as_rules
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.scoring.rules import Rules
-    from retrieval_metrics.types import QrelsMapping, QueryId, RunMapping
+    from retrieval_metrics.types import QuestionsOrQrels, QueryId, RunMapping
 
 
 def evaluate(
-    qrels: QrelsMapping | Qrels,
+    qrels: QuestionsOrQrels,
     run: RunMapping | Run,
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
     *,

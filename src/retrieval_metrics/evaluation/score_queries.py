@@ -18,10 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from retrieval_metrics.definition.metric import Metric
-    from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.matching.matching import Key, Matching
-    from retrieval_metrics.types import QrelsMapping, QueryId, RunMapping
+    from retrieval_metrics.types import QuestionsOrQrels, QueryId, RunMapping
 
 
 class QueryScore(NamedTuple):
@@ -47,7 +46,7 @@ class QueryScore(NamedTuple):
 
 
 def score_queries(
-    qrels: QrelsMapping | Qrels,
+    qrels: QuestionsOrQrels,
     run: RunMapping,
     metrics: str | Metric | Iterable[str | Metric],
     *,

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from retrieval_metrics.inputs.batch import Batch
-    from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.types import QrelsMapping, RunMapping
+    from retrieval_metrics.types import QuestionsOrQrels, RunMapping
 
 
 def write_run(
@@ -70,7 +69,7 @@ def write_run(
     _write_frames(path, kind, frames)
 
 
-def write_qrels(qrels: QrelsMapping | Qrels, path: str | PathLike[str], *, format: str | None = None) -> None:
+def write_qrels(qrels: QuestionsOrQrels, path: str | PathLike[str], *, format: str | None = None) -> None:
     r"""Write judgments.
 
     Args:

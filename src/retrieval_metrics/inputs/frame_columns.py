@@ -18,6 +18,19 @@ def is_frame(source: Any) -> bool:
     return not isinstance(source, (str, bytes)) and not hasattr(source, "__fspath__")
 
 
+def refuse_frame(given: Any, what: str, reader: str) -> None:
+    """Raise if a table is given where a mapping is meant.
+
+    Raises:
+        TypeError: If it is a DataFrame or an Arrow table; the message names what reads it.
+    """
+    if not isinstance(given, Mapping) and (hasattr(given, "columns") or hasattr(given, "column_names")):
+        raise TypeError(
+            f"{what} in a table ({type(given).__name__}) must be read before they are used: pass {reader}(frame), which "
+            "finds the columns by their names"
+        )
+
+
 def column_names(frame: Any) -> list[str]:
     """Return the names of all columns.
 

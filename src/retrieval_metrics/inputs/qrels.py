@@ -6,20 +6,32 @@ from collections.abc import Mapping
 from copy import copy
 from functools import cached_property
 from numbers import Real
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from retrieval_metrics.checks import id_kind
+from retrieval_metrics.inputs.frame_columns import refuse_frame
 from retrieval_metrics.inputs.grades import LARGEST_GRADE, finite_grades, grade_column
 from retrieval_metrics.inputs.judgments import JudgmentReader
 from retrieval_metrics.inputs.pieces import Piece
+from retrieval_metrics.inputs.questions import EvaluationSet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics.inputs.batch import Batch
-    from retrieval_metrics.types import FloatArray, IntArray, Judgments, QrelsMapping, QueryId, Relevant
+    from retrieval_metrics.inputs.provenance import Provenance
+    from retrieval_metrics.types import (
+        FloatArray,
+        IntArray,
+        Judgments,
+        QrelsMapping,
+        QueryId,
+        QuestionsOrQrels,
+        Relevant,
+    )
 
 
 class Qrels:
@@ -42,7 +54,10 @@ class Qrels:
         document_kind: `str` or `int`, the type of the document ids; None if there is no document id.
         has_pieces: Whether anything other than an id is judged.
         query_kind: `str` or `int`, the type of the query ids.
+        provenance: Where a question comes from, by query id, where it was said in an `EvaluationSet`.
     """
+
+    provenance: Mapping[QueryId, Provenance] = MappingProxyType({})
 
     def __init__(self, qrels: QrelsMapping) -> None:
         """Read `{query: judgments}`.
@@ -58,6 +73,7 @@ class Qrels:
                 nested judgments are mixed, or a grade is not a number.
             ValueError: If there are no queries, a group is empty, or a grade is NaN, infinite or beyond 2**53.
         """
+        refuse_frame(qrels, "judgments", "Qrels.from_frame")
         if not isinstance(qrels, Mapping):
             raise TypeError(f"qrels must map each query id to its judgments, got {type(qrels).__name__}")
         if not qrels:
@@ -185,7 +201,7 @@ class Qrels:
         if not (self.member_grade < 0).any():
             return self
         kept: dict[Any, Judgments] = {q: _drop_negative(self.judgments(at)) for at, q in enumerate(self.queries)}
-        return Qrels(kept)
+        return self._like(kept)
 
     def flattened(self) -> Qrels:
         """Return the judgments with every document of every group needed on its own; unchanged if they are flat."""
@@ -194,7 +210,13 @@ class Qrels:
         flat: dict[Any, dict[Relevant, float]] = {}
         for query, start, end in zip(self.queries, self.bounds, self.bounds[1:], strict=False):
             flat[query] = dict(zip(self.documents[start:end], self.document_grade[start:end].tolist(), strict=True))
-        return Qrels(flat)
+        return self._like(flat)
+
+    def _like(self, judgments: QrelsMapping) -> Qrels:
+        """Return other judgments of the same questions."""
+        qrels = Qrels(judgments)
+        qrels.provenance = self.provenance
+        return qrels
 
     def judgments(self, index: int) -> Judgments:
         """Return the judgments of one query: graded documents, or graded groups."""
@@ -236,6 +258,12 @@ def _drop_negative(judgments: Any) -> Any:
     return [kept for group in judgments if (kept := _drop_negative(group))]
 
 
-def as_qrels(qrels: Qrels | QrelsMapping) -> Qrels:
-    """Return judgments in columns; a `Qrels` is returned as it is."""
-    return qrels if isinstance(qrels, Qrels) else Qrels(qrels)
+def as_qrels(questions: QuestionsOrQrels) -> Qrels:
+    """Return the judgments of questions in columns; a `Qrels` is returned as it is."""
+    if isinstance(questions, EvaluationSet):
+        qrels = as_qrels(questions.qrels)
+        if questions.provenance:
+            qrels = copy(qrels)
+            qrels.provenance = questions.provenance
+        return qrels
+    return questions if isinstance(questions, Qrels) else Qrels(questions)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from retrieval_metrics.inputs.provenance import Provenance
     from retrieval_metrics.types import Judgments, QrelsMapping, QueryId, QueryTexts
 
 ID_KEYS = ("id", "query_id", "_id")
@@ -21,10 +22,20 @@ class EvaluationSet:
     Attributes:
         queries: The text of each query, by query id.
         qrels: The judgments of each query, by query id, in any shape that `evaluate` takes.
+        provenance: Where a question comes from, by query id, for those of which it is known.
+
+    Example:
+        >>> questions = EvaluationSet.of([{"id": "q1", "query": "why?", "relevant": ["d7"], "source": "handbook.md"}])
+        >>> questions.labels("source")
+        {'q1': 'handbook.md'}
+        >>> import retrieval_metrics as rm
+        >>> rm.evaluate(questions, {"q1": ["d3", "d7"]}, "mrr").means
+        {'mrr': 0.5}
     """
 
     queries: QueryTexts
     qrels: QrelsMapping
+    provenance: Mapping[QueryId, Provenance] = field(default_factory=dict)
 
     @classmethod
     def of(cls, dataset: Any) -> EvaluationSet:
@@ -36,7 +47,8 @@ class EvaluationSet:
                 - pairs `(query text, relevant)`;
                 - rows `{"query": text, "relevant": ..., "id": ...}`; the id is optional. The query may also be
                   called `question`, `user_input` or `text`, its judgments `relevant_docs`, `expected_ids`,
-                  `reference_context_ids` or `qrels`, its id `query_id` or `_id`;
+                  `reference_context_ids` or `qrels`, its id `query_id` or `_id`. A row may say where the question comes
+                  from: `source`, `kind`, `person`, `model`, `prompt`, `date` and `labels`, as `Provenance` takes them;
                 - an object or a mapping with `queries` (id to text) and `relevant_docs` (id to judgments), such as
                   LlamaIndex's EmbeddingQAFinetuneDataset or its JSON;
                 - a mapping of query texts to judgments;
@@ -53,9 +65,9 @@ class EvaluationSet:
             return dataset
         queries, relevant = _part(dataset, "queries"), _part(dataset, "relevant_docs")
         if isinstance(queries, Mapping) and isinstance(relevant, Mapping):
-            return cls._checked(queries, relevant)
+            return cls._checked(queries, relevant, {})
         if isinstance(dataset, Mapping):
-            return cls._checked({text: text for text in dataset}, dataset)
+            return cls._checked({text: text for text in dataset}, dataset, {})
         if isinstance(dataset, Iterable) and not isinstance(dataset, (str, bytes)):
             return cls._of_rows(dataset)
         raise TypeError(
@@ -67,6 +79,7 @@ class EvaluationSet:
     def _of_rows(cls, rows: Iterable[Any]) -> EvaluationSet:
         queries: dict[QueryId, str] = {}
         qrels: dict[QueryId, Judgments] = {}
+        provenance: dict[QueryId, Provenance] = {}
         row_of: dict[QueryId, int] = {}
         for number, row in enumerate(rows, start=1):
             query_id, text, relevant = _row(row, number)
@@ -77,10 +90,14 @@ class EvaluationSet:
                 )
             row_of[query_id] = number
             queries[query_id], qrels[query_id] = text, relevant
-        return cls._checked(queries, qrels)
+            if (made := _provenance(row, number)) is not None:
+                provenance[query_id] = made
+        return cls._checked(queries, qrels, provenance)
 
     @classmethod
-    def _checked(cls, queries: Mapping[Any, Any], qrels: Mapping[Any, Any]) -> EvaluationSet:
+    def _checked(
+        cls, queries: Mapping[Any, Any], qrels: Mapping[Any, Any], provenance: Mapping[QueryId, Provenance]
+    ) -> EvaluationSet:
         if not queries:
             raise ValueError("the dataset is empty: there is no query to ask")
         for query_id, text in queries.items():
@@ -93,7 +110,28 @@ class EvaluationSet:
                 f"there are no judgments for {len(bare)} of {len(queries)} queries, for example {bare[0]!r}; leave "
                 "these queries out, or give an empty list if nothing is relevant"
             )
-        return cls(dict(queries), dict(qrels))
+        return cls(dict(queries), dict(qrels), provenance)
+
+    def labels(self, name: str) -> dict[QueryId, Any]:
+        """Return one entry of where the questions come from, by query id, for those of which it is known.
+
+        `evaluation.by(questions.labels("kind"))` is the table for each kind of question.
+
+        Args:
+            name: `source`, `kind`, `person`, `model`, `prompt`, `date`, or a label of your own.
+
+        Raises:
+            ValueError: If it is known of no question; the message says what is known.
+        """
+        of_query = {query: value for query, made in self.provenance.items() if (value := made.get(name)) is not None}
+        if not of_query:
+            known = dict.fromkeys(
+                entry
+                for made in self.provenance.values()
+                for entry in ({**made.as_dict(), **made.labels}).keys() - {"labels"}
+            )
+            raise ValueError(f"no question has a {name!r}; known are: {', '.join(sorted(known)) or 'none'}")
+        return of_query
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -113,6 +151,21 @@ def _row(row: Any, number: int) -> tuple[QueryId, str, Judgments]:
     raise TypeError(
         f"row {number} must be a (query, relevant) pair or a {{'query': ..., 'relevant': ...}} mapping, got {row!r}"
     )
+
+
+def _provenance(row: Any, number: int) -> Provenance | None:
+    """Return where the question of a row comes from, or None if the row does not say."""
+    if not isinstance(row, Mapping):
+        return None
+    from retrieval_metrics.inputs.provenance import ENTRIES, Provenance  # noqa: PLC0415  (only rows that say it need it)
+
+    entries = {name: row[name] for name in ENTRIES if row.get(name) is not None}
+    if not entries:
+        return None
+    try:
+        return Provenance(**entries)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"row {number}: {error}") from error
 
 
 def _first(row: Mapping[str, Any], keys: Sequence[str], number: int, what: str) -> Any:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.checks import id_kind, same_kind
+from retrieval_metrics.inputs.frame_columns import refuse_frame
 from retrieval_metrics.judging.judged_run import JudgedRun
 from retrieval_metrics.judging.rows import Items, Repeats
 
@@ -226,6 +227,7 @@ def common_queries(run: RunMapping, qrels: Qrels) -> int:
         ValueError: If it is empty, or has no query in common with the judgments.
     """
     if not isinstance(run, Mapping):
+        refuse_frame(run, "rankings", "Run.from_frame")
         raise TypeError(f"a run must map each query id to its ranking, got {type(run).__name__}")
     if not run:
         raise ValueError("the run is empty; a query for which nothing was retrieved is written {query: []}")

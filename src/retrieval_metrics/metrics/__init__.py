@@ -1,43 +1,77 @@
-"""The metrics, one file each with everything that is known about it; adding one is a file and a line here."""
+"""The metrics, one file each with everything that is known about it; adding one is a file and a line here.
+
+What scores one ranking is a function of this package: `retrieval_metrics.metrics.rbp([1, 0, 1])`. A function has the
+name of its module, and hides it here; the module itself is imported from, as in
+`from retrieval_metrics.metrics.rbp import score`.
+"""
 
 from retrieval_metrics.definition.table import add
-from retrieval_metrics.metrics import (
-    alpha_ndcg,
-    average_precision,
-    bpref,
-    coverage,
-    dcg,
-    density,
-    err,
-    f1,
-    full_recall,
-    hit_rate,
-    judged,
-    ndcg,
-    precision,
-    r_precision,
-    rbp,
-    recall,
-    reciprocal_rank,
-)
+from retrieval_metrics.metrics.alpha_ndcg import DEFINITION as ALPHA_NDCG
+from retrieval_metrics.metrics.average_precision import DEFINITION as AVERAGE_PRECISION
+from retrieval_metrics.metrics.average_precision import average_precision
+from retrieval_metrics.metrics.bpref import DEFINITION as BPREF
+from retrieval_metrics.metrics.bpref import bpref
+from retrieval_metrics.metrics.coverage import DEFINITION as COVERAGE
+from retrieval_metrics.metrics.dcg import DEFINITION as DCG
+from retrieval_metrics.metrics.dcg import dcg
+from retrieval_metrics.metrics.density import DEFINITION as DENSITY
+from retrieval_metrics.metrics.err import DEFINITION as ERR
+from retrieval_metrics.metrics.err import err
+from retrieval_metrics.metrics.f1 import DEFINITION as F1
+from retrieval_metrics.metrics.f1 import f1
+from retrieval_metrics.metrics.full_recall import DEFINITION as FULL_RECALL
+from retrieval_metrics.metrics.full_recall import full_recall
+from retrieval_metrics.metrics.hit_rate import DEFINITION as HIT_RATE
+from retrieval_metrics.metrics.hit_rate import hit_rate
+from retrieval_metrics.metrics.judged import DEFINITION as JUDGED
+from retrieval_metrics.metrics.judged import judged
+from retrieval_metrics.metrics.ndcg import DEFINITION as NDCG
+from retrieval_metrics.metrics.ndcg import ndcg
+from retrieval_metrics.metrics.precision import DEFINITION as PRECISION
+from retrieval_metrics.metrics.precision import precision
+from retrieval_metrics.metrics.r_precision import DEFINITION as R_PRECISION
+from retrieval_metrics.metrics.r_precision import r_precision
+from retrieval_metrics.metrics.rbp import DEFINITION as RBP
+from retrieval_metrics.metrics.rbp import rbp
+from retrieval_metrics.metrics.recall import DEFINITION as RECALL
+from retrieval_metrics.metrics.recall import recall
+from retrieval_metrics.metrics.reciprocal_rank import DEFINITION as RECIPROCAL_RANK
+from retrieval_metrics.metrics.reciprocal_rank import reciprocal_rank
 
-for _module in (
-    hit_rate,
-    full_recall,
-    recall,
-    precision,
-    f1,
-    reciprocal_rank,
-    average_precision,
-    ndcg,
-    dcg,
-    alpha_ndcg,
-    r_precision,
-    rbp,
-    err,
-    bpref,
-    judged,
-    coverage,
-    density,
+__all__ = [
+    "average_precision",
+    "bpref",
+    "dcg",
+    "err",
+    "f1",
+    "full_recall",
+    "hit_rate",
+    "judged",
+    "ndcg",
+    "precision",
+    "r_precision",
+    "rbp",
+    "recall",
+    "reciprocal_rank",
+]
+
+for _definition in (
+    HIT_RATE,
+    FULL_RECALL,
+    RECALL,
+    PRECISION,
+    F1,
+    RECIPROCAL_RANK,
+    AVERAGE_PRECISION,
+    NDCG,
+    DCG,
+    ALPHA_NDCG,
+    R_PRECISION,
+    RBP,
+    ERR,
+    BPREF,
+    JUDGED,
+    COVERAGE,
+    DENSITY,
 ):
-    add(_module.DEFINITION)
+    add(_definition)

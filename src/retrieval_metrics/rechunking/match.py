@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.matching.matching import Key, Matching
-    from retrieval_metrics.types import QrelsMapping, QueryId, Relevant, RunMapping
+    from retrieval_metrics.types import QuestionsOrQrels, QueryId, Relevant, RunMapping
 
 SHOWN = 60
 """Longer cells are cut, because a quote may fill a page."""
@@ -90,13 +89,13 @@ def _short(value: object) -> str:
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 4]}...{text[-1]}"
 
 
-def match(qrels: QrelsMapping | Qrels, run: RunMapping, by: str | Key | Matching = "id") -> Matches:
+def match(qrels: QuestionsOrQrels, run: RunMapping, match: str | Key | Matching = "id") -> Matches:
     """Find which retrieved item satisfies which judgment, exactly as `evaluate` does.
 
     Args:
         qrels: The judgments, as for `evaluate`.
         run: The rankings, as for `evaluate`.
-        by: What an id is compared with, or a `Matching`: the argument `match` of `evaluate`.
+        match: What an id of the judgments is compared with, as in `evaluate`.
 
     Raises:
         TypeError: If judgments or rankings have the wrong type.
@@ -112,7 +111,7 @@ def match(qrels: QrelsMapping | Qrels, run: RunMapping, by: str | Key | Matching
     """
     truth = as_qrels(qrels)
     common_queries(run, truth)
-    items = judge(truth, run, by).items
+    items = judge(truth, run, match).items
     rank = dict(zip(items.document.tolist(), items.rank.tolist(), strict=True))
     return Matches(
         [

@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.retrieved import Retrieved
-    from retrieval_metrics.types import DocumentId, Judgments, QrelsMapping, QueryId, Relevant
+    from retrieval_metrics.types import DocumentId, Judgments, QuestionsOrQrels, QueryId, Relevant
 
 Fate: TypeAlias = Literal["kept", "moved", "split", "merged", "lost"]
 
@@ -100,7 +99,7 @@ class Relabelling(Printed):
 
 
 def relabel(
-    qrels: QrelsMapping | Qrels,
+    qrels: QuestionsOrQrels,
     old_chunks: Iterable[Retrieved],
     new_chunks: Iterable[Retrieved],
     *,

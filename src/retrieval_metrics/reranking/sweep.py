@@ -33,20 +33,19 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.evaluation.evaluation import Evaluation
-    from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.reranking.engine.vectors import FloatArray
-    from retrieval_metrics.types import QrelsMapping, QueryId, RunMapping
+    from retrieval_metrics.types import QuestionsOrQrels, QueryId, RunMapping
 
 LAMBDAS = tuple(step / 10 for step in range(11))
 _RETRIEVED = "as retrieved"
 
 
 def mmr_sweep(
-    qrels: QrelsMapping | Qrels,
+    qrels: QuestionsOrQrels,
     run: RunMapping,
     vectors: Mapping[Any, Any],
     *,
-    queries: Mapping[Any, Any] | None = None,
+    query_vectors: Mapping[Any, Any] | None = None,
     k: int = 10,
     lambdas: Iterable[float] = LAMBDAS,
     metrics: str | Metric | Iterable[str | Metric] | None = None,
@@ -63,7 +62,7 @@ def mmr_sweep(
         run: The candidates per query, as `evaluate` takes them: ids best first, ids with scores, or `Retrieved`. MMR
             needs more than `k` of them to choose from.
         vectors: The vector of each document, by id.
-        queries: The vector of each query, by id: relevance is the cosine with it. None uses the run: its scores,
+        query_vectors: The vector of each query, by id: relevance is the cosine with it. None uses the run: its scores,
             scaled to [0, 1] per query, or its ranks, from 1 to 0 in equal steps.
         k: How many documents to select.
         lambdas: Weights of relevance, each from 0 (only diversity) to 1 (only relevance).
@@ -98,7 +97,7 @@ def mmr_sweep(
     chosen = as_metrics([f"ndcg@{k}", f"recall@{k}", f"alpha_ndcg@{k}"] if metrics is None else metrics)
     truth = as_qrels(qrels)
     judge(truth, run, "id")  # refuses invalid rankings and scores by name
-    candidates = [_Candidates(query, run, vectors, queries) for query in truth.queries if query in run]
+    candidates = [_Candidates(query, run, vectors, query_vectors) for query in truth.queries if query in run]
     first: dict[Any, list[Any]] = {each.query: each.items[:k] for each in candidates}
     retrieved = evaluate(truth, first or run, chosen)
     points = []
@@ -192,7 +191,7 @@ class _Candidates:
     """The candidates of one query with their vectors and relevance."""
 
     def __init__(
-        self, query: QueryId, run: Mapping[Any, Any], vectors: Mapping[Any, Any], queries: Mapping[Any, Any] | None
+        self, query: QueryId, run: Mapping[Any, Any], vectors: Mapping[Any, Any], of_queries: Mapping[Any, Any] | None
     ) -> None:
         ranking = run[query]
         self.query = query
@@ -206,9 +205,9 @@ class _Candidates:
         names = [item.id if isinstance(item, Retrieved) else item for item in self.items]
         rows = [_vector(vectors, name, f"candidate {name!r} of query {query!r}") for name in names]
         self.vectors = matrix(rows, f"the vectors of the candidates of query {query!r}")
-        self.of_query = None if queries is None else _vector(queries, query, f"query {query!r}")
+        self.of_query = None if of_queries is None else _vector(of_queries, query, f"query {query!r}")
         self.relevance: FloatArray | None = None
-        if queries is None:
+        if of_queries is None:
             listed = None if scores is None else np.array([scores[name] for name in names], dtype=np.float64)
             self.relevance = by_rank(len(names)) if listed is None else scaled(listed)
 

@@ -2,39 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TypeVar
+from collections.abc import Mapping
+from typing import Any, NoReturn, TypeVar
 
 from retrieval_metrics.definition.metric import Metric, as_metric
 
 T = TypeVar("T")
 
 
-class ByMetric(Mapping[str, T]):
-    """A mapping from metric names that accepts every spelling: `result["ap"]` is `result["map"]`."""
+class ByMetric(dict[str, T]):
+    """A dict by metric names that accepts every spelling, `result["ap"]` for `result["map"]`, and cannot be changed."""
 
     def __init__(self, values: Mapping[str, T]) -> None:
-        self._values = dict(values)
+        super().__init__(values)
 
-    def __getitem__(self, metric: str | Metric) -> T:
-        if metric in self._values:
-            return self._values[str(metric)]
+    def __missing__(self, metric: str | Metric) -> T:
         name = str(as_metric(metric))
-        if name not in self._values:
-            raise KeyError(f"{name} was not computed; there are {', '.join(self._values)}")
-        return self._values[name]
+        if not super().__contains__(name):
+            raise KeyError(f"{name} was not computed; there are {', '.join(self)}")
+        return self[name]
 
     def __contains__(self, metric: object) -> bool:
         try:
-            return str(as_metric(metric)) in self._values  # type: ignore[arg-type]  # parse says what is no name
+            return super().__contains__(str(as_metric(metric)))  # type: ignore[arg-type]  # parse says what is no name
         except (TypeError, ValueError):
             return False
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
+    def get(self, metric: Any, default: Any = None) -> Any:
+        """Return the value of a metric under any spelling, or the default if it was not computed."""
+        return self[metric] if metric in self else default
 
-    def __len__(self) -> int:
-        return len(self._values)
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("results cannot be changed; dict(results) is a copy that can")
 
-    def __repr__(self) -> str:
-        return repr(self._values)
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]  # the point of it
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (dict(self),)  # a dict is else filled again item by item, which is refused

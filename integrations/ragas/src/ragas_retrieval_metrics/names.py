@@ -61,7 +61,7 @@ class Named(NamedTuple):
         """
         if not isinstance(text, str):
             return cls(Metric.parse(text))  # which says what is wrong
-        head, *rest = _OPTION.split(text)
+        head, *rest = _option().split(text)
         given: dict[str, str] = dict(zip(rest[::2], rest[1::2], strict=True))
         by = one_of(given.pop("by", "ids"), By, "by")
         on_unjudged = one_of(given.pop("unjudged", "nan"), OnUnjudged, "on_unjudged")
@@ -84,5 +84,7 @@ def one_of(value: str, options: object, what: str) -> str:
     return value
 
 
-_PARAMETERS = sorted({key for definition in DEFINITIONS.values() for key in definition.parameters})
-_OPTION = re.compile(rf"-({'|'.join((*_PARAMETERS, 'by', 'unjudged'))})-")
+def _option() -> re.Pattern[str]:
+    """Return what matches the name of any option; users may define metrics with parameters of their own."""
+    parameters = sorted({key for definition in DEFINITIONS.values() for key in definition.parameters})
+    return re.compile(rf"-({'|'.join((*parameters, 'by', 'unjudged'))})-")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pickle
+import re
 import warnings
 from typing import TYPE_CHECKING, Any, cast
 
 import retrieval_metrics as rm
 from ray_retrieval_metrics.query_rows import FACTS, LARGEST_GRADE, column_name
 from ray_retrieval_metrics.shuffled_rows import blockwise, need_dataset
+from retrieval_metrics.definition.define import defined_metrics
 from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, enters_means
 from retrieval_metrics.results.scores import COLUMNS
 from retrieval_metrics.results.totals import Totals
@@ -52,7 +54,7 @@ def to_evaluation(
     # Rows of a pipeline that has not run yet have no known columns: to ask for these would run it once more.
     if (names := results.columns(fetch_if_missing=False)) is not None:
         _check_columns(names)
-    blocks = blockwise(results, totals_of_block, rules=rules)
+    blocks = blockwise(results, totals_of_block, rules=rules, own=_packed_definitions())
     found: list[int] = []
     evaluation = rm.merge(_unpacked(blocks, found))
     if not sum(found):
@@ -65,6 +67,13 @@ def _check_columns(names: Sequence[str]) -> None:
         raise ValueError(
             f"these rows are not what evaluate_dataset returns: they have no column {missing[0]!r}, but {list(names)}"
         )
+
+
+def _packed_definitions() -> dict[str, bytes]:
+    """Return the metrics that users defined, each packed by itself: a worker opens those whose columns it meets."""
+    from ray import cloudpickle  # noqa: PLC0415  (whoever has a Dataset has it)
+
+    return {metric.name: cloudpickle.dumps(metric) for metric in defined_metrics()}
 
 
 def _metrics_of(names: Sequence[str]) -> list[rm.Metric]:
@@ -80,13 +89,20 @@ def _metrics_of(names: Sequence[str]) -> list[rm.Metric]:
     return metrics
 
 
-def totals_of_block(rows: pa.Table, rules: rm.Rules) -> dict[str, list[Any]]:
+def totals_of_block(rows: pa.Table, rules: rm.Rules, own: Mapping[str, bytes]) -> dict[str, list[Any]]:
     """Return the totals of the rows of one block, packed, and how many of its retrieved documents are judged.
+
+    Args:
+        rows: Rows that `evaluate_dataset` returned.
+        rules: The rule set.
+        own: The metrics that users defined, packed, by name.
 
     Raises:
         ValueError: If these are no rows of `evaluate_dataset`, or made under other rules.
     """
     _check_columns(rows.column_names)
+    for name in {re.split(r"[(@]", column)[0] for column in rows.column_names} & own.keys():
+        pickle.loads(own[name])  # noqa: S301  (packed by the same job; it makes the metric known here)
     metrics = _metrics_of(rows.column_names)
     if not metrics:
         raise ValueError(f"these rows hold the values of no metric, but only {rows.column_names}")
@@ -113,7 +129,9 @@ def totals_of_block(rows: pa.Table, rules: rm.Rules) -> dict[str, list[Any]]:
     }
     scale = float(columns[LARGEST_GRADE].max()) if LARGEST_GRADE in columns else None
     totals = Totals(tuple(metrics), rules, cast("Counts", counts), sums, scale)
-    return {"totals": [pickle.dumps(totals)], "n_found": [int(columns["n_found"].sum())]}
+    from ray import cloudpickle  # noqa: PLC0415  (as above)
+
+    return {"totals": [cloudpickle.dumps(totals)], "n_found": [int(columns["n_found"].sum())]}
 
 
 def _check_rules(columns: Mapping[str, npt.NDArray[Any]], metrics: Sequence[rm.Metric], rules: rm.Rules) -> None:

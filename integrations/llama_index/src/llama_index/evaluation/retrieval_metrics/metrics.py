@@ -66,9 +66,9 @@ class RetrievalMetric(BaseRetrievalMetric):
             raise ValueError(f"{self.metric_name} needs {missing}; where there is none give an empty list")
         return as_result(score_queries({0: expected_ids}, {0: retrieved_ids}, self.spec)[self.spec][0], self.spec)
 
-    def __reduce__(self) -> tuple[Callable[[str], RetrievalMetric], tuple[str]]:
-        """Pickle as a name: the class is made where it is unpickled."""
-        return metric, (self.metric_name,)
+    def __reduce__(self) -> tuple[Callable[[str, Metric], RetrievalMetric], tuple[str, Metric]]:
+        """Pickle as a name: the class is made where it is unpickled, once the core knows the metric there."""
+        return _unpickled, (self.metric_name, self.spec)
 
     def __repr__(self) -> str:
         return f"metric({self.metric_name!r})"
@@ -88,6 +88,10 @@ def metric_class(name: str) -> type[RetrievalMetric]:
     spec = Metric.parse(name)
     namespace = {"__module__": __name__, "__doc__": spec.definition.summary, "metric_name": name.strip(), "spec": spec}
     return type(f"RetrievalMetric[{name.strip()}]", (RetrievalMetric,), namespace)
+
+
+def _unpickled(name: str, _: Metric) -> RetrievalMetric:
+    return metric(name)
 
 
 def metric(name: str | Metric) -> RetrievalMetric:

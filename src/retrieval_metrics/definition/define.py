@@ -1,0 +1,269 @@
+"""Metrics of the user's own: a function of one ranking, known everywhere from then on."""
+
+from __future__ import annotations
+
+import re
+import sys
+from functools import partial
+from inspect import Parameter as Argument
+from inspect import signature
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.definition.definition import Definition, MadeBy, Parameter
+from retrieval_metrics.definition.largest_grade import MAX_GRADE
+from retrieval_metrics.definition.metric import Metric, forget_names
+from retrieval_metrics.definition.per_ranking import PerRanking
+from retrieval_metrics.definition.table import DEFINITIONS, NAME_OF, add, remove
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from retrieval_metrics.definition.definition import ParameterValue
+
+    Again = tuple[str, Callable[..., float], dict[str, Any], str]
+    """What defines a metric anew: its name, its function, what else was said of it, and the module that said it."""
+
+GIVEN = ("ideal", "k", "max_grade")
+"""What a function may ask for by name; its other arguments are parameters of the metric."""
+
+_WORD = re.compile(r"[A-Za-z0-9.]+")
+
+
+def define_metric(
+    name: str,
+    function: Callable[..., float],
+    *,
+    k: bool = True,
+    summary: str = "",
+    aliases: Iterable[str] = (),
+    bounded: bool = True,
+    binary: bool = False,
+    needs_relevant: bool = True,
+    replace: bool = False,
+) -> Metric:
+    """Make a metric of your own known everywhere: in every function, adapter and worker that takes a metric's name.
+
+        value = f(g_1, ..., g_n)
+
+    where g_i is the grade in row i of the ranking, cut at k: 0 for whatever is not relevant, not judged, or a repeat.
+    For judgments of single documents the rows are the ranking. With groups of alternatives or pieces such as quotes
+    they are the rows that every metric here sees: an item that is the first to satisfy c groups has c rows, best grade
+    first, each with the grade it has in that group; any other item has one row, of grade 0, except that an item which
+    adds to a piece without completing it has none. A budget such as `@2000chars` leaves the rows of the items that fit.
+
+    The function is not called for an empty ranking, which scores 0, nor for a query without a relevant document, where
+    the metric is undefined (see `needs_relevant`). With `ties="expected"` it is called for every order of the documents
+    with equal scores; a query with more than 10,000 orders is an error.
+
+    What another process unpickles or reads from a file is a metric's name: it imports the module that called
+    `define_metric`, so call it at the top of a module. A function defined in a script or a notebook travels along where
+    the sender can send functions, as Ray can.
+
+    Args:
+        name: How it is called, in lower case: a letter, then letters, digits and underscores.
+        function: Takes the grades, a read-only array of shape (rows,), and returns a number. It is also given what it
+            asks for by name: `ideal`, the grades of the ideal ranking, best first, one for each relevant document or
+            group, not cut; `k`, the cut-off, or None where there is none or it is a budget; `max_grade`, the largest
+            grade there is. Any other argument must have a number or a word as its default, and is a parameter of the
+            metric: `def f(grades, *, p=0.5)` answers to `name(p=0.8)@10`.
+        k: Whether the metric takes a cut-off.
+        summary: One line for tables and messages; empty takes the first line of the function's docstring.
+        aliases: Other names that it answers to.
+        bounded: Whether every value lies in [0, 1], which narrows its confidence intervals; a value that does not is an
+            error.
+        binary: Whether every value is 0 or 1; another one is an error.
+        needs_relevant: Whether the metric is undefined for a query without a relevant document.
+        replace: Take the place of a metric of this name that was defined before, as when a cell of a notebook is
+            changed and run again. Results that are there already keep their numbers.
+
+    Returns:
+        The metric, without a cut-off.
+
+    Raises:
+        TypeError: If the function is none, or asks for something that it cannot be given.
+        ValueError: If the name is taken or is no name. The same function under the same name is no error, so that a
+            module can be reloaded.
+
+    Example:
+        >>> import retrieval_metrics as rm
+        >>> def second_chance(grades, k):
+        ...     '''Return 1 if one of the first k is relevant, 1/2 if a later one is.'''
+        ...     return 1.0 if any(grades[:k] > 0) else 0.5 if any(grades > 0) else 0.0
+        >>> rm.define_metric("second_chance", second_chance)
+        Metric.parse('second_chance')
+        >>> rm.evaluate({"q": ["d7"]}, {"q": ["d3", "d7"]}, ["second_chance@2", "mrr"]).means
+        {'second_chance@2': 1.0, 'mrr': 0.5}
+    """
+    if not callable(function):
+        raise TypeError(f"the function of the metric {name!r} must be callable, got {function!r}")
+    asks, parameters = _arguments(name, function)
+    module = str(sys._getframe(1).f_globals.get("__name__", "__main__"))  # noqa: SLF001  (the only way to know who calls)
+    other_names = tuple(aliases)
+    said = {
+        "k": k,
+        "summary": summary or _first_line(function) or "defined by the user",
+        "aliases": other_names,
+        "bounded": bounded or binary,
+        "binary": binary,
+        "needs_relevant": needs_relevant,
+    }
+    again = (name, function, said, module)
+    before = _defined_before(again, replace=replace)
+    if before is not None:
+        remove(name)
+        forget_names()
+    try:
+        _check_names(name, *other_names)
+    except ValueError:
+        if before is not None:
+            add(before)
+        raise
+    add(_definition(again, asks, parameters))
+    return Metric(name)
+
+
+def forget_metric(name: str) -> None:
+    """Forget a metric that `define_metric` made.
+
+    Raises:
+        ValueError: If there is none of that name.
+    """
+    if name not in DEFINITIONS or DEFINITIONS[name].made_by is None:
+        raise ValueError(f"there is no metric {name!r} that define_metric made")
+    remove(name)
+    forget_names()
+
+
+def defined_metrics() -> list[Metric]:
+    """Return the metrics that `define_metric` made, without a cut-off."""
+    return [Metric(name) for name, definition in DEFINITIONS.items() if definition.made_by is not None]
+
+
+def _define_again(name: str, function: Callable[..., float], said: dict[str, Any], module: str) -> None:
+    """Define a metric that was pickled with its function, in the process that reads it."""
+    add(_definition((name, function, said, module), *_arguments(name, function)))
+
+
+def _definition(again: Again, asks: frozenset[str], parameters: Mapping[str, Parameter]) -> Definition:
+    name, function, said, module = again
+    bounded, binary, needs_relevant = said["bounded"], said["binary"], said["needs_relevant"]
+    return Definition(
+        name=name,
+        score=PerRanking(name, function, asks, bounded, binary, needs_relevant),
+        summary=said["summary"],
+        aliases=said["aliases"],
+        parameters=parameters,
+        takes_cutoff=said["k"],
+        bounded=bounded,
+        binary=binary,
+        needs_relevant=needs_relevant,
+        made_by=MadeBy(module, _define_again, again),
+    )
+
+
+def _defined_before(again: Again, *, replace: bool) -> Definition | None:
+    """Return the user's metric of that name whose place may be taken: because it is the same, or is to be replaced.
+
+    Raises:
+        ValueError: If it is another one.
+    """
+    name, function, said, _ = again
+    before = DEFINITIONS.get(name)
+    if before is None or before.made_by is None:
+        return None  # a metric of the package is never replaced: whoever asks for ndcg gets ndcg
+    _, former, said_before, module = before.made_by.arguments
+    if not replace and not (_is_same(former, function) and said == said_before):
+        raise ValueError(
+            f"the metric {name!r} is defined already, by {_place(former, module)}; choose another name, or pass "
+            "replace=True to define it anew"
+        )
+    return before
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Return whether two functions are one, or what is read twice from the same unchanged place."""
+    if one is other:
+        return True
+    facts = ("__module__", "__qualname__", "__code__", "__defaults__", "__kwdefaults__")
+    return (
+        hasattr(one, "__code__")
+        and not one.__closure__
+        and all(getattr(one, fact) == getattr(other, fact, None) for fact in facts)
+    )
+
+
+def _place(function: Any, module: str) -> str:
+    return f"{getattr(function, '__qualname__', repr(function))} in {module}"
+
+
+def _check_names(*names: str) -> None:
+    for name in names:
+        if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+            raise ValueError(
+                f"the name of a metric is a letter, then letters, digits and underscores, in lower case; got {name!r}"
+            )
+        if name in NAME_OF:
+            raise ValueError(f"there is a metric {NAME_OF[name]!r} that is called {name!r} already")
+        try:
+            meant = Metric.parse(name)
+        except ValueError:
+            continue
+        raise ValueError(f"{name!r} is read as {meant} already, in the spelling of another tool; choose another name")
+
+
+def _first_line(function: Any) -> str:
+    if isinstance(function, partial):
+        return ""  # its docstring is that of partial
+    return (getattr(function, "__doc__", None) or "").strip().partition("\n")[0]
+
+
+def _arguments(name: str, function: Callable[..., float]) -> tuple[frozenset[str], dict[str, Parameter]]:
+    """Return what a function asks for beside the grades, and the parameters that it has."""
+    try:
+        _, *others = signature(function).parameters.values()
+    except ValueError:  # it takes nothing, or is written in C and does not say
+        raise TypeError(f"the function of the metric {name!r} must take the grades of one ranking") from None
+    asks, parameters = set(), {}
+    for argument in others:
+        if argument.kind in {Argument.VAR_POSITIONAL, Argument.VAR_KEYWORD}:
+            continue
+        if argument.kind == Argument.POSITIONAL_ONLY:
+            raise TypeError(f"the function of the metric {name!r} must take {argument.name!r} by name")
+        if argument.name in GIVEN:
+            asks.add(argument.name)
+            if argument.name == "max_grade":
+                parameters["max_grade"] = MAX_GRADE
+            continue
+        parameters[argument.name] = _parameter(name, argument)
+    return frozenset(asks), parameters
+
+
+def _parameter(name: str, argument: Argument) -> Parameter:
+    default = argument.default
+    if isinstance(default, bool) or not isinstance(default, (int, float, str)):
+        raise TypeError(
+            f"the function of the metric {name!r} asks for {argument.name!r}, which needs a number or a word as its "
+            f"default; it is given the grades, and {', '.join(GIVEN)} by these names"
+        )
+    read = _word if isinstance(default, str) else _number
+    try:
+        return Parameter(read, read(default), "a parameter of the function")
+    except ValueError as error:
+        raise TypeError(f"the default of {argument.name!r} of the metric {name!r} {error}, got {default!r}") from None
+
+
+def _number(value: Any) -> ParameterValue:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = float("nan")
+    if not isfinite(number):
+        raise ValueError("must be a finite number")
+    return int(number) if number.is_integer() else number
+
+
+def _word(value: Any) -> ParameterValue:
+    if not _WORD.fullmatch(str(value)):
+        raise ValueError("must be a word, of letters, digits and dots")
+    return str(value)

@@ -1,0 +1,102 @@
+"""Where a question comes from: what it was made of, by whom, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import date as calendar_date
+from types import MappingProxyType
+from typing import Any
+
+Label = str | int | float | bool
+
+_TEXTS = ("source", "kind", "person", "model", "prompt")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """Where a question comes from; everything is optional.
+
+    Attributes:
+        source: The document that the question was made of. Questions of one document depend on each other.
+        kind: The kind of question, in your own words, such as `factual` or `multi-hop`.
+        person: Who wrote or checked it.
+        model: The model that wrote it.
+        prompt: The prompt that the model was given, or its version.
+        date: When it was made; a text such as `2026-05-31` is read.
+        labels: Labels of your own, such as `{"team": "billing"}`.
+
+    Raises:
+        TypeError: If an entry has another type.
+        ValueError: If the date is none, or a label has the name of another entry.
+
+    Example:
+        >>> made = Provenance(source="handbook.md", model="a model", prompt="v3", date="2026-05-31")
+        >>> made.date.year
+        2026
+        >>> made.as_dict()
+        {'source': 'handbook.md', 'model': 'a model', 'prompt': 'v3', 'date': '2026-05-31'}
+    """
+
+    source: str | None = None
+    kind: str | None = None
+    person: str | None = None
+    model: str | None = None
+    prompt: str | None = None
+    date: calendar_date | None = None
+    labels: Mapping[str, Label] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        for name in _TEXTS:
+            value = getattr(self, name)
+            if not (value is None or isinstance(value, str)):
+                raise TypeError(f"the {name} of a question must be a str, got {value!r} ({type(value).__name__})")
+        object.__setattr__(self, "date", _date(self.date))
+        if not isinstance(self.labels, Mapping):
+            raise TypeError(f"the labels of a question must map names to values, got {self.labels!r}")
+        for name, value in self.labels.items():
+            if not isinstance(name, str) or not isinstance(value, Label):
+                raise TypeError(
+                    f"a label of a question has a str as its name and text, a number or True or False as its value, got "
+                    f"{name!r}: {value!r}"
+                )
+            if name in ENTRIES:
+                raise ValueError(f"a label cannot be called {name!r}, because every question has a {name}")
+        object.__setattr__(self, "labels", MappingProxyType(dict(self.labels)))
+
+    def get(self, name: str) -> Label | calendar_date | None:
+        """Return an entry, or one of the labels, by name; None if it is not known."""
+        if name in ENTRIES and name != "labels":
+            found: Label | calendar_date | None = getattr(self, name)
+            return found
+        return self.labels.get(name)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what is known as plain values, which JSON can hold; `Provenance(**entries)` reads them."""
+        known = {name: getattr(self, name) for name in ENTRIES}
+        if self.date is not None:
+            known["date"] = self.date.isoformat()
+        known["labels"] = dict(self.labels) or None
+        return {name: value for name, value in known.items() if value is not None}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _provenance, (self.as_dict(),)  # what cannot be changed cannot be pickled
+
+
+ENTRIES = tuple(each.name for each in fields(Provenance))
+"""What may be known of a question."""
+
+
+def _provenance(entries: Mapping[str, Any]) -> Provenance:
+    return Provenance(**entries)
+
+
+def _date(value: Any) -> calendar_date | None:
+    if isinstance(value, str):
+        try:
+            return calendar_date.fromisoformat(value)
+        except ValueError:
+            raise ValueError(f"the date of a question must be written as 2026-05-31, got {value!r}") from None
+    if value is None or isinstance(value, calendar_date):
+        return value
+    raise TypeError(f"the date of a question must be a date or a text such as '2026-05-31', got {value!r}")
