@@ -18,7 +18,6 @@ from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.inputs.pieces import Metadata, Quote, Span, Text
 from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.inputs.questions import EvaluationSet
 from retrieval_metrics.inputs.retrieve import RetrievedRun, aretrieve, retrieve
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.inputs.run import Run
@@ -50,6 +49,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.files.writing import write_qrels, write_run
     from retrieval_metrics.inputs.provenance import Provenance
     from retrieval_metrics.inputs.sources import locate
+    from retrieval_metrics.questions.evaluation_set import EvaluationSet
+    from retrieval_metrics.questions.linting.findings import LintFinding
+    from retrieval_metrics.questions.linting.lint import Lint
     from retrieval_metrics.rechunking.match import Match, Matches, match
     from retrieval_metrics.rechunking.relabel import Relabelled, Relabelling, relabel
     from retrieval_metrics.reranking.batch import mmr_batch
@@ -81,6 +83,8 @@ __all__ = [
     "Explanation",
     "Finding",
     "Interval",
+    "Lint",
+    "LintFinding",
     "MMRSweep",
     "Match",
     "Matches",
@@ -146,9 +150,12 @@ _LAZY = {
     "Comparison": "comparing.comparison",
     "Counts": "results.counts",
     "Difference": "results.difference",
+    "EvaluationSet": "questions.evaluation_set",
     "Explanation": "explaining.explanation",
     "Finding": "explaining.kinds",
     "Interval": "statistics.intervals",
+    "Lint": "questions.linting.lint",
+    "LintFinding": "questions.linting.findings",
     "MMRSweep": "reranking.sweep",
     "Match": "rechunking.match",
     "Matches": "rechunking.match",
