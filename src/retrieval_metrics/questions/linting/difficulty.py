@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from retrieval_metrics.questions.linting.subject import Subject
     from retrieval_metrics.types import FloatArray, QueryId
 
-LONGEST_RUN = 5
+LONGEST_RUN = 6
 """So many words of its answer in a row make a question an echo, if they are also ..."""
-RUN_SHARE = 0.6
+RUN_SHARE = 0.65
 """... this share of its words."""
-WORD_SHARE = 0.9
+WORD_SHARE = 0.95
 """A question is also an echo if so many of its telling words stand in one sentence of its answer ..."""
 FEWEST_TELLING = 6
 """... and it has at least so many."""

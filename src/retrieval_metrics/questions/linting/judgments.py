@@ -104,14 +104,15 @@ class Judgments:
                 {"quote": quote.text, "documents": names, "places": count},
             )
         elif not places and (source := self._passages.source_of(quote.text)) is not None:
-            yield self._cut(query, quote, source, groups)
+            if not all(any(isinstance(other, Span) for other in group) for group in groups if quote in group):
+                yield self._cut(query, quote, source)
         elif not places:
             yield self._missing(query, quote)
 
-    def _cut(self, query: QueryId, quote: Quote, source: str, groups: list[dict[Any, float]]) -> LintFinding:
+    def _cut(self, query: QueryId, quote: Quote, source: str) -> LintFinding:
         place = self._source(source).find(quote.text)
         change = None
-        if place is not None and not any(isinstance(other, Span) for one in groups if quote in one for other in one):
+        if place is not None:
             span = Span(source, place.start, place.end)
             change = Change(f"{span!r} is an alternative to the quote that it holds", quote, (quote, span))
         return LintFinding(

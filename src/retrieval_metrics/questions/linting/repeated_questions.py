@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ALIKE = 0.8
 """Share of the telling words that two questions must have in common."""
-ALIKE_IF_SHARED = 0.6
+ALIKE_IF_SHARED = 0.7
 """The same if something is relevant to both."""
 KEYS = 16
 """By how many of its rarest trigrams a question is looked up."""
@@ -66,7 +66,8 @@ def _nearly(subject: Subject, queries: Sequence[QueryId]) -> Iterator[LintFindin
                 f"{share:.0%} of the telling words are the same",
                 {"other": first, "share": share},
             )
-            yield from _contradiction(subject, first, other)
+            if _likeness(subject, first, other, shared=False) >= ALIKE:
+                yield from _contradiction(subject, first, other)
 
 
 def _candidates(subject: Subject, queries: Sequence[QueryId]) -> list[tuple[QueryId, QueryId]]:
@@ -129,7 +130,8 @@ def _kept(tokens: Iterable[str], wanted: Any) -> list[str]:
 
 def _same_word(left: str, right: str) -> bool:
     """Return whether two words differ by a slip of the pen."""
-    if min(len(left), len(right)) < SHORTEST_FUZZY:
+    shorter, longer = sorted((left, right), key=len)
+    if len(shorter) < SHORTEST_FUZZY or longer.endswith(shorter):  # "indirect" is not "direct"
         return False
     return SequenceMatcher(None, stem(left), stem(right), autojunk=False).ratio() >= SAME_WORD
 
