@@ -28,7 +28,7 @@ import os
 import random
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence  # noqa: TC003  (a dataclass reads its annotations)
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -80,11 +80,11 @@ Planted = tuple[Case, list[str]]
 def ours() -> list[Case]:
     passages = reference.passages()
     items = [rm.Retrieved(p.id, p.text, source=p.topic, start=p.start, end=p.end) for p in passages]
-    quoted = {
-        query: [{rm.Quote(quote): grade} for part in ([parts] if isinstance(parts, dict) else parts)
-                for quote, grade in list(part.items())[:1]]
-        for query, parts in asked.quotes().items()
-    }  # fmt: skip
+    quoted: dict[str, Any] = {}
+    for query, judged in asked.quotes().items():
+        parts = [judged] if isinstance(judged, dict) else judged
+        groups = [{rm.Quote(quote): grade for quote, grade in part.items()} for part in parts]
+        quoted[query] = groups[0] if isinstance(judged, dict) else groups
     return [
         Case("Python, ids", asked.queries(), asked.qrels(passages), items),
         Case("Python, quotes", asked.queries(), quoted, items),
@@ -114,15 +114,21 @@ def chroma(folder: Path) -> Case:
         for number, row in enumerate(rows)
     }
     queries = {f"q{number}": row["question"] for number, row in enumerate(rows)}
-    return Case("Chroma", queries, qrels, [rm.Retrieved(name, text, source=name, start=0) for name, text in texts.items()])
+    return Case(
+        "Chroma", queries, qrels, [rm.Retrieved(name, text, source=name, start=0) for name, text in texts.items()]
+    )
 
 
 # What is planted; each returns the set with its defects, and the questions that have them.
 
 
-def copied(case: Case, chance: random.Random, change: Callable[[str], str], qrels: Callable[[Any], Any]) -> Planted:
+def copied(
+    case: Case, chance: random.Random, changes: Sequence[Callable[[str], str]], qrels: Callable[[Any], Any]
+) -> Planted:
     chosen = chance.sample(sorted(case.queries), min(PLANTED, len(case.queries)))
-    new = {f"copy of {query}": (change(case.queries[query]), qrels(case.qrels[query])) for query in chosen}
+    new = {
+        f"copy of {query}": (chance.choice(changes)(case.queries[query]), qrels(case.qrels[query])) for query in chosen
+    }
     return replace(
         case,
         queries=case.queries | {query: text for query, (text, _) in new.items()},
@@ -132,7 +138,7 @@ def copied(case: Case, chance: random.Random, change: Callable[[str], str], qrel
 
 def duplicates(case: Case, chance: random.Random) -> Planted:
     changes = (str.upper, lambda text: f"  {text.rstrip('?. ')} ", lambda text: text.replace(" ", "  "))
-    return copied(case, chance, lambda text: chance.choice(changes)(text), lambda judged: judged)
+    return copied(case, chance, changes, lambda judged: judged)
 
 
 def near_duplicates(case: Case, chance: random.Random) -> Planted:
@@ -150,11 +156,11 @@ def near_duplicates(case: Case, chance: random.Random) -> Planted:
         return " ".join(words)
 
     changes = (swapped, mistyped, lambda text: f"Please tell me: {text}", lambda text: f"Can you explain this? {text}")
-    return copied(case, chance, lambda text: chance.choice(changes)(text), lambda judged: judged)
+    return copied(case, chance, changes, lambda judged: judged)
 
 
 def contradictions(case: Case, chance: random.Random) -> Planted:
-    return copied(case, chance, lambda text: text, lambda judged: case.qrels[_other(case, judged, chance)])
+    return copied(case, chance, [str], lambda judged: case.qrels[_other(case, judged, chance)])
 
 
 def _other(case: Case, judged: Any, chance: random.Random) -> str:
@@ -315,7 +321,7 @@ def held_inside(case: Case, chance: random.Random) -> Planted:
 def nothing(case: Case, chance: random.Random) -> Planted:
     qrels = dict(case.qrels)
     chosen = chance.sample(sorted(qrels), PLANTED)
-    qrels.update(dict.fromkeys(chosen, {}))
+    qrels.update((query, {}) for query in chosen)
     return replace(case, qrels=qrels), chosen
 
 
@@ -362,7 +368,9 @@ def measure(cases: list[Case], rounds: int) -> None:
                 planted += len(chosen)
                 found += len(reported & set(chosen))
             share = f"{found / planted:6.1%}" if planted else "     -"
-            print(f"  {what:26} planted {planted:4}  found {share}  alarms {alarms(case, names) / len(case.queries):5.1%}")
+            print(
+                f"  {what:26} planted {planted:4}  found {share}  alarms {alarms(case, names) / len(case.queries):5.1%}"
+            )
 
 
 def made_up(n_questions: int, n_passages: int) -> Case:

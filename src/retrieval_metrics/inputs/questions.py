@@ -25,11 +25,13 @@ class Questions:
         queries: The text of each query, by query id.
         qrels: The judgments of each query, by query id, in any shape that `evaluate` takes.
         provenance: Where a question comes from, by query id, for those of which it is known.
+        changes: What was done to it since it was read, a sentence each.
     """
 
     queries: QueryTexts
     qrels: QrelsMapping
     provenance: Mapping[QueryId, Provenance] = field(default_factory=dict)
+    changes: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, dataset: Any) -> Self:

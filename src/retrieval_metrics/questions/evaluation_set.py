@@ -21,7 +21,7 @@ class EvaluationSet(Questions):
         queries: The text of each query, by query id.
         qrels: The judgments of each query, by query id, in any shape that `evaluate` takes.
         provenance: Where a question comes from, by query id, for those of which it is known.
-        changes: What `Lint.repaired` did to it, a sentence each.
+        changes: What was done to it since it was read, such as by `Lint.repaired`, a sentence each.
 
     Example:
         >>> questions = EvaluationSet.of([{"id": "q1", "query": "why?", "relevant": ["d7"], "source": "handbook.md"}])
@@ -32,8 +32,6 @@ class EvaluationSet(Questions):
         {'mrr': 0.5}
     """
 
-    changes: tuple[str, ...] = ()
-
     def lint(
         self,
         corpus: Any = None,
@@ -42,7 +40,7 @@ class EvaluationSet(Questions):
         metric: str | Metric = "ndcg@10",
         difference: float = 0.05,
         show_progress: bool = False,
-    ) -> Lint:
+    ) -> Lint[EvaluationSet]:
         """Look for what is wrong with the questions and their judgments, without any model.
 
         Questions that repeat each other, contradict each other, lean on a passage that nobody sees or say too little;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import positive_number
@@ -12,9 +13,9 @@ from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.judging.matching.matching import Matching
-from retrieval_metrics.questions.linting import difficulty, questions_alone, repeated_questions, whole_set
+from retrieval_metrics.questions.linting import difficulty, questions_alone, repeated_questions, searching, whole_set
 from retrieval_metrics.questions.linting.judgments import Judgments, without_relevant
-from retrieval_metrics.questions.linting.lint import Lint
+from retrieval_metrics.questions.linting.lint import Asked, Lint
 from retrieval_metrics.questions.linting.passages import Passages
 from retrieval_metrics.questions.linting.subject import Subject
 from retrieval_metrics.questions.linting.unjudged import Unjudged
@@ -24,22 +25,20 @@ from retrieval_metrics.scoring.score import score
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.questions.evaluation_set import EvaluationSet
     from retrieval_metrics.questions.linting.findings import LintFinding
-
-BM25 = "BM25"
 
 
 def lint(
-    questions: EvaluationSet,
+    questions: Asked,
     corpus: Any = None,
     runs: Any = None,
     *,
     metric: str | Metric = "ndcg@10",
     difference: float = 0.05,
     show_progress: bool = False,
-) -> Lint:
+) -> Lint[Asked]:
     """Look for what is wrong with an evaluation set; `EvaluationSet.lint` says what it takes."""
     wanted = Metric.parse(metric) if isinstance(metric, str) else metric
     positive_number(difference, "difference")
@@ -57,11 +56,10 @@ def lint(
 class _Bench:
     """Runs the checks that what is given allows."""
 
-    def __init__(self, questions: EvaluationSet, subject: Subject, runs: dict[str, Any]) -> None:
+    def __init__(self, questions: Questions, subject: Subject, runs: dict[str, Any]) -> None:
         self._questions = questions
         self._subject = subject
         self._runs = runs
-        self._judged: dict[str, JudgedRun] | None = None
         self._too_small = False
 
     def steps(self, metric: Metric, difference: float) -> list[Callable[[], Iterable[LintFinding]]]:
@@ -92,40 +90,38 @@ class _Bench:
         if not self._runs and passages is None:
             said.append("how hard the questions are, which takes runs= or corpus=")
         elif not self._runs and passages is not None and passages.items:
-            if not difficulty.can_search():
+            if not searching.can_search():
                 said.append(
                     "how hard the questions are, which takes runs= or: pip install 'retrieval-metrics[questions]'"
                 )
             elif self._too_small:
                 said.append(
-                    f"how hard the questions are, because fewer than {difficulty.FEWEST_PASSAGES} passages tell nothing"
+                    f"how hard the questions are, because fewer than {searching.FEWEST_PASSAGES} passages tell nothing"
                 )
         return said
 
     def _difficulty(self) -> Iterator[LintFinding]:
-        ranks = {
-            name: score(judged, difficulty.RECIPROCAL_RANK, STANDARD).values
-            for name, judged in self._rankings().items()
-        }
-        if ranks:
+        passages = self._subject.passages
+        if self._runs:
+            judged = self._judged.items()
+            ranks = {name: score(run, difficulty.RECIPROCAL_RANK, STANDARD).values for name, run in judged}
             yield from difficulty.hard_and_easy(self._subject, ranks)
+        elif passages is not None and passages.items and searching.can_search():
+            search = searching.Search(self._subject, passages)
+            self._too_small = not search.is_telling
+            if search.is_telling:
+                yield from search.findings()
 
     def _values(self, metric: Metric) -> dict[str, Any]:
-        return {name: score(judged, metric, STANDARD).values for name, judged in self._rankings().items()}
+        return {name: score(judged, metric, STANDARD).values for name, judged in self._judged.items()}
 
-    def _rankings(self) -> dict[str, JudgedRun]:
-        if self._judged is None:
-            passages, qrels = self._subject.passages, self._subject.qrels
-            runs = self._runs
-            if not runs and passages is not None and passages.items and difficulty.can_search():
-                found = difficulty.bm25(self._subject, passages)
-                self._too_small = found is None
-                runs = {} if found is None else {BM25: found}
-            match: Any = "id"
-            if qrels.has_pieces:
-                match = Matching(sources=None if passages is None else passages.sources, shortest_quote=1)
-            self._judged = {name: judge(qrels, run, match) for name, run in runs.items()}
-        return self._judged
+    @cached_property
+    def _judged(self) -> dict[str, JudgedRun]:
+        passages, qrels = self._subject.passages, self._subject.qrels
+        match: Any = "id"
+        if qrels.has_pieces:
+            match = Matching(sources=None if passages is None else passages.sources, shortest_quote=1)
+        return {name: judge(qrels, run, match) for name, run in self._runs.items()}
 
     def _sources(self) -> dict[Any, str]:
         known = self._questions.provenance

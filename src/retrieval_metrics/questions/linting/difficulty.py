@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.inputs.pieces import Piece
-from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.matching.texts import words
 from retrieval_metrics.questions.linting.findings import LintFinding
 from retrieval_metrics.questions.linting.wording import (
-    FUNCTION_WORDS,
     content_words,
     longest_shared_run,
     sentences,
     shortened,
-    stem,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from retrieval_metrics.questions.linting.passages import Passages
     from retrieval_metrics.questions.linting.subject import Subject
-    from retrieval_metrics.types import FloatArray, QueryId
+    from retrieval_metrics.types import FloatArray
 
 LONGEST_RUN = 6
 """So many words of its answer in a row make a question an echo, if they are also ..."""
@@ -36,13 +31,6 @@ WORD_SHARE = 0.95
 """A question is also an echo if so many of its telling words stand in one sentence of its answer ..."""
 FEWEST_TELLING = 6
 """... and it has at least so many."""
-DEPTH = 100
-SHARE_OF_CORPUS = 0.1
-"""How deep BM25 looks: to rank 100, but no further than this share of the passages."""
-FEWEST_PASSAGES = 20
-LONG = 400
-"""Documents of more words are cut into windows for BM25, where what is judged is not the document itself."""
-WINDOW, STRIDE = 200, 100
 RECIPROCAL_RANK = Metric("mrr")
 
 
@@ -97,7 +85,7 @@ def hard_and_easy(subject: Subject, ranks: Mapping[str, FloatArray]) -> Iterator
             yield LintFinding(
                 "unanswered",
                 query,
-                f"{names} finds nothing that is relevant to {text}: its judgments may belong to another question",
+                f"{names} finds nothing that is relevant to {text}: it may have no answer, or another one's judgments",
                 {"runs": list(ranks)},
             )
         elif (of_query == 1).all():
@@ -107,55 +95,3 @@ def hard_and_easy(subject: Subject, ranks: Mapping[str, FloatArray]) -> Iterator
                 f"{names} has something relevant to {text} first, so it tells no retriever from a better one",
                 {"runs": list(ranks)},
             )
-
-
-def can_search() -> bool:
-    """Return whether BM25 is installed."""
-    return find_spec("bm25s") is not None
-
-
-def bm25(subject: Subject, passages: Passages) -> dict[QueryId, list[Retrieved]] | None:
-    """Return what BM25 finds in the corpus; None if that is too small for a rank to mean anything."""
-    import bm25s  # noqa: PLC0415  (an extra: imported where it is used)
-
-    items = passages.items if not _by_piece(subject) else [part for item in passages.items for part in _windows(item)]
-    if len(items) < FEWEST_PASSAGES:
-        return None
-    depth = max(1, min(DEPTH, int(SHARE_OF_CORPUS * len(items))))
-    index = bm25s.BM25()
-    index.index([_searched(words(item.text or "")) or [""] for item in items], show_progress=False)
-    run: dict[QueryId, list[Retrieved]] = {}
-    for query in subject.queries:
-        known = [word for word in _searched(subject.words[query]) if word in index.vocab_dict]
-        scores = index.get_scores(known) if known else np.zeros(len(items))
-        best = np.argpartition(-scores, depth - 1)[:depth]
-        best = best[np.argsort(-scores[best], kind="stable")]
-        run[query] = [items[at] for at in best.tolist() if scores[at] > 0]
-    return run
-
-
-def _searched(tokens: list[str]) -> list[str]:
-    return [stem(token) for token in tokens if token not in FUNCTION_WORDS]
-
-
-def _by_piece(subject: Subject) -> bool:
-    return subject.qrels.has_pieces and subject.qrels.document_kind is None
-
-
-def _windows(item: Retrieved) -> Iterator[Retrieved]:
-    """Yield the parts of a long document, which overlap; a shorter one as it is."""
-    text = item.text or ""
-    if len(text.split()) <= LONG:
-        yield item
-        return
-    starts = []
-    at = 0
-    for word in text.split():
-        at = text.index(word, at)
-        starts.append(at)
-        at += len(word)
-    for first in range(0, len(starts), STRIDE):
-        end = starts[first + WINDOW] if first + WINDOW < len(starts) else len(text)
-        start = starts[first]
-        offset = None if item.start is None else item.start + start
-        yield Retrieved(f"{item.id}#{first}", text[start:end], source=item.source, start=offset)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from retrieval_metrics.checks import require
+from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.questions.linting.findings import MEANING
@@ -17,16 +18,17 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from retrieval_metrics.questions.evaluation_set import EvaluationSet
     from retrieval_metrics.questions.linting.findings import Change, LintFinding, Severity
     from retrieval_metrics.types import QueryId
+
+Asked = TypeVar("Asked", bound=Questions)
 
 COLUMNS = ("name", "query", "severity", "message", "evidence", "repair")
 SHOWN = 3
 """How many findings of one name are printed."""
 
 
-class Lint(Printed):
+class Lint(Printed, Generic[Asked]):
     """What may be wrong with an evaluation set.
 
     Printing shows how many findings there are of each name, and the first of each.
@@ -37,9 +39,7 @@ class Lint(Printed):
         unchecked: What could not be looked at, and what it would take, a sentence each.
     """
 
-    def __init__(
-        self, questions: EvaluationSet, findings: Sequence[LintFinding], unchecked: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, questions: Asked, findings: Sequence[LintFinding], unchecked: Sequence[str] = ()) -> None:
         order = {name: place for place, name in enumerate(MEANING)}
         self.questions = questions
         self.findings = sorted(findings, key=lambda finding: order[finding.name])
@@ -62,7 +62,7 @@ class Lint(Printed):
             raise ValueError(f"there is no finding {name!r}; there are {', '.join(MEANING)}")
         return [finding for finding in self.findings if finding.name == name]
 
-    def repaired(self) -> EvaluationSet:
+    def repaired(self) -> Asked:
         """Return a new set in which everything is mended that needs no judgment of a person.
 
         A question that repeats another and is judged alike is taken out. A quote that differs from its source in
@@ -78,11 +78,12 @@ class Lint(Printed):
             if finding.change is not None and finding.query is not None:
                 done.setdefault(finding.query, []).append(finding.change)
         old = self.questions
+        texts: Mapping[Any, str] = old.queries
         qrels: Mapping[Any, Any] = old.qrels
         kept = {query for query in qrels if all(change.judgment is not None for change in done.get(query, ()))}
         return replace(
             old,
-            queries={query: text for query, text in old.queries.items() if query in kept},
+            queries={query: text for query, text in texts.items() if query in kept},
             qrels={query: _repaired(qrels[query], done.get(query, ())) for query in qrels if query in kept},
             provenance={query: made for query, made in old.provenance.items() if query in kept},
             changes=(
@@ -123,8 +124,10 @@ class Lint(Printed):
         rows = [[name, MEANING[name][0], str(count), MEANING[name][1]] for name, count in self.counts.items()]
         notes = []
         for name, count in self.counts.items():
-            for finding in self.of(name)[:SHOWN]:
-                notes.append(f"{name}{'' if finding.query is None else f' {finding.query!r}'}: {finding.message}")
+            notes += [
+                f"{name}{'' if finding.query is None else f' {finding.query!r}'}: {finding.message}"
+                for finding in self.of(name)[:SHOWN]
+            ]
             if count > SHOWN:
                 notes.append(f"  and {count - SHOWN} more, in .to_pandas()")
         repairs = sum(finding.change is not None for finding in self.findings)

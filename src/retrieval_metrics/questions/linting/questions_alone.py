@@ -22,19 +22,29 @@ _DOCUMENT = (
 )
 _SHOWN = "(?:above|below|cited|described|discussed|following|given|mentioned|preceding|presented|previous|provided)"
 _EXHIBIT = "(?:code|diagram|equation|example|figure|image|list|output|snippet|table)"
+_SEEN = rf"(?:{_DOCUMENT}|{_EXHIBIT}|study|paper)"
 _POINTERS = (
     rf"\bth(?:is|ese) {_DOCUMENT}s?\b(?! of\b)",
-    (rf"\b(?:in|of|from|to|by|per|does|do|is|with|within|per) the (?:{_SHOWN} )?{_DOCUMENT}\b"
-    r"(?=\W*$|\W+(?:say|says|state|states|mention|suggest|describe|analy[sz]e|explain|discuss|about|regarding))"),
-    rf"\baccording to (?:the|this|that) (?:{_SHOWN} )?(?:{_DOCUMENT}|author|authors|speaker|writer|study|paper|report)\b",
-    rf"\bthe (?:above|following|preceding|previous|provided|given|cited) (?:{_DOCUMENT}|{_EXHIBIT}|author|study|paper)s?\b",
-    rf"\bth(?:is|ese|e) (?:{_DOCUMENT}|{_EXHIBIT}|study|paper)s? (?:above|below|provided|shown|given)\b",
-    (rf"\b(?:described|discussed|mentioned|outlined|given|presented|provided|stated|shown) (?:above|below|here|earlier|"
-    rf"(?:in|by) (?:the|this) (?:{_SHOWN} )?(?:{_DOCUMENT}|author|study|paper))\b"),
-    rf"\b(?:in|from|of) (?:the|this) (?:{_SHOWN} )(?:{_DOCUMENT}|{_EXHIBIT}|study|paper)\b",
+    (
+        rf"\b(?:in|of|from|to|by|per|does|do|is|with|within|per) the (?:{_SHOWN} )?{_DOCUMENT}\b"
+        r"(?=\W*$|\W+(?:say|says|state|states|mention|suggest|describe|analy[sz]e|explain|discuss|about|regarding))"
+    ),
+    (
+        rf"\baccording to (?:the|this|that) (?:{_SHOWN} )?"
+        rf"(?:{_DOCUMENT}|author|authors|speaker|writer|study|paper|report)\b"
+    ),
+    rf"\bthe (?:above|following|preceding|previous|provided|given|cited) (?:{_SEEN}|author)s?\b",
+    rf"\bth(?:is|ese|e) {_SEEN}s? (?:above|below|provided|shown|given)\b",
+    (
+        r"\b(?:described|discussed|mentioned|outlined|given|presented|provided|stated|shown) (?:above|below|here|earlier|"
+        rf"(?:in|by) (?:the|this) (?:{_SHOWN} )?(?:{_DOCUMENT}|author|study|paper))\b"
+    ),
+    rf"\b(?:in|from|of) (?:the|this) (?:{_SHOWN} ){_SEEN}\b",
     rf"\bwhat (?:does|did|do|will|is) the (?:{_DOCUMENT}|author|authors|speaker|writer)\b",
-    (rf"\bth(?:is|ese) (?:{_EXHIBIT}|study|paper|author|person|company|event|method|approach|process|case|part|term|one)s?\b"
-    r"(?=[^.!?]*\?\W*$)"),
+    (
+        rf"\bth(?:is|ese) (?:{_EXHIBIT}|study|paper|author|person|company|event|method|approach|process|case|part|term|one)"
+        r"s?\b(?=[^.!?]*\?\W*$)"
+    ),
     r"\bthe author(?:s|'s|\u2019s)?\b(?! of\b)",
     r"\bthe (?:above|aforementioned|former|latter)\b",
     r"\b(?:as|see) (?:above|below)\b",

@@ -84,7 +84,7 @@ def too_few_questions(
         yield LintFinding(
             "too_few_questions",
             None,
-            f"to tell a difference of {difference:g} in {metric} with 80 % power takes {needed:,} questions, by {where} "
-            f"({spread:.2f}); {count:,} have something relevant",
+            f"to tell a difference of {difference:g} in {metric} with 80 % power takes {needed:,} questions, by "
+            f"{where} ({spread:.2f}); {count:,} have something relevant",
             {"needed": needed, "questions": count, "difference": difference, "spread": spread},
         )
