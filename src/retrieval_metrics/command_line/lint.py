@@ -92,7 +92,7 @@ def add_to(commands: Any) -> None:
 def run(given: argparse.Namespace) -> bool:
     """Run the command; it fails if a finding is as severe as wanted."""
     texts, qrels = read_queries(given.queries), read_qrels(given.qrels)
-    judgments = {query: qrels.judgments(at) for at, query in enumerate(qrels.queries)}
+    judgments: Any = {query: qrels.judgments(at) for at, query in enumerate(qrels.queries)}
     if not judgments.keys() & texts.keys():
         raise ValueError(
             f"no query of {given.qrels}, such as {qrels.queries[0]!r}, has a text in {given.queries}, which has "

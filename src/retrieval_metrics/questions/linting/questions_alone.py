@@ -27,7 +27,7 @@ _POINTERS = (
     rf"\bth(?:is|ese) {_DOCUMENT}s?\b(?! of\b)",
     (
         rf"\b(?:in|of|from|to|by|per|does|do|is|with|within|per) the (?:{_SHOWN} )?{_DOCUMENT}\b"
-        r"(?=\W*$|\W+(?:say|says|state|states|mention|suggest|describe|analy[sz]e|explain|discuss|about|regarding))"
+        r"(?=\W*$|\W+(?:says?|states?|mention|suggest|describe|analy[sz]e|explain|discuss|about|regarding))"
     ),
     (
         rf"\baccording to (?:the|this|that) (?:{_SHOWN} )?"
@@ -36,13 +36,13 @@ _POINTERS = (
     rf"\bthe (?:above|following|preceding|previous|provided|given|cited) (?:{_SEEN}|author)s?\b",
     rf"\bth(?:is|ese|e) {_SEEN}s? (?:above|below|provided|shown|given)\b",
     (
-        r"\b(?:described|discussed|mentioned|outlined|given|presented|provided|stated|shown) (?:above|below|here|earlier|"
-        rf"(?:in|by) (?:the|this) (?:{_SHOWN} )?(?:{_DOCUMENT}|author|study|paper))\b"
+        r"\b(?:described|discussed|mentioned|outlined|given|presented|provided|stated|shown) "
+        rf"(?:above|below|here|earlier|(?:in|by) (?:the|this) (?:{_SHOWN} )?(?:{_DOCUMENT}|author|study|paper))\b"
     ),
     rf"\b(?:in|from|of) (?:the|this) (?:{_SHOWN} ){_SEEN}\b",
-    rf"\bwhat (?:does|did|do|will|is) the (?:{_DOCUMENT}|author|authors|speaker|writer)\b",
+    rf"\bwhat (?:does|did|do|will|is) the (?:{_DOCUMENT}|author|authors|speaker|writer)\b(?! of\b)",
     (
-        rf"\bth(?:is|ese) (?:{_EXHIBIT}|study|paper|author|person|company|event|method|approach|process|case|part|term|one)"
+        rf"\bth(?:is|ese) (?:{_SEEN}|author|person|company|event|method|approach|process|case|part|term|one)"
         r"s?\b(?=[^.!?]*\?\W*$)"
     ),
     r"\bthe author(?:s|'s|\u2019s)?\b(?! of\b)",

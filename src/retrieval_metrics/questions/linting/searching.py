@@ -28,7 +28,7 @@ LONG = 400
 WINDOW, STRIDE = 200, 100
 BY_CHANCE = ((0.13, 0.7), (0.005, 0.35))
 """A question is unanswered if chance ranks what is relevant so well so often, and it scores less than that share of the
-best passage's score. Chosen so that at most 5 % of the questions of the sets of tests/benchmarks/lint.py are reported."""
+best passage's score. Chosen so that at most 5 % of the questions of each set of tests/benchmarks/lint.py are."""
 
 
 def can_search() -> bool:
