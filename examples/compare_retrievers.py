@@ -33,8 +33,8 @@ def main() -> None:
     pieces = passages()
     texts, qrels = questions.queries(), questions.qrels(pieces)
     retrievers: dict[str, Retriever] = {"BM25": BM25(pieces), "dense": Dense(pieces)}
-    runs = {name: rm.retrieve(partial(each.search, k=DEPTH), texts) for name, each in retrievers.items()}
-    comparison = rm.compare(qrels, runs, METRICS)
+    searches = {name: partial(each.search, k=DEPTH) for name, each in retrievers.items()}
+    comparison = rm.compare_retrievers(searches, rm.EvaluationSet(texts, qrels), METRICS)
     print(comparison)
 
     dense = comparison.evaluations["dense"]

@@ -1,6 +1,7 @@
 """The walls: what the core may import, and what a wheel may hold."""
 
 import ast
+import graphlib
 import re
 import subprocess
 import sys
@@ -11,53 +12,146 @@ from typing import Any
 
 import pytest
 
+from retrieval_metrics import adapting
+
 ROOT = Path(__file__).parent.parent
 CORE = ROOT / "src" / "retrieval_metrics"
 FLOORS = [
-    "types",
-    "checks",
-    "inputs",
-    "judging",
-    "metrics",
-    "statistics",
-    "presentation",
-    "evaluation",
-    "reranking",
-    "command_line",
+    ["types", "checks"],
+    ["statistics", "presentation"],
+    ["inputs"],
+    ["files"],
+    ["judging"],
+    ["definition"],
+    ["scoring"],
+    ["metrics"],
+    ["results"],
+    ["explaining"],
+    ["reporting"],
+    ["evaluation"],
+    ["comparing", "auditing", "rechunking", "reranking", "questions"],
+    ["adapting"],
+    ["command_line"],
 ]
-"""A part imports from itself and from the parts before it."""
+"""The folders of the core from the ground up: each imports from itself and from the floors below it."""
+
+INTEGRATIONS = {path.parent.name: path for path in sorted(ROOT.glob("integrations/*/src"))}
+OPEN_TO_INTEGRATIONS = {"retrieval_metrics", "retrieval_metrics.adapting"}
 
 
-def imported(path: Path) -> set[str]:
-    """Modules of this package that a file imports when it runs, not for its annotations."""
+def name_of(path: Path, root: Path) -> str:
+    return ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+
+
+MODULES = {name_of(path, CORE.parent): path for path in sorted(CORE.rglob("*.py"))}
+
+
+def imported(path: Path, *, types: bool) -> set[str]:
+    """Modules that a file imports, inside functions too; and for its annotations, if asked for."""
     tree = ast.parse(path.read_text())
-    typing_only = [
-        node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
-    ]
-    skipped = {id(inner) for block in typing_only for inner in ast.walk(block)}
     found = set()
-    for node in ast.walk(tree):
-        if id(node) not in skipped:
-            if isinstance(node, ast.ImportFrom) and node.module:
-                found.add(node.module)
-            elif isinstance(node, ast.Import):
-                found |= {alias.name for alias in node.names}
+    for node in ast.walk(tree if types else WithoutTypes().visit(tree)):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} imports relatively, which nothing here does"
+            # What is imported from a package may be a module of it.
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            found |= {name if name in MODULES else str(node.module) for name in names}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
     return found
 
 
-@pytest.mark.parametrize("path", sorted(CORE.rglob("*.py")), ids=lambda path: str(path.relative_to(CORE)))
-def test_the_flow_goes_one_way(path: Path) -> None:
-    part = path.relative_to(CORE).parts[0].removesuffix(".py")
-    if part == "__init__":
-        return
-    below = FLOORS[: FLOORS.index(part) + 1]
-    for module in imported(path):
-        if module.startswith("retrieval_metrics."):
-            assert module.split(".")[1] in below, f"{path.name} imports {module} from further down the flow"
+class WithoutTypes(ast.NodeTransformer):
+    """Takes out what only a type checker reads."""
+
+    def visit_If(self, node: ast.If) -> Any:
+        if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            return [self.visit(one) for one in node.orelse]
+        return self.generic_visit(node)
+
+
+def part_of(module: str) -> str:
+    return module.split(".")[1]
+
+
+def test_every_folder_has_its_floor() -> None:
+    folders = {part_of(module) for module in MODULES if module != "retrieval_metrics"}
+    listed = [folder for floor in FLOORS for folder in floor]
+    assert sorted(folders) == sorted(listed)
+
+
+@pytest.mark.parametrize("module", sorted(MODULES.keys() - {"retrieval_metrics"}))
+def test_the_flow_goes_one_way(module: str) -> None:
+    part = part_of(module)
+    (floor,) = [at for at, folders in enumerate(FLOORS) if part in folders]
+    below = {part, *(folder for folders in FLOORS[:floor] for folder in folders)}
+    of_the_core = {name for name in imported(MODULES[module], types=False) if name.split(".")[0] == "retrieval_metrics"}
+    assert "retrieval_metrics" not in of_the_core, f"{module} imports the top level, which imports everything"
+    above = {name for name in of_the_core if part_of(name) not in below}
+    assert not above, f"{module} imports {above}, which stand beside or above it"
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    graph = {
+        module: imported(path, types=False) & (MODULES.keys() - {"retrieval_metrics", module})
+        for module, path in MODULES.items()
+        if module != "retrieval_metrics"
+    }
+    # Raises CycleError with the modules of a circle.
+    assert set(graphlib.TopologicalSorter(graph).static_order()) == set(graph)
+
+
+def integration_files() -> list[Any]:
+    return [
+        pytest.param(name, path, id=f"{name}: {path.relative_to(root)}")
+        for name, root in INTEGRATIONS.items()
+        for path in sorted(root.rglob("*.py"))
+    ]
+
+
+def packages_of(integration: str) -> str:
+    """Return the package of an integration, dotted."""
+    (marker,) = INTEGRATIONS[integration].rglob("py.typed")
+    return name_of(marker.parent, INTEGRATIONS[integration])
+
+
+@pytest.mark.parametrize(("integration", "path"), integration_files())
+def test_an_integration_sees_the_top_level_and_adapting_alone(integration: str, path: Path) -> None:
+    names = imported(path, types=True)
+    inside = {name for name in names if name.split(".")[0] == "retrieval_metrics"} - OPEN_TO_INTEGRATIONS
+    assert not inside, f"{path.name} imports {inside}; what it needs belongs into retrieval_metrics.adapting"
+    siblings = {packages_of(other) for other in INTEGRATIONS if other != integration}
+    reached = {name for name in names for other in siblings if f"{name}.".startswith(f"{other}.")}
+    assert not reached, f"{path.name} imports {reached}, another integration; ask the hosts that are installed"
+
+
+@pytest.mark.parametrize("integration", INTEGRATIONS)
+def test_no_integration_names_another_in_a_string(integration: str) -> None:
+    siblings = {packages_of(other) for other in INTEGRATIONS if other != integration}
+    for path in INTEGRATIONS[integration].rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isprintable():
+                named = [other for other in siblings if node.value == other or node.value.startswith(f"{other}.")]
+                assert not named, f"{path.name}, line {node.lineno}, names {named}"
+
+
+def test_adapting_holds_what_integrations_use_and_nothing_else() -> None:
+    used = set()
+    for root in INTEGRATIONS.values():
+        for path in root.rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.ImportFrom) and node.module == "retrieval_metrics.adapting":
+                    used |= {alias.name for alias in node.names}
+    unused = set(adapting.__all__) - used
+    assert not unused - FOR_OTHERS, f"no integration uses {unused - FOR_OTHERS}"
+
+
+FOR_OTHERS = {"GROUP", "Host", "host_of", "installed_hosts", "first_answer_check", "run_until_complete"}
+"""What integrations of other people need: how a host is announced, found and asked."""
 
 
 def test_importing_the_core_brings_numpy_and_no_host_and_no_extra() -> None:
-    code = "import retrieval_metrics, sys; print('\\n'.join(sys.modules))"
+    code = "import retrieval_metrics.adapting, sys; print('\\n'.join(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
     hosts = {"llama_index", "langchain_core", "ragas", "pytest", "ray"}
     extras = {"pandas", "polars", "rich", "matplotlib", "scipy", "pyarrow", "asyncio"}

@@ -9,7 +9,7 @@ Evaluate whole runs with `evaluate`, several systems with `compare`, one ranking
 `reciprocal_rank` and their siblings; the rarer ones are in `metrics`.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from retrieval_metrics import metrics
 from retrieval_metrics.checks import RetrievalWarning
@@ -18,11 +18,12 @@ from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.inputs.pieces import Metadata, Quote, Span, Text
 from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.inputs.retrieve import RetrievedRun, aretrieve, retrieve
+from retrieval_metrics.inputs.retrieve import aretrieve, retrieve
 from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.judging.matching.budget import Budget
-from retrieval_metrics.judging.matching.matching import Matching
+from retrieval_metrics.lazy import lazy
 from retrieval_metrics.metrics import (
     average_precision,
     f1,
@@ -37,6 +38,7 @@ from retrieval_metrics.scoring.rules import Rules
 if TYPE_CHECKING:
     from retrieval_metrics.auditing.audit import Audit, RuleDifference, audit
     from retrieval_metrics.comparing.compare import compare
+    from retrieval_metrics.comparing.compare_retrievers import acompare_retrievers, compare_retrievers
     from retrieval_metrics.comparing.comparison import Comparison
     from retrieval_metrics.definition.define import define_metric
     from retrieval_metrics.evaluation.evaluate_ranking import evaluate_ranking
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.files.writing import write_qrels, write_run
     from retrieval_metrics.inputs.provenance import Provenance
     from retrieval_metrics.inputs.sources import locate
+    from retrieval_metrics.judging.matching.matching import Matching
     from retrieval_metrics.questions.evaluation_set import EvaluationSet
     from retrieval_metrics.questions.linting.findings import LintFinding
     from retrieval_metrics.questions.linting.lint import Lint
@@ -111,10 +114,12 @@ __all__ = [
     "TieRange",
     "Totals",
     "Worst",
+    "acompare_retrievers",
     "aretrieve",
     "audit",
     "average_precision",
     "compare",
+    "compare_retrievers",
     "define_metric",
     "evaluate",
     "evaluate_ranking",
@@ -145,12 +150,15 @@ __all__ = [
 
 # Names that are imported when they are first used, because not everybody reads files, compares or reranks.
 _LAZY = {
+    "__version__": "version",
     "Audit": "auditing.audit",
     "ByMetric": "results.by_metric",
+    "EvaluationSet": "questions.evaluation_set",
+    "Matching": "judging.matching.matching",
+    "audit": "auditing.audit",
     "Comparison": "comparing.comparison",
     "Counts": "results.counts",
     "Difference": "results.difference",
-    "EvaluationSet": "questions.evaluation_set",
     "Explanation": "explaining.explanation",
     "Finding": "explaining.kinds",
     "Interval": "statistics.intervals",
@@ -170,8 +178,9 @@ _LAZY = {
     "TieRange": "results.tie_range",
     "Totals": "results.totals",
     "Worst": "explaining.explanation",
-    "audit": "auditing.audit",
+    "acompare_retrievers": "comparing.compare_retrievers",
     "compare": "comparing.compare",
+    "compare_retrievers": "comparing.compare_retrievers",
     "define_metric": "definition.define",
     "evaluate_ranking": "evaluation.evaluate_ranking",
     "intra_list_diversity": "reranking.diversity",
@@ -193,19 +202,7 @@ _LAZY = {
 
 
 if not TYPE_CHECKING:  # a type checker knows the names from above, and finds those that are wrong
-
-    def __getattr__(name: str) -> Any:
-        if name == "__version__":
-            from importlib.metadata import version  # noqa: PLC0415  (costs half as much to import as this package)
-
-            value = globals()[name] = version("retrieval-metrics")
-            return value
-        if name not in _LAZY:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from importlib import import_module  # noqa: PLC0415  (only where something is lazy)
-
-        value = globals()[name] = getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
-        return value
+    __getattr__ = lazy(__name__, _LAZY)
 
 
 def __dir__() -> list[str]:

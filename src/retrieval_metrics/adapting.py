@@ -1,5 +1,97 @@
-"""What integrations may use beside the top level: the only other module of the core that they import."""
+"""What integrations may use beside the top level: the only other module of the core that they import.
 
+An integration converts the objects of its host into `rm.Retrieved`, calls the core once, and returns the host's own
+types. It announces what it can convert as a `Host`, so that the core and the other integrations take its retrievers,
+documents and models too.
+"""
+
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.checks import positive_integer, same_kind
+from retrieval_metrics.definition.define import defined_metrics
+from retrieval_metrics.definition.definition import ParameterValue
+from retrieval_metrics.definition.largest_grade import divides_by_largest_grade
+from retrieval_metrics.definition.metric import as_metrics
+from retrieval_metrics.definition.table import DEFINITIONS
+from retrieval_metrics.evaluation.first_answer import first_answer_check
+from retrieval_metrics.evaluation.scored_run import score_queries, scored_run
+from retrieval_metrics.files import trec
+from retrieval_metrics.files.formats import format_by_name
+from retrieval_metrics.inputs.columns import find_columns
+from retrieval_metrics.inputs.event_loop import run_until_complete
+from retrieval_metrics.inputs.frame_columns import is_frame
+from retrieval_metrics.inputs.frames import qrels_batch, run_batch
+from retrieval_metrics.inputs.grouping import first_repeat, grouped
 from retrieval_metrics.inputs.hosts import GROUP, Host, host_of, installed_hosts
+from retrieval_metrics.inputs.pieces import Piece
+from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.questions import QUERY_KEYS
+from retrieval_metrics.inputs.retrieve import WORKERS
+from retrieval_metrics.judging.matching.matching import as_matching
+from retrieval_metrics.presentation import numbers, tables
+from retrieval_metrics.reranking.scaling import by_rank, scaled
+from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, Counts, enters_means
+from retrieval_metrics.results.difference import Difference
+from retrieval_metrics.results.query_scores import QueryScore, query_scores
+from retrieval_metrics.results.scores import COLUMNS, Column, Scores
+from retrieval_metrics.scoring.rules import as_rules
+from retrieval_metrics.statistics import ExactSums, detectable_difference
+from retrieval_metrics.types import DocumentId, Judgments, QrelsMapping, QueryId, Ranking
 
-__all__ = ["GROUP", "Host", "host_of", "installed_hosts"]
+if TYPE_CHECKING:  # these exist for type checkers alone, so __all__ cannot name them
+    from retrieval_metrics.inputs.clusters import ClustersBy as ClustersBy  # noqa: PLC0414  (likewise)
+    from retrieval_metrics.judging.matching.matching import Key as Key  # noqa: PLC0414  (exported by this form)
+    from retrieval_metrics.types import FloatArray as FloatArray  # noqa: PLC0414  (likewise)
+
+__all__ = [
+    "COLUMNS",
+    "DEFINITIONS",
+    "GROUP",
+    "NOTHING_FOUND",
+    "OTHER_IDS",
+    "QUERY_KEYS",
+    "WORKERS",
+    "Column",
+    "Counts",
+    "Difference",
+    "DocumentId",
+    "ExactSums",
+    "Host",
+    "Judgments",
+    "ParameterValue",
+    "Piece",
+    "QrelsMapping",
+    "QueryId",
+    "QueryScore",
+    "Ranking",
+    "Scores",
+    "as_matching",
+    "as_metrics",
+    "as_qrels",
+    "as_rules",
+    "by_rank",
+    "defined_metrics",
+    "detectable_difference",
+    "divides_by_largest_grade",
+    "enters_means",
+    "find_columns",
+    "first_answer_check",
+    "first_repeat",
+    "format_by_name",
+    "grouped",
+    "host_of",
+    "installed_hosts",
+    "is_frame",
+    "numbers",
+    "positive_integer",
+    "qrels_batch",
+    "query_scores",
+    "run_batch",
+    "run_until_complete",
+    "same_kind",
+    "scaled",
+    "score_queries",
+    "scored_run",
+    "tables",
+    "trec",
+]

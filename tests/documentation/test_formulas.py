@@ -38,7 +38,8 @@ def test_what_is_no_formula_is_refused(written: str) -> None:
         latex(written)
 
 
-FUNCTIONS = [getattr(rm, name) for name in rm.__all__ if inspect.isfunction(getattr(rm, name))]
+PUBLIC = dict.fromkeys(getattr(module, name) for module in (rm, rm.metrics) for name in module.__all__)
+FUNCTIONS = [each for each in PUBLIC if inspect.isfunction(each)]
 ABOVE_ARGS = [(inspect.getdoc(function) or "").split("\nArgs:")[0] for function in FUNCTIONS]
 FORMULAS = [line for text in ABOVE_ARGS for line in re.findall(r"\n\n {4}(?! |>>>)(.+)\n", text)]
 

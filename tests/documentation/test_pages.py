@@ -36,6 +36,7 @@ PACKAGES = [
     "ragas_retrieval_metrics",
     "ray_retrieval_metrics",
     "retrieval_metrics",
+    "retrieval_metrics.metrics",
 ]
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
@@ -121,14 +122,19 @@ def test_the_front_door_is_short() -> None:
 def test_every_metric_has_its_row() -> None:
     text = (ROOT / "docs" / "reference" / "metrics.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)(@k)?` \|", text, flags=re.MULTILINE)
-    assert {name: bool(k) for name, k in rows} == {name: d.takes_cutoff for name, d in DEFINITIONS.items()}
+    assert {name: bool(k) for name, k in rows} == {
+        name: d.takes_cutoff for name, d in DEFINITIONS.items() if not d.made_by
+    }
 
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_every_public_name_has_its_entry(package: str) -> None:
     text = "".join(page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs" / "api").glob("*.md")))
     entries = re.findall(r"^\.\. auto\w+:: (\S+)\.(\w+)$", text, flags=re.MULTILINE)
-    assert sorted(name for module, name in entries if module == package) == sorted(import_module(package).__all__)
+    public = set(import_module(package).__all__)
+    if package != "retrieval_metrics":  # what the top level has too is documented there
+        public -= {name for name in public if getattr(rm, name, None) is getattr(import_module(package), name)}
+    assert sorted(name for module, name in entries if module == package) == sorted(public - {"metrics"})
 
 
 def write_outputs(pages: list[Path]) -> None:

@@ -2,14 +2,17 @@
 
 import asyncio
 import contextvars
+import pickle
 import sys
 import threading
+from collections import Counter
 from collections.abc import Awaitable
 from typing import Any
 
 import pytest
 
 import retrieval_metrics as rm
+from retrieval_metrics.inputs import asking
 
 QUERIES = {f"q{number}": f"text {number}" for number in range(20)}
 
@@ -50,7 +53,13 @@ def test_it_works_inside_a_running_loop() -> None:
 @pytest.mark.parametrize("workers", [1, 4])
 def test_as_many_queries_are_under_way_as_there_are_workers(workers: int) -> None:
     together = threading.Barrier(workers, timeout=10)  # breaks, and fails the query, if fewer come together
-    run = rm.retrieve(lambda text: [text] if together.wait() >= 0 else [], QUERIES, workers=workers)
+
+    def retriever(text: str) -> list[str]:
+        if text != "text 0":  # which is asked alone
+            together.wait()
+        return [text]
+
+    run = rm.retrieve(retriever, {f"q{number}": f"text {number}" for number in range(21)}, workers=workers)
     assert not run.errors
 
 
@@ -103,6 +112,168 @@ def test_the_context_of_the_caller_reaches_the_threads() -> None:
     assert run["q"] == ["ours"]
 
 
+@pytest.fixture
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "PAUSE", 0.0)
+
+
+class Flaky:
+    """Fails as often as it is told for each text, and then answers."""
+
+    def __init__(self, failures: int) -> None:
+        self.failures = failures
+        self.asked = Counter[str]()
+
+    def __call__(self, text: str) -> list[str]:
+        self.asked[text] += 1
+        if self.asked[text] <= self.failures:
+            raise ConnectionError(f"failure {self.asked[text]}")
+        return [text]
+
+    async def later(self, text: str) -> list[str]:
+        await asyncio.sleep(0)
+        return self(text)
+
+
+@pytest.mark.usefixtures("no_pause")
+def test_a_query_that_fails_is_asked_again_as_often_as_wanted() -> None:
+    for how in ("__call__", "later"):
+        flaky = Flaky(2)
+        assert rm.retrieve(getattr(flaky, how), QUERIES, retries=2).errors == {}
+        assert set(flaky.asked.values()) == {3}
+        flaky = Flaky(2)
+        run = rm.retrieve(getattr(flaky, how), QUERIES, retries=1)
+        assert {str(error) for error in run.errors.values()} == {"failure 2"}
+        assert len(run.errors) == 20
+
+
+def test_a_query_that_takes_too_long_fails_alone_and_is_cancelled() -> None:
+    cancelled: list[str] = []
+
+    async def retriever(text: str) -> list[str]:
+        try:
+            await asyncio.sleep(600 if text in {"text 0", "text 3"} else 0)
+        except asyncio.CancelledError:
+            cancelled.append(text)
+            raise
+        return [text]
+
+    run = rm.retrieve(retriever, QUERIES, timeout=0.5)
+    assert {query: f"{type(error).__name__}: {error}" for query, error in run.errors.items()} == {
+        "q0": "TimeoutError: no answer within 0.5 s",
+        "q3": "TimeoutError: no answer within 0.5 s",
+    }
+    assert cancelled == ["text 0", "text 3"]
+    assert run.seconds["q3"] > 0.4
+
+
+def test_a_thread_that_takes_too_long_is_left_behind() -> None:
+    enough = threading.Event()
+    run = rm.retrieve(
+        lambda text: [text] if text != "text 3" or enough.wait(600) else [], QUERIES, workers=2, timeout=0.5
+    )
+    enough.set()
+    assert list(run.errors) == ["q3"]
+    assert run["q4"] == ["text 4"]
+
+
+def test_a_retriever_that_cancels_itself_fails_alone() -> None:
+    async def retriever(text: str) -> list[str]:
+        if text == "text 3":
+            raise asyncio.CancelledError
+        return [text]
+
+    run = rm.retrieve(retriever, QUERIES, timeout=60)
+    assert {query: str(error) for query, error in run.errors.items()} == {
+        "q3": "the retriever cancelled the query itself"
+    }
+
+
+def test_what_ends_the_program_is_no_failure() -> None:
+    def retriever(text: str) -> list[str]:
+        if text == "text 3":
+            raise SystemExit(3)
+        return [text]
+
+    with pytest.raises(SystemExit, match="3"):
+        rm.retrieve(retriever, QUERIES)
+    assert rm.retrieve(answer_later, QUERIES)["q3"] == ["text 3"]
+
+
+def test_a_timeout_of_the_retriever_itself_is_its_own() -> None:
+    async def retriever(_: str) -> list[str]:
+        raise TimeoutError("the index is busy")
+
+    run = rm.retrieve(retriever, {"q": "?"}, timeout=60)
+    assert str(run.errors["q"]) == "the index is busy"
+
+
+def test_a_cancelled_retrieval_stops_at_once_although_a_thread_hangs() -> None:
+    hanging, enough = threading.Event(), threading.Event()
+    asked: list[str] = []
+
+    def retriever(text: str) -> list[str]:
+        asked.append(text)
+        if len(asked) > 1:
+            hanging.set()
+            enough.wait(600)
+        return [text]
+
+    async def work() -> None:
+        task = asyncio.create_task(rm.aretrieve(retriever, QUERIES, workers=1))
+        await asyncio.to_thread(hanging.wait, 600)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(work())
+    assert not enough.is_set()
+    enough.set()
+    assert asked == ["text 0", "text 1"]
+
+
+def test_threads_are_used_again() -> None:
+    threads = set()
+
+    def retriever(text: str) -> list[str]:
+        threads.add(threading.get_ident())
+        return [text]
+
+    rm.retrieve(retriever, QUERIES, workers=3)
+    assert 1 <= len(threads) <= 3
+
+
+class RefusedError(Exception):
+    """As the errors of many clients: it cannot be made from its message alone, so it cannot be unpickled."""
+
+    def __init__(self, message: str, *, body: object) -> None:
+        super().__init__(message)
+        self.body = body
+
+
+def test_a_run_survives_pickling_with_errors_and_seconds() -> None:
+    run = rm.RetrievedRun(
+        {"q1": ["d1"], "q2": [], "q3": []},
+        {"q2": ConnectionError("no index"), "q3": RefusedError("no quota", body=threading.Lock())},
+        {"q1": 0.5, "q2": 1.5, "q3": 0.1},
+    )
+    again = pickle.loads(pickle.dumps(run))  # noqa: S301  (made in the line itself)
+    assert again == run
+    assert again.seconds == run.seconds
+    assert [repr(error) for error in again.errors.values()] == [
+        "ConnectionError('no index')",
+        "RuntimeError('RefusedError: no quota')",
+    ]
+    assert repr(run.errors["q3"]) == "RefusedError('no quota')"
+
+
+def test_seconds_are_kept_for_every_query_in_its_order() -> None:
+    run = rm.retrieve(answer, QUERIES)
+    assert list(run.seconds) == list(QUERIES)
+    assert min(run.seconds.values()) > 0
+    assert rm.evaluate({"q1": ["text 1"]}, run, "mrr").seconds == run.seconds
+
+
 def test_progress_is_shown_where_it_is_wanted(capsys: pytest.CaptureFixture[str]) -> None:
     rm.retrieve(answer, QUERIES)
     assert capsys.readouterr().err == ""
@@ -119,8 +290,12 @@ def test_without_rich_the_error_holds_the_command(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "message"),
     [
-        ((["d1"], QUERIES), {}, TypeError, "a retriever must be callable with the text of a query, got list"),
-        ((answer, ["what?"]), {}, TypeError, "queries must map query ids to texts, got list"),
+        ((["d1"], QUERIES), {}, TypeError, "a retriever must be callable with the text of a query, or .* got list"),
+        ((answer, ["what?"]), {}, TypeError, "questions must map query ids to texts, or be an EvaluationSet, got list"),
+        ((answer, [("what?", ["d1"])]), {}, TypeError, r"EvaluationSet.of\(...\) reads pairs and rows"),
+        ((answer, {"q1": ["d1"]}), {}, TypeError, r"the text of query 'q1' must be a str, got \['d1'\]"),
+        ((answer, QUERIES), {"timeout": 0}, ValueError, "timeout must be positive, got 0"),
+        ((answer, QUERIES), {"retries": -1}, ValueError, "retries must be 0 or more, got -1"),
         ((answer, QUERIES), {"workers": 0}, ValueError, "workers must be a positive integer, got 0"),
     ],
 )

@@ -267,11 +267,28 @@ class TestDifficulty:
         assert "retrieval-metrics[questions]" in lint().unchecked[0]
 
     def test_how_many_questions_a_difference_needs(self) -> None:
-        result = rm.EvaluationSet(QUERIES, QRELS).lint(difference=0.3)
-        (finding,) = result.of("too_few_questions")
+        (finding,) = rm.EvaluationSet(QUERIES, QRELS).lint(difference=0.3).of("too_few_questions")
         # s = 0.3 and a difference of one standard deviation: (1.96 + 0.84)^2 = 7.8 before the correction for s.
-        assert (finding.query, finding.evidence["needed"], finding.evidence["questions"]) == (None, 10, 3)
-        assert not rm.EvaluationSet(QUERIES, QRELS).lint(difference=2.0).of("too_few_questions")
+        low, high = finding.evidence["needed"]
+        assert 8 <= low <= 12 < high
+        assert (finding.query, finding.evidence["questions"]) == (None, 3)
+
+    def test_two_runs_show_how_much_questions_vary(self) -> None:
+        runs = {
+            "one": {f"q{at}": ["d"] if at % 4 else ["x", "d"] for at in range(40)},
+            "other": {f"q{at}": ["d"] for at in range(40)},
+        }
+        set_of_40 = rm.EvaluationSet({query: f"question number {query}" for query in runs["one"]}, runs["other"])
+        assert not set_of_40.lint(runs=runs, metric="mrr", difference=0.5).of("too_few_questions")
+        (finding,) = set_of_40.lint(runs=runs, metric="mrr", difference=0.05).of("too_few_questions")
+        # A quarter of the questions lose a half: s^2 = (0.25 * 0.75 * 0.5^2) * 40 / 39.
+        assert finding.evidence["spread"] == pytest.approx((0.25 * 0.75 * 0.25 * 40 / 39) ** 0.5)
+        assert "one against other" in finding.message
+
+    @pytest.mark.parametrize("difference", [0, -0.1, 2.0, float("nan")])
+    def test_a_difference_that_no_metric_can_have(self, difference: float) -> None:
+        with pytest.raises(ValueError, match="difference must be"):
+            rm.EvaluationSet(QUERIES, QRELS).lint(difference=difference)
 
     def test_questions_from_few_documents(self) -> None:
         rows = [
@@ -301,7 +318,7 @@ class TestResult:
             assert ".repaired()" in shown
 
     def test_nothing_found_prints_as_well(self) -> None:
-        result = rm.EvaluationSet(QUERIES, QRELS).lint(difference=2.0)
+        result = rm.Lint(rm.EvaluationSet(QUERIES, QRELS), [])
         assert len(result) == 0
         assert str(result).startswith("3 questions, 0 findings")
 

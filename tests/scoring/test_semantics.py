@@ -155,6 +155,15 @@ class TestRepeats:
         # 3 of the 4 retrieved are distinct, and 2 of these are relevant
         assert rm.evaluate(self.TRUTH, run, "precision(norm=distinct)").means["precision(norm=distinct)"] == 2 / 3
 
+    def test_taken_out_of_the_ranking_they_are_not_subtracted_again(self) -> None:
+        rules = rm.Rules(name="mine", repeats="collapse", parameters={"precision": {"norm": "distinct"}})
+        assert rm.evaluate(self.TRUTH, self.RUN, "precision", semantics=rules).means["precision"] == 2 / 3  # a, x, b
+
+    def test_the_residual_follows_the_rules(self) -> None:
+        rules = rm.Rules(name="mine", parameters={"rbp": {"p": 0.5}})
+        for run, residual in ((["a"], 0.5), (["a", "a"], 0.25), (["x", "x"], 0.75)):  # 1 - 1/2, 1 - 1/2 - 1/4, 1 - 1/4
+            assert rm.evaluate({"q": ["a"]}, {"q": run}, "rbp", semantics=rules).residuals["rbp"] == residual
+
     def test_ties_of_a_run_in_columns_follow_the_same_rules(self) -> None:
         scores = {"a": 1.0, "x": 1.0, "b": 1.0}
         frame = {"query": ["q"] * 3, "document": list(scores), "score": list(scores.values())}

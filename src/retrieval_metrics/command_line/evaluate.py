@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.command_line import output
-from retrieval_metrics.command_line.arguments import add_metrics_to, assignments, memory_size, named_value, read
+from retrieval_metrics.command_line.arguments import (
+    add_clusters_to,
+    add_metrics_to,
+    assignments,
+    clusters,
+    memory_size,
+    named_value,
+    read,
+)
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.files.formats import FORMATS
@@ -42,6 +50,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument("run", metavar="RUN", help="what was retrieved, in any of these formats, also .gz and .zst")
     add_metrics_to(parser)
     parser.add_argument("--semantics", choices=list(RULE_SETS), default="standard", help="default: %(default)s")
+    add_clusters_to(parser)
     parser.add_argument("--per-query", action="store_true", help="also show the values of every query")
     parser.add_argument(
         "--fail-under",
@@ -81,7 +90,7 @@ def run(given: argparse.Namespace) -> bool:
         file_format=given.run_format,
         columns=assignments(given.run_column),
     )
-    result = evaluate(qrels, ranked, metrics, semantics=given.semantics)
+    result = evaluate(qrels, ranked, metrics, semantics=given.semantics, clusters=clusters(given.clusters))
     output.write(result, given.format, given.output, per_query=given.per_query)
     return _reaches(result, given.fail_under)
 

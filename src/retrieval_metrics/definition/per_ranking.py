@@ -87,9 +87,9 @@ class PerRanking:
 
 
 def grades_of_rows(judged: JudgedRun, k: Cut) -> list[FloatArray]:
-    """Return, for each query, the grade of each row of the expanded ranking at the cut-off: 0 where nothing is credited.
+    """Return, for each query, the grade of each row of the expanded ranking that the cut-off leaves.
 
-    The arrays are read-only.
+    It is 0 where nothing is credited. The arrays are read-only.
     """
     hits = judged.hits().cut(k)
     n_rows = _n_rows(judged, k)

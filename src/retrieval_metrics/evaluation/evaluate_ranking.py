@@ -64,7 +64,8 @@ def evaluate_ranking(
         truth = truth.with_largest_grade(max_grade)
     elif needy := [metric for metric in chosen if divides_by_largest_grade(metric)]:
         raise ValueError(
-            f"{needy[0]} divides by the largest grade of all judgments, which one ranking does not show; pass max_grade="
+            f"{needy[0]} divides by the largest grade of all judgments, which one ranking does not show; pass "
+            f"max_grade=, or write it into the name: {needy[0].name}(max_grade=3)"
         )
     judged = judge(truth, {_QUERY: retrieved}, match)
     return ByMetric({str(metric): float(score(judged, metric, STANDARD).values[0]) for metric in chosen})

@@ -6,8 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.definition.metric import as_metrics
+from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.results.counts import count
+from retrieval_metrics.results.query_scores import query_scores
 from retrieval_metrics.results.scores import Origin, Scores
+from retrieval_metrics.scoring.rules import STANDARD
 from retrieval_metrics.scoring.score import score
 from retrieval_metrics.scoring.under_rules import judge_under, refuse, truth_under
 
@@ -18,8 +22,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.judging.matching.matching import Key, Matching
+    from retrieval_metrics.results.query_scores import QueryScore
     from retrieval_metrics.scoring.rules import Rules
-    from retrieval_metrics.types import FloatArray, RunMapping
+    from retrieval_metrics.types import FloatArray, QrelsMapping, QueryId, RunMapping
 
 
 def scored_run(
@@ -31,11 +36,11 @@ def scored_run(
     *,
     scale: float | None = None,
 ) -> Scores:
-    """Return the scores of a run, without a warning: what is missing in a part may be normal in the whole.
+    """Return the scores of a run, without warnings: what is suspicious in a part may be normal in the whole.
 
     Args:
         truth: The judgments.
-        run: The rankings; they need not have a query in common with the judgments.
+        run: The rankings; they need not share any query with the judgments.
         metrics: The metrics.
         rules: The rule set.
         match: What an id of the judgments is compared with.
@@ -72,3 +77,33 @@ def scored_run(
 def _table(columns: Iterable[FloatArray | None]) -> FloatArray | None:
     known = [column for column in columns if column is not None]
     return np.column_stack(known) if known else None
+
+
+def score_queries(
+    qrels: QrelsMapping | Qrels,
+    run: RunMapping,
+    metrics: str | Metric | Iterable[str | Metric],
+    *,
+    match: str | Key | Matching = "id",
+) -> dict[Metric, dict[QueryId, QueryScore]]:
+    """Return the values that `evaluate` gives, each with what it rests on, and without warnings.
+
+    What `evaluate` warns of and counts concerns a whole run; a host that scores its queries one by one would hear it
+    for every query.
+
+    Args:
+        qrels: The judgments per query, as `evaluate` takes them.
+        run: The rankings per query, as `evaluate` takes them. A query that is missing has retrieved nothing.
+        metrics: Names or metrics.
+        match: What an id of the judgments is compared with, as `evaluate` takes it.
+
+    Raises:
+        TypeError: As `evaluate`.
+        ValueError: As `evaluate`, except that the run may be empty.
+
+    Example:
+        >>> scores = score_queries({"q": ["d1", "d2"]}, {"q": ["x", "d2"]}, ["map"])
+        >>> [values["q"].value for values in scores.values()]  # (1/2) / 2
+        [0.25]
+    """
+    return query_scores(scored_run(as_qrels(qrels), run, as_metrics(metrics), STANDARD, match))

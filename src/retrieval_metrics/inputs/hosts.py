@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from importlib.metadata import EntryPoint
 
     from retrieval_metrics.inputs.retrieved import Retrieved
 
 GROUP = "retrieval_metrics.hosts"
-"""The entry point group; each entry point is a `Host`, or a module attribute that is one."""
+"""The entry point group. Each entry point has the name of a top-level module of the framework and loads a `Host`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Host:
     """What an integration converts for the core.
 
-    An integration makes one and announces it as an entry point of the group `retrieval_metrics.hosts`. It must import
-    its framework only inside these functions, which are called for objects of that framework alone.
+    An integration makes one and announces it as an entry point of the group `retrieval_metrics.hosts`, whose name is
+    the framework's top-level module: an object belongs to the framework if a class it inherits from is defined there.
+    The entry point is loaded when such an object is met, so whoever uses another framework does not wait for this one.
 
     Attributes:
         name: The name of the framework, which is also that of the core's extra.
-        modules: Top-level modules of the framework: an object belongs to it if a class it inherits from is defined in
-            one of them.
         ask: `ask(retriever)` returns a function of a query text, synchronous or asynchronous, that retrieves; None for
             an object that is not a retriever.
         items: `items(answer)` converts what such a function returns into items, best first.
@@ -36,15 +35,10 @@ class Host:
     """
 
     name: str
-    modules: tuple[str, ...]
     ask: Callable[[Any], Callable[[str], Any] | None]
     items: Callable[[Any], Sequence[Retrieved]]
     model: Callable[[Any], Callable[[str], Any] | None] | None = None
     documents: Callable[[Any], Sequence[Retrieved]] | None = None
-
-    def owns(self, thing: Any) -> bool:
-        """Return whether an object is of this framework."""
-        return any(cls.__module__.partition(".")[0] in self.modules for cls in type(thing).__mro__)
 
 
 FRAMEWORKS = {"langchain_core": "langchain", "llama_index": "llama-index", "haystack": "haystack"}
@@ -52,11 +46,16 @@ FRAMEWORKS = {"langchain_core": "langchain", "llama_index": "llama-index", "hays
 
 
 @cache
-def installed_hosts() -> tuple[Host, ...]:
-    """Return the hosts that installed integrations announce."""
+def _announced() -> dict[str, EntryPoint]:
+    """Return the entry points that installed integrations announce, by the top-level module of their framework."""
     from importlib.metadata import entry_points  # noqa: PLC0415  (costs as much to import as half of this package)
 
-    return tuple(found.load() for found in entry_points(group=GROUP))
+    return {found.name: found for found in entry_points(group=GROUP)}
+
+
+def installed_hosts() -> tuple[Host, ...]:
+    """Return the hosts that installed integrations announce; this imports their frameworks."""
+    return tuple(found.load() for found in _announced().values())
 
 
 def host_of(thing: Any) -> Host | None:
@@ -65,14 +64,16 @@ def host_of(thing: Any) -> Host | None:
     Raises:
         ImportError: If the object is of a framework whose integration is not installed; the message holds the command.
     """
-    roots = {cls.__module__.partition(".")[0] for cls in type(thing).__mro__}
-    if roots <= {"builtins", "abc", "typing", "collections", "functools", "types", "retrieval_metrics"}:
+    roots = dict.fromkeys(cls.__module__.partition(".")[0] for cls in type(thing).__mro__)
+    if roots.keys() <= {"builtins", "abc", "typing", "collections", "functools", "types", "retrieval_metrics"}:
         return None
-    for host in installed_hosts():
-        if not roots.isdisjoint(host.modules):
+    announced = _announced()
+    for root in roots:
+        if root in announced:
+            host: Host = announced[root].load()
             return host
     for root, extra in FRAMEWORKS.items():
-        if root in roots and root in sys.modules:
+        if root in roots:
             raise ImportError(
                 f"{type(thing).__name__} is of {extra}, whose integration is not installed: "
                 f"pip install 'retrieval-metrics[{extra}]'"

@@ -57,8 +57,8 @@ class Provenance:
         for name, value in self.labels.items():
             if not isinstance(name, str) or not isinstance(value, Label):
                 raise TypeError(
-                    f"a label of a question has a str as its name and text, a number or True or False as its value, got "
-                    f"{name!r}: {value!r}"
+                    "a label of a question has a str as its name, and text, a number, True or False as its value, "
+                    f"got {name!r}: {value!r}"
                 )
             if name in ENTRIES:
                 raise ValueError(f"a label cannot be called {name!r}, because every question has a {name}")

@@ -121,11 +121,9 @@ class Questions:
         """
         of_query = {query: value for query, made in self.provenance.items() if (value := made.get(name)) is not None}
         if not of_query:
-            known = dict.fromkeys(
-                entry
-                for made in self.provenance.values()
-                for entry in ({**made.as_dict(), **made.labels}).keys() - {"labels"}
-            )
+            known = {entry for made in self.provenance.values() for entry in (*made.as_dict(), *made.labels)} - {
+                "labels"
+            }
             raise ValueError(f"no question has a {name!r}; known are: {', '.join(sorted(known)) or 'none'}")
         return of_query
 

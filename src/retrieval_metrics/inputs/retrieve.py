@@ -2,152 +2,126 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Mapping
-from contextvars import copy_context
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.checks import positive_integer
-from retrieval_metrics.inputs.progress import progress
+from retrieval_metrics.inputs.event_loop import run_until_complete
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable, Sequence
 
-    from retrieval_metrics.types import QueryId, QueryTexts, Ranking
-
-    Retriever: TypeAlias = Callable[[str], Ranking | Awaitable[Ranking]]
+    from retrieval_metrics.inputs.answers import Match
+    from retrieval_metrics.inputs.questions import Questions
+    from retrieval_metrics.inputs.retrieved import Retrieved
+    from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+    from retrieval_metrics.types import QueryTexts, RunMapping
 
 WORKERS = 8
 
 
-class RetrievedRun(dict[Any, Any]):
-    """A run, and the errors of the queries that failed.
-
-    A query whose retriever raised has an empty ranking, because a failure retrieves nothing: it scores 0 and is
-    counted.
-
-    Attributes:
-        errors: The exception of each query that failed, by query id.
-    """
-
-    def __init__(self, rankings: Mapping[QueryId, Ranking], errors: Mapping[QueryId, Exception] | None = None) -> None:
-        super().__init__(rankings)
-        self.errors: dict[QueryId, Exception] = dict(errors or {})
-
-    def __repr__(self) -> str:
-        return f"<RetrievedRun: {len(self)} queries, {len(self.errors)} failed>"
-
-
 def retrieve(
-    retriever: Retriever,
-    queries: QueryTexts,
+    retriever: Any,
+    questions: QueryTexts | Questions,
     *,
     workers: int = WORKERS,
+    timeout: float | None = None,
+    retries: int = 0,
     show_progress: bool = False,
     raise_on_error: bool = False,
+    match: Match = "id",
+    check: Callable[[RunMapping], object] | None = None,
+    items: Callable[[Any], Sequence[Retrieved]] | None = None,
 ) -> RetrievedRun:
-    """Ask a retriever every query and collect its rankings.
+    """Ask a retriever every question and collect its rankings.
+
+    The first question is asked alone and its answer is read before the others are asked: what is wrong with every
+    answer, such as documents without ids, costs one question and is raised. If the answer is empty or the retriever
+    fails, the next answer takes its place. A later answer that cannot be read is the failure of its query.
+
+    Synchronous callers share one event loop per process, so that an asynchronous client can be used again by the next
+    call. It works in a notebook and in any running loop too, and context variables of the caller reach the retriever.
 
     Args:
-        retriever: Called with the text of a query; returns a ranking, or an awaitable of one. A synchronous retriever
-            runs in threads.
-        queries: Query texts by query id.
-        workers: How many queries may run at once.
+        retriever: A function of the text of a query that returns document ids, best first, a mapping of ids to scores,
+            a list of `Retrieved`, or documents of an installed host; or an asynchronous function; or a retriever of an
+            installed host (LangChain, LlamaIndex, ...). Synchronous functions run in threads.
+        questions: Query texts by query id, or an `EvaluationSet`, by whose judgments the answers are then checked.
+        workers: How many queries may be under way at once.
+        timeout: Seconds that one attempt may take; a query that takes longer has failed with a `TimeoutError`. An
+            asynchronous function is cancelled. A synchronous one cannot be: its thread is left behind and ends when the
+            function returns, or with the program. None sets no limit.
+        retries: How often a query that fails is asked again, after 0.5 seconds, then 1, 2, 4 ... and at most 30.
         show_progress: Show a progress bar on stderr; needs rich.
         raise_on_error: Raise the first failure instead of recording it.
+        match: What the ids of an `EvaluationSet` are compared with, as in `evaluate`.
+        check: Called with the first answer, as a run of one query, before the others are asked; what it raises is
+            raised.
+        items: Converts what the retriever returns into `Retrieved`, best first, where that is something else; None
+            takes rankings as they are and leaves objects of a host to its integration.
 
     Returns:
-        The rankings in the order of the queries, with the errors of those that failed.
+        The rankings in the order of the questions, with the errors of those that failed (they have an empty ranking)
+        and the seconds of each.
 
     Raises:
-        TypeError: If the retriever cannot be called, or `queries` is not a mapping of ids to texts.
-        ValueError: If `workers` is not positive.
-        ImportError: If a progress bar is wanted and rich is not installed.
+        TypeError: If `retriever` is no retriever, `questions` are no query texts by id, or the first answer is no
+            ranking.
+        ValueError: If `workers` or `timeout` is not positive, `retries` is negative, or the first answer lacks what it
+            is to be judged by.
+        ImportError: If the retriever is of a host whose integration is not installed, or a progress bar is wanted and
+            rich is not.
 
     Example:
         >>> run = retrieve(lambda text: ["d7", "d1"], {"q1": "what is a closure?"})
         >>> run["q1"], run.errors
         (['d7', 'd1'], {})
     """
-    import asyncio  # noqa: PLC0415  (costs as much as numpy's import, and only this module needs it)
-
-    work = aretrieve(retriever, queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error)
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work)
-    # Inside a running loop (a notebook): another thread gets a loop of its own.
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  (as above)
-
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, work).result()
+    return run_until_complete(
+        aretrieve(
+            retriever,
+            questions,
+            workers=workers,
+            timeout=timeout,
+            retries=retries,
+            show_progress=show_progress,
+            raise_on_error=raise_on_error,
+            match=match,
+            check=check,
+            items=items,
+        )
+    )
 
 
 async def aretrieve(
-    retriever: Retriever,
-    queries: QueryTexts,
+    retriever: Any,
+    questions: QueryTexts | Questions,
     *,
     workers: int = WORKERS,
+    timeout: float | None = None,  # noqa: ASYNC109  (of each query, not of the whole)
+    retries: int = 0,
     show_progress: bool = False,
     raise_on_error: bool = False,
+    match: Match = "id",
+    check: Callable[[RunMapping], object] | None = None,
+    items: Callable[[Any], Sequence[Retrieved]] | None = None,
 ) -> RetrievedRun:
-    """Ask a retriever every query and collect its rankings; the asynchronous twin of `retrieve`.
+    """Ask a retriever every question and collect its rankings, on the running event loop; the twin of `retrieve`.
 
-    Args:
-        retriever: Called with the text of a query; returns a ranking, or an awaitable of one. A synchronous retriever
-            runs in threads, so the event loop stays free.
-        queries: Query texts by query id.
-        workers: How many queries may run at once.
-        show_progress: Show a progress bar on stderr; needs rich.
-        raise_on_error: Raise the first failure instead of recording it.
-
-    Returns:
-        The rankings in the order of the queries, with the errors of those that failed.
-
-    Raises:
-        TypeError: If the retriever cannot be called, or `queries` is not a mapping of ids to texts.
-        ValueError: If `workers` is not positive.
-        ImportError: If a progress bar is wanted and rich is not installed.
+    Arguments, result and errors are those of `retrieve`. Synchronous functions run in threads, so the loop stays free.
+    Cancelling it cancels the queries that are under way.
     """
-    import asyncio  # noqa: PLC0415  (costs as much as numpy's import, and only this module needs it)
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  (as above)
+    # Imported here, because it brings asyncio, which costs as much to import as numpy.
+    from retrieval_metrics.inputs.asking import Asking, ask_all  # noqa: PLC0415
 
-    if not callable(retriever):
-        raise TypeError(f"a retriever must be callable with the text of a query, got {type(retriever).__name__}")
-    if not isinstance(queries, Mapping):
-        raise TypeError(f"queries must map query ids to texts, got {type(queries).__name__}")
-    positive_integer(workers, "workers")
-    answers: dict[Any, Ranking] = {}
-    errors: dict[Any, Exception] = {}
-    waiting = iter(queries.items())
-    asynchronous = _is_async(retriever)
-
-    async def work(pool: ThreadPoolExecutor, advance: Callable[[int], None]) -> None:
-        loop = asyncio.get_running_loop()
-        for query, text in waiting:  # one iterator for all workers: each takes the next query
-            try:
-                if asynchronous:
-                    answer: Any = retriever(text)
-                else:  # in the caller's context, where hosts keep their callbacks
-                    answer = await loop.run_in_executor(pool, copy_context().run, retriever, text)
-                answers[query] = await answer if inspect.isawaitable(answer) else answer
-            except Exception as error:
-                if raise_on_error:
-                    error.add_note(f"while retrieving for query {query!r}")
-                    raise
-                errors[query] = error
-            advance(len(answers) + len(errors))
-
-    with progress("retrieving", len(queries), enabled=show_progress) as advance, ThreadPoolExecutor(workers) as pool:
-        tasks = [asyncio.ensure_future(work(pool, advance)) for _ in range(min(workers, len(queries)))]
-        try:
-            await asyncio.gather(*tasks)
-        finally:  # after a failure that is raised, or a cancellation, no worker starts another query
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-    return RetrievedRun({query: answers.get(query, []) for query in queries}, errors)
-
-
-def _is_async(retriever: Any) -> bool:
-    return inspect.iscoroutinefunction(retriever) or inspect.iscoroutinefunction(type(retriever).__call__)
+    asking = Asking(
+        retriever,
+        questions,
+        workers=workers,
+        timeout=timeout,
+        retries=retries,
+        raise_on_error=raise_on_error,
+        match=match,
+        check=check,
+        items=items,
+    )
+    (run,) = await ask_all([asking], show_progress=show_progress)
+    return run

@@ -60,6 +60,13 @@ class Source:
         last = len(self.text)
         return int(self._before[min(end, last)]) - int(self._before[min(start, last)])
 
+    def holds(self, text: str | None, start: int, end: int) -> bool:
+        """Return whether a text is at a place, ignoring white space; None asks whether there is such a place."""
+        if end > len(self.text):
+            return False
+        there = self.text[start:end]
+        return text is None or there == text or "".join(there.split()) == "".join(text.split())
+
     def find(self, text: str, previous: tuple[int, int] = (-1, 0)) -> Location | None:
         """Return where a text is, ignoring white space; None if it is not there.
 

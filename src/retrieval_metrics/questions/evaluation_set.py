@@ -54,7 +54,7 @@ class EvaluationSet(Questions):
             runs: A run, or several by name, to see which questions are always or never answered, and how much their
                 results vary. Without it BM25 searches the corpus (`pip install 'retrieval-metrics[questions]'`).
             metric: The metric in which a difference is wanted.
-            difference: The difference of means that the set should be able to tell, with 80 % power.
+            difference: The difference of means, at most 1, that the set should be able to tell, with 80 % power.
             show_progress: Show a progress bar on stderr; needs rich.
 
         Returns:
@@ -62,7 +62,7 @@ class EvaluationSet(Questions):
 
         Raises:
             TypeError: If the corpus or the runs have another shape.
-            ValueError: If the corpus is empty or has an id twice, or the difference is not positive.
+            ValueError: If the corpus is empty or has an id twice, or the difference is not above 0 and at most 1.
 
         Example:
             >>> import retrieval_metrics as rm

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.checks import positive_number
+from retrieval_metrics.checks import proportion
 from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.inputs.progress import progress
 from retrieval_metrics.inputs.qrels import as_qrels
@@ -41,7 +41,7 @@ def lint(
 ) -> Lint[Asked]:
     """Look for what is wrong with an evaluation set; `EvaluationSet.lint` says what it takes."""
     wanted = Metric.parse(metric) if isinstance(metric, str) else metric
-    positive_number(difference, "difference")
+    proportion(difference, "difference", one=True)
     subject = Subject(questions.queries, as_qrels(questions), None if corpus is None else Passages.of(corpus))
     bench = _Bench(questions, subject, _named(runs, subject))
     found: list[LintFinding] = []

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from retrieval_metrics.judging.matching.matching import Key, Matching
-    from retrieval_metrics.types import QuestionsOrQrels, QueryId, Relevant, RunMapping
+    from retrieval_metrics.types import QueryId, QuestionsOrQrels, Relevant, RunMapping
 
 SHOWN = 60
 """Longer cells are cut, because a quote may fill a page."""

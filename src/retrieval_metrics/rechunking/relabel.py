@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from retrieval_metrics.inputs.retrieved import Retrieved
-    from retrieval_metrics.types import DocumentId, Judgments, QuestionsOrQrels, QueryId, Relevant
+    from retrieval_metrics.types import DocumentId, Judgments, QueryId, QuestionsOrQrels, Relevant
 
 Fate: TypeAlias = Literal["kept", "moved", "split", "merged", "lost"]
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.reranking.engine.vectors import FloatArray
-    from retrieval_metrics.types import QuestionsOrQrels, QueryId, RunMapping
+    from retrieval_metrics.types import QueryId, QuestionsOrQrels, RunMapping
 
 LAMBDAS = tuple(step / 10 for step in range(11))
 _RETRIEVED = "as retrieved"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from retrieval_metrics.definition.metric import Metric, as_metric
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 T = TypeVar("T")
 
@@ -15,6 +17,10 @@ class ByMetric(dict[str, T]):
 
     def __init__(self, values: Mapping[str, T]) -> None:
         super().__init__(values)
+
+    if TYPE_CHECKING:
+
+        def __getitem__(self, metric: str | Metric, /) -> T: ...
 
     def __missing__(self, metric: str | Metric) -> T:
         name = str(as_metric(metric))
@@ -30,12 +36,12 @@ class ByMetric(dict[str, T]):
 
     def get(self, metric: Any, default: Any = None) -> Any:
         """Return the value of a metric under any spelling, or the default if it was not computed."""
-        return self[metric] if metric in self else default
+        return self[metric] if metric in self else default  # noqa: SIM401  (this is get)
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise TypeError("results cannot be changed; dict(results) is a copy that can")
 
-    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]  # the point of it
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (dict(self),)  # a dict is else filled again item by item, which is refused

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
-from retrieval_metrics.inputs.retrieve import RetrievedRun
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,7 +34,9 @@ class Counts(TypedDict):
         ties: Queries in which a judged document has the same score as another document.
         unplaced: Retrieved items that could not be compared with a span, because their place in its source is not
             known.
-        ambiguous: Items without offsets whose text stands in their source more than once; the first place was taken.
+        misplaced: Retrieved items whose offsets do not fit their text or their source, so that they were looked for by
+            their text; those not found are unplaced too.
+        ambiguous: Items looked for by their text that stand in their source more than once; the first place was taken.
     """
 
     queries: int
@@ -46,6 +48,7 @@ class Counts(TypedDict):
     duplicates: int
     ties: int
     unplaced: int
+    misplaced: int
     ambiguous: int
 
 
@@ -64,7 +67,7 @@ def count(
         rules: The rules.
         kept: Positions of the queries that the rules keep in the result; None if they keep all.
         among: Positions of the judged queries that are looked at; None looks at all, and at the rest of the run too.
-            What is known of the whole run alone, `unplaced` and `ambiguous`, is then 0.
+            What is known of the whole run alone, `unplaced`, `misplaced` and `ambiguous`, is then 0.
     """
     looked_at: slice | IntArray = slice(None) if among is None else among
     undefined = judged.n_relevant() == 0
@@ -81,6 +84,7 @@ def count(
         duplicates=int(judged.n_repeated[looked_at].sum()),
         ties=len(tied if among is None else np.intersect1d(tied, among)),
         unplaced=judged.unplaced if among is None else 0,
+        misplaced=len(judged.misplaced) if among is None else 0,
         ambiguous=judged.ambiguous if among is None else 0,
     )
 
@@ -123,6 +127,7 @@ def describe(counts: Counts, rules: Rules) -> list[str]:
         "ties": "in which a judged document ties with another",
         "duplicates": f"repeated documents, which {_REPEATS[rules.repeats]}",
         "unplaced": "retrieved items whose place in a source is not known, so that no span was found in them",
+        "misplaced": "retrieved items whose offsets do not fit their text or source, which were not believed",
         "ambiguous": "items that stand in their source more than once, taken to be the first",
     }
     numbers: Mapping[str, Any] = counts

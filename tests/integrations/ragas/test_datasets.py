@@ -160,6 +160,33 @@ def test_items_may_be_named_otherwise_than_by_their_id() -> None:
         assert named[1].retrieved_context_ids == ["cell#2!"]  # type: ignore[union-attr]  # a single turn
 
 
+@pytest.mark.parametrize("host", ["llama_index", "langchain"])
+def test_an_item_brings_its_place_and_its_score(host: str) -> None:
+    seen: list[rm.Retrieved] = []
+
+    def name(item: rm.Retrieved) -> str:
+        seen.append(item)
+        return f"{item.source}:{item.start}-{item.end}"
+
+    node = llama_schema.TextNode(id_="a", text="about yield", start_char_idx=40, end_char_idx=51)
+    node.relationships[llama_schema.NodeRelationship.SOURCE] = llama_schema.RelatedNodeInfo(node_id="yield.txt")
+    found = {"source": "yield.txt", "start_index": 40, "relevance_score": 0.5}
+
+    class Nodes(llama_retriever.BaseRetriever):  # type: ignore[misc, name-defined]  # imported by importorskip
+        def _retrieve(self, query_bundle: Any) -> list[Any]:
+            del query_bundle
+            return [llama_schema.NodeWithScore(node=node, score=0.5)]
+
+    questions = {"what does yield do?": ["yield.txt:40-51"]}
+    if host == "llama_index":
+        dataset = from_llama_index(Nodes(), questions, match=name, show_progress=False)
+    else:
+        documents = [Document("about yield", metadata=found)]
+        dataset = from_langchain(RunnableLambda(lambda _: documents), questions, match=name, show_progress=False)
+    assert dataset[0].retrieved_context_ids == ["yield.txt:40-51"]  # type: ignore[union-attr]  # a single turn
+    assert [item.score for item in seen] == [0.5]
+
+
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize(
     ("match", "error", "message"),
@@ -211,18 +238,24 @@ def test_queries_are_under_way_at_once() -> None:
 
     class Waiting(DocumentRetriever):
         def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
+            if query == "first":
+                return []  # it is asked alone, before the others
             both_here.wait()  # breaks, and fails the query, unless two are here at the same time
             return super()._get_relevant_documents(query, run_manager=run_manager)
 
-    dataset = from_langchain(Waiting(), QUESTIONS, workers=2, show_progress=False)
-    assert [row["retrieved_context_ids"] for row in dataset.to_list()] == list(FOUND.values())
+    questions = [{"id": "q0", "query": "first", "relevant": ["x"]}, *QUESTIONS]
+    dataset = from_langchain(Waiting(), questions, workers=2, show_progress=False)
+    assert [row["retrieved_context_ids"] for row in dataset.to_list()] == [[], *FOUND.values()]
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: from_llama_index(DocumentRetriever(), QUESTIONS), "a LlamaIndex retriever has a method retrieve"),
-        (lambda: from_langchain(NodeRetriever(), QUESTIONS), "a LangChain retriever has a method invoke"),
+        (
+            lambda: from_llama_index(DocumentRetriever(), QUESTIONS),
+            "a retriever of llama-index is wanted, and DocumentRetriever",
+        ),
+        (lambda: from_langchain(NodeRetriever(), QUESTIONS), "a retriever of langchain is wanted, and NodeRetriever"),
         (lambda: from_langchain(DocumentRetriever(), 7), "a dataset is a list of"),
     ],
 )

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from langchain_core.documents import Document
 
+from langchain_retrieval_metrics.relevance import is_number, score_in
 from retrieval_metrics import Matching, Retrieved
 
 if TYPE_CHECKING:
     from retrieval_metrics import Qrels
-    from retrieval_metrics.types import DocumentId
+    from retrieval_metrics.adapting import DocumentId
 
 Key: TypeAlias = Callable[[Document], str | int]
 Match: TypeAlias = str | Key | Matching
@@ -27,7 +28,8 @@ def as_retrieved(document: Document, name: DocumentId | None = None) -> Retrieve
 
     Args:
         document: A document; it is not changed. Its source and its offset are `metadata["source"]` and
-            `metadata["start_index"]`, where loaders and splitters of LangChain write them.
+            `metadata["start_index"]`, where loaders and splitters of LangChain write them, and its score
+            `metadata["relevance_score"]` or `metadata["score"]`, where rerankers do.
         name: The id it is judged by; None takes its own.
 
     Example:
@@ -39,11 +41,13 @@ def as_retrieved(document: Document, name: DocumentId | None = None) -> Retrieve
     metadata = document.metadata
     source, start = metadata.get(SOURCE), metadata.get(START_INDEX)
     placed = isinstance(start, int) and start >= 0  # splitters write -1 where they do not find a chunk again
+    _, score = score_in(metadata)
     return Retrieved(
         document.id if name is None else name,
         text=document.page_content,
         source=source if isinstance(source, str) else None,
         start=start if placed else None,
+        score=float(score) if is_number(score) else None,
         metadata=metadata,
     )
 
@@ -85,12 +89,9 @@ def as_items(documents: Any, match: Match, *, by_id: bool = True) -> list[Retrie
         TypeError: If it is no list of Documents, or a function of the user's gives something that is no id.
         ValueError: If a document lacks what it is to be judged by.
     """
-    if isinstance(documents, (str, Mapping)) or not isinstance(documents, Sequence):
-        raise TypeError(f"a retriever must return a list of Documents, got {type(documents).__name__}")
-    if stray := [one for one in documents if not isinstance(one, Document)]:
-        raise TypeError(f"a retriever must return a list of Documents; it holds {stray[0]!r}")
     if not by_id:
-        return [as_retrieved(document) for document in documents]
+        return items_of(documents)
+    require_documents(documents)
     key = key_of(match)
     items = []
     for document in documents:
@@ -102,6 +103,24 @@ def as_items(documents: Any, match: Match, *, by_id: bool = True) -> list[Retrie
         # A Matching of the core looks at the items itself.
         items.append(as_retrieved(document, document.id if isinstance(match, Matching) else name))
     return items
+
+
+def items_of(documents: Any) -> list[Retrieved]:
+    """Return what a retriever returned as items of the core, each under its own id.
+
+    Raises:
+        TypeError: If it is not a list of Documents.
+    """
+    require_documents(documents)
+    return [as_retrieved(document) for document in documents]
+
+
+def require_documents(documents: Any) -> None:
+    """Raise if what a retriever returned is not a list of Documents."""
+    if isinstance(documents, (str, Mapping)) or not isinstance(documents, Sequence):
+        raise TypeError(f"a retriever must return a list of Documents, got {type(documents).__name__}")
+    if stray := [one for one in documents if not isinstance(one, Document)]:
+        raise TypeError(f"a retriever must return a list of Documents; it holds {stray[0]!r}")
 
 
 def needs_ids(qrels: Qrels) -> bool:

@@ -14,12 +14,12 @@ from retrieval_metrics import (
     EvaluationSet,
     Matching,
     Qrels,
-    RetrievedRun,
+    Retrieved,
     aretrieve,
     evaluate,
     retrieve,
 )
-from retrieval_metrics.inputs.retrieve import WORKERS
+from retrieval_metrics.adapting import WORKERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -88,11 +88,12 @@ def evaluate_retriever(
     run = retrieve(
         _synchronous(retriever, config),
         judge.questions.queries,
+        items=judge.items,
         workers=max_concurrency,
         show_progress=show_progress,
         raise_on_error=raise_on_error,
     )
-    return evaluate(judge.qrels, judge.run(run), metrics, semantics=semantics, match=judge.match)
+    return evaluate(judge.qrels, run, metrics, semantics=semantics, match=judge.match)
 
 
 async def aevaluate_retriever(
@@ -115,11 +116,12 @@ async def aevaluate_retriever(
     run = await aretrieve(
         _asynchronous(retriever, config),
         judge.questions.queries,
+        items=judge.items,
         workers=max_concurrency,
         show_progress=show_progress,
         raise_on_error=raise_on_error,
     )
-    return evaluate(judge.qrels, judge.run(run), metrics, semantics=semantics, match=judge.match)
+    return evaluate(judge.qrels, run, metrics, semantics=semantics, match=judge.match)
 
 
 class _Judge:
@@ -131,18 +133,11 @@ class _Judge:
         self.qrels = Qrels(self.questions.qrels)
         self.match = match if isinstance(match, Matching) else "id"
         self._named_by = match
+        self._by_id = needs_ids(self.qrels)
 
-    def run(self, retrieved: RetrievedRun) -> RetrievedRun:
-        """Return what was retrieved as items of the core."""
-        by_id = needs_ids(self.qrels)
-        items = {}
-        for query, documents in retrieved.items():
-            try:
-                items[query] = as_items(documents, self._named_by, by_id=by_id)
-            except Exception as error:
-                error.add_note(f"among what was retrieved for query {query!r}")
-                raise
-        return RetrievedRun(items, retrieved.errors)
+    def items(self, documents: Any) -> list[Retrieved]:
+        """Return what was retrieved for a query as items of the core."""
+        return as_items(documents, self._named_by, by_id=self._by_id)
 
 
 def _synchronous(retriever: Any, config: RunnableConfig | None) -> Any:

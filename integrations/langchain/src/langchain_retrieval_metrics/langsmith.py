@@ -10,8 +10,7 @@ from langchain_core.documents import Document
 
 from langchain_retrieval_metrics.documents import as_items, key_of, needs_ids
 from retrieval_metrics import DEFAULT_METRICS, Matching, Qrels
-from retrieval_metrics.definition.metric import as_metrics
-from retrieval_metrics.evaluation.score_queries import score_queries
+from retrieval_metrics.adapting import as_metrics, score_queries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.reranking.scaling import scaled
+from retrieval_metrics.adapting import scaled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from langchain_core.documents import Document
 
-    from retrieval_metrics.types import FloatArray
+    from retrieval_metrics.adapting import FloatArray
 
 SCORE_KEYS = ("relevance_score", "score")
 """Where rerankers of LangChain write what they scored."""
@@ -34,15 +34,25 @@ def by_score(documents: Sequence[Document], key: str | None) -> FloatArray:
     return scaled(np.array([_score(document, key) for document in documents], dtype=np.float64))
 
 
-def _score(document: Document, key: str | None) -> float:
+def score_in(metadata: Mapping[str, Any], key: str | None = None) -> tuple[Sequence[str], Any]:
+    """Return the keys that may hold a score, and what the first of them that is there holds; None if there is none."""
     keys = SCORE_KEYS if key is None else (key,)
-    found = next((document.metadata[name] for name in keys if document.metadata.get(name) is not None), None)
+    return keys, next((metadata[name] for name in keys if metadata.get(name) is not None), None)
+
+
+def is_number(score: Any) -> bool:
+    """Whether a score is a finite number."""
+    return isinstance(score, Real) and not isinstance(score, bool) and math.isfinite(score)
+
+
+def _score(document: Document, key: str | None) -> float:
+    keys, found = score_in(document.metadata, key)
     if found is None:
         has = ", ".join(map(repr, document.metadata)) or "none"
         raise ValueError(
             f"document {document.id!r} has no metadata {' or '.join(map(repr, keys))} with its score; it has {has}. "
             "Name its key with score_key=..., or use relevance='rank'"
         )
-    if isinstance(found, bool) or not isinstance(found, Real) or not math.isfinite(found):
+    if not is_number(found):
         raise ValueError(f"the score of document {document.id!r} must be a finite number, got {found!r}")
     return float(found)

@@ -14,11 +14,11 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 from langchain_retrieval_metrics.relevance import by_score
 from langchain_retrieval_metrics.vectors import VectorCache, Wanted
 from retrieval_metrics import mmr
-from retrieval_metrics.reranking.scaling import by_rank
+from retrieval_metrics.adapting import by_rank
 
 if TYPE_CHECKING:
     from langchain_retrieval_metrics.vectors import Vector
-    from retrieval_metrics.types import FloatArray
+    from retrieval_metrics.adapting import FloatArray
 
 
 class MMRSettings(BaseModel):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pytest_retrieval_metrics.baseline import Baseline
     from pytest_retrieval_metrics.gates import Verdict
     from retrieval_metrics import Evaluation
-    from retrieval_metrics.types import QueryId
+    from retrieval_metrics.adapting import QueryId
 
 
 def explained(evaluation: Evaluation, failed: Sequence[Verdict], known: Baseline | None, show: int) -> str:

@@ -1,27 +1,13 @@
-"""What a test hands over, as a run of the core: a run, any callable, or a retriever of LangChain or LlamaIndex."""
+"""What a test hands over, as a run of the core: a run, any callable, or a retriever of an installed host."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from retrieval_metrics import EvaluationSet, Qrels, RetrievedRun, Run
-from retrieval_metrics.inputs.qrels import as_qrels
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-HOSTS = {
-    "langchain": ("langchain_core.runnables", "Runnable", "langchain_retrieval_metrics.documents"),
-    "llama-index": (
-        "llama_index.core.base.base_retriever",
-        "BaseRetriever",
-        "llama_index.evaluation.retrieval_metrics.nodes",
-    ),
-}
-"""Per host: where its base class of retrievers is, its name, and the module of our integration that reads results."""
+from retrieval_metrics import EvaluationSet, Qrels, Run
+from retrieval_metrics.adapting import as_qrels
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,51 +17,34 @@ class Task:
     Attributes:
         qrels: The judgments.
         run: What was retrieved, if it is there already.
-        ask: What is called with the text of a query, otherwise.
+        retriever: What is to be asked, otherwise.
         queries: The texts to ask.
-        read: What turns a result of the host's into items of the core; None where it is a ranking already.
-        match: What ids are compared with, as the core takes it.
     """
 
     qrels: Qrels
     run: Any
-    ask: Callable[[str], Any] | None
+    retriever: Any
     queries: Mapping[Any, str]
-    read: Callable[[Any], Any] | None
-    match: Any
 
     @classmethod
-    def of(cls, qrels: Any, run_or_retriever: Any, queries: Mapping[Any, str] | None, match: Any) -> Task:
+    def of(cls, qrels: Any, run_or_retriever: Any, queries: Mapping[Any, str] | None) -> Task:
         """Read what a test handed over.
 
         Raises:
-            TypeError: If it is neither a run nor something that can be asked.
+            TypeError: If the judgments are of the wrong type, or there is no text to ask for a query.
             ValueError: If judgments or texts make no sense, or belong to different queries.
-            ImportError: If the integration of the retriever's framework is not installed.
         """
         is_run = isinstance(run_or_retriever, (Mapping, Run))
         if is_run and queries is not None:
             raise TypeError("queries= are texts to ask a retriever; with a run there is nothing to ask")
         truth, texts = _questions(qrels, queries)
         if is_run:
-            return cls(truth, run_or_retriever, None, {}, None, match)
+            return cls(truth, run_or_retriever, None, {})
         if stray := [query for query, text in texts.items() if not isinstance(text, str)]:
             raise TypeError(
                 f"there is no text to ask for query {stray[0]!r}: pass queries={{{stray[0]!r}: 'its text'}}"
             )
-        if host := _host(run_or_retriever):
-            return cls(truth, None, *_hosted(host, run_or_retriever, texts, truth, match))
-        if not callable(run_or_retriever):
-            hint = "; write index.as_retriever()" if hasattr(run_or_retriever, "as_retriever") else ""
-            name = type(run_or_retriever).__name__
-            raise TypeError(f"run_or_retriever must be a run, or callable with the text of a query; got {name}{hint}")
-        return cls(truth, None, run_or_retriever, texts, None, match)
-
-    def answered(self, retrieved: RetrievedRun) -> RetrievedRun:
-        """Return what a retriever gave as a run of the core."""
-        if self.read is None:
-            return retrieved
-        return RetrievedRun({query: self.read(found) for query, found in retrieved.items()}, retrieved.errors)
+        return cls(truth, None, run_or_retriever, texts)
 
 
 def _questions(qrels: Any, queries: Mapping[Any, str] | None) -> tuple[Qrels, Mapping[Any, str]]:
@@ -93,39 +62,3 @@ def _questions(qrels: Any, queries: Mapping[Any, str] | None) -> tuple[Qrels, Ma
 
 def _is_dataset(qrels: Mapping[Any, Any]) -> bool:
     return isinstance(qrels.get("queries"), Mapping) and isinstance(qrels.get("relevant_docs"), Mapping)
-
-
-def _host(retriever: Any) -> str:
-    """Return the host that a retriever belongs to; a host that nobody imported has none."""
-    for host, (module, name, _) in HOSTS.items():
-        base = getattr(sys.modules.get(module), name, None)
-        if base is not None and isinstance(retriever, base):
-            return host
-    return ""
-
-
-def _hosted(host: str, retriever: Any, texts: Mapping[Any, str], qrels: Qrels, match: Any) -> tuple[Any, ...]:
-    from importlib import import_module  # noqa: PLC0415  (seldom needed)
-
-    from retrieval_metrics import Matching  # noqa: PLC0415  (as above)
-
-    try:
-        reader = import_module(HOSTS[host][2])
-    except ImportError as error:
-        raise ImportError(
-            f"a retriever of {host} needs its integration: pip install 'retrieval-metrics[{host}]'"
-        ) from error
-    if host == "langchain":
-        by_id = reader.needs_ids(qrels)
-
-        def read(found: Any) -> Any:
-            return reader.as_items(found, match, by_id=by_id) if found else []
-
-        ask = retriever.invoke
-    else:
-
-        def read(found: Any) -> Any:
-            return reader.as_items(found, match)
-
-        ask = retriever.retrieve
-    return ask, texts, read, match if isinstance(match, Matching) else "id"

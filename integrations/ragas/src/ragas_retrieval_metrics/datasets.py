@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import retrieval_metrics as rm
 from ragas_retrieval_metrics.host import EvaluationDataset, SingleTurnSample
-from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.inputs.retrieve import WORKERS
-from retrieval_metrics.judging.matching.matching import as_matching
+from retrieval_metrics import Qrels
+from retrieval_metrics.adapting import WORKERS, as_matching, host_of
 
 if TYPE_CHECKING:
     from ragas.dataset_schema import MultiTurnSample
 
-    from retrieval_metrics.judging.matching.matching import Key
-    from retrieval_metrics.types import QrelsMapping
+    from retrieval_metrics.adapting import Key, QrelsMapping
 
 
 def from_llama_index(
@@ -38,7 +36,7 @@ def from_llama_index(
     A query whose retriever raises has retrieved nothing: it scores 0.
 
     Args:
-        retriever: Anything with `retrieve(text)`, such as `index.as_retriever()`.
+        retriever: A retriever of LlamaIndex, such as `index.as_retriever()`.
         queries: Texts by id, a list of texts, or without `qrels` a whole dataset in any shape that
             `rm.EvaluationSet.of` takes.
         qrels: What is relevant, by query id (the text itself where there is no id).
@@ -49,8 +47,9 @@ def from_llama_index(
         raise_on_error: Raise the first failure instead of scoring it 0.
 
     Raises:
-        TypeError: If the retriever has no `retrieve`, or the dataset has another shape.
+        TypeError: If the retriever is not one of LlamaIndex, or the dataset has another shape.
         ValueError: If a query lacks judgments, or an item what `match` names.
+        ImportError: If our integration of LlamaIndex is not installed; the message holds the command.
 
     Warns:
         RetrievalWarning: If the retriever failed for some queries.
@@ -65,11 +64,12 @@ def from_llama_index(
         >>> dataset[0].retrieved_context_ids, dataset[0].reference_context_ids
         (['with#2'], ['with#2'])
     """
-    questions, ask = _questions(queries, qrels, match), _method(retriever, "retrieve", "a LlamaIndex retriever")
+    questions = _questions(queries, qrels, match)
+    _require(retriever, "llama-index")
     run = rm.retrieve(
-        ask, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
+        retriever, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
     )
-    return _dataset(questions, run, of_node, match)
+    return _dataset(questions, run, match)
 
 
 async def afrom_llama_index(
@@ -82,12 +82,13 @@ async def afrom_llama_index(
     show_progress: bool = True,
     raise_on_error: bool = False,
 ) -> EvaluationDataset:
-    """Ask a LlamaIndex retriever through `aretrieve`; the asynchronous twin of `from_llama_index`."""
-    questions, ask = _questions(queries, qrels, match), _method(retriever, "aretrieve", "a LlamaIndex retriever")
+    """Ask a LlamaIndex retriever on the running event loop; the asynchronous twin of `from_llama_index`."""
+    questions = _questions(queries, qrels, match)
+    _require(retriever, "llama-index")
     run = await rm.aretrieve(
-        ask, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
+        retriever, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
     )
-    return _dataset(questions, run, of_node, match)
+    return _dataset(questions, run, match)
 
 
 def from_langchain(
@@ -106,7 +107,8 @@ def from_langchain(
     their own: `match="metadata:<name>"` takes the one in their metadata.
 
     Args:
-        retriever: Anything that takes a text in `invoke` and returns documents, such as `store.as_retriever()`.
+        retriever: A retriever of LangChain, such as `store.as_retriever()`, or another Runnable from a text to
+            documents.
         queries: Texts by id, a list of texts, or without `qrels` a whole dataset.
         qrels: What is relevant, by query id.
         match: What the judgments call a document: `"id"`, `"source"`, `"metadata:<name>"` or a callable.
@@ -115,8 +117,9 @@ def from_langchain(
         raise_on_error: Raise the first failure instead of scoring it 0.
 
     Raises:
-        TypeError: If the retriever has no `invoke`, or the dataset has another shape.
+        TypeError: If the retriever is not one of LangChain, or the dataset has another shape.
         ValueError: If a query lacks judgments, or a document what `match` names.
+        ImportError: If our integration of LangChain is not installed; the message holds the command.
 
     Warns:
         RetrievalWarning: If the retriever failed for some queries.
@@ -131,11 +134,12 @@ def from_langchain(
         >>> dataset[0].retrieved_context_ids
         ['with#2']
     """
-    questions, ask = _questions(queries, qrels, match), _method(retriever, "invoke", "a LangChain retriever")
+    questions = _questions(queries, qrels, match)
+    _require(retriever, "langchain")
     run = rm.retrieve(
-        ask, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
+        retriever, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
     )
-    return _dataset(questions, run, of_document, match)
+    return _dataset(questions, run, match)
 
 
 async def afrom_langchain(
@@ -148,24 +152,13 @@ async def afrom_langchain(
     show_progress: bool = True,
     raise_on_error: bool = False,
 ) -> EvaluationDataset:
-    """Ask a LangChain retriever through `ainvoke`; the asynchronous twin of `from_langchain`."""
-    questions, ask = _questions(queries, qrels, match), _method(retriever, "ainvoke", "a LangChain retriever")
+    """Ask a LangChain retriever on the running event loop; the asynchronous twin of `from_langchain`."""
+    questions = _questions(queries, qrels, match)
+    _require(retriever, "langchain")
     run = await rm.aretrieve(
-        ask, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
+        retriever, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
     )
-    return _dataset(questions, run, of_document, match)
-
-
-def of_node(node: Any) -> rm.Retrieved:
-    """Return what LlamaIndex retrieved, a node with its score, in the words of the core."""
-    inner = node.node
-    return rm.Retrieved(inner.node_id, inner.get_content(), source=inner.ref_doc_id, metadata=inner.metadata)
-
-
-def of_document(document: Any) -> rm.Retrieved:
-    """Return a document of LangChain in the words of the core."""
-    metadata = document.metadata
-    return rm.Retrieved(document.id, document.page_content, source=metadata.get("source"), metadata=metadata)
+    return _dataset(questions, run, match)
 
 
 def _questions(queries: Any, qrels: QrelsMapping | None, match: str | Key) -> rm.EvaluationSet:
@@ -180,17 +173,13 @@ def _questions(queries: Any, qrels: QrelsMapping | None, match: str | Key) -> rm
     return questions
 
 
-def _method(retriever: Any, name: str, what: str) -> Callable[[str], Any]:
-    method = getattr(retriever, name, None)
-    if not callable(method):
-        raise TypeError(f"{what} has a method {name}, which {type(retriever).__name__} does not")
-    bound: Callable[[str], Any] = method
-    return bound
+def _require(retriever: Any, name: str) -> None:
+    host = host_of(retriever)
+    if host is None or host.name != name or host.ask(retriever) is None:
+        raise TypeError(f"a retriever of {name} is wanted, and {type(retriever).__name__} is not one")
 
 
-def _dataset(
-    questions: rm.EvaluationSet, run: rm.RetrievedRun, convert: Callable[[Any], rm.Retrieved], match: str | Key
-) -> EvaluationDataset:
+def _dataset(questions: rm.EvaluationSet, run: rm.RetrievedRun, match: str | Key) -> EvaluationDataset:
     if run.errors:
         query, error = next(iter(run.errors.items()))
         warnings.warn(
@@ -204,7 +193,7 @@ def _dataset(
     samples: list[SingleTurnSample | MultiTurnSample] = []  # the type of a list that a dataset takes
     texts: Mapping[Any, str] = questions.queries
     for query, text in texts.items():
-        items = [convert(item) for item in run[query]]
+        items = run[query]
         ids = [_id(key(item), place, query, match) for place, item in enumerate(items, start=1)]
         samples.append(
             SingleTurnSample(

@@ -11,7 +11,7 @@ from ragas_retrieval_metrics.host import BaseMetric, MetricResult, MetricType, S
 from ragas_retrieval_metrics.names import By, Named, OnUnjudged, one_of
 from ragas_retrieval_metrics.references import References, as_items, as_pieces, scale_known
 from ragas_retrieval_metrics.row import FIELDS, Row
-from retrieval_metrics.evaluation.score_queries import score_queries
+from retrieval_metrics.adapting import score_queries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from ragas.dataset_schema import SingleTurnSample
     from ragas.run_config import RunConfig
 
-    from retrieval_metrics.definition.definition import ParameterValue
-    from retrieval_metrics.evaluation.score_queries import QueryScore
-    from retrieval_metrics.types import QrelsMapping
+    from retrieval_metrics.adapting import ParameterValue, QrelsMapping, QueryScore
 
 
 class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # the bases of BaseMetric disagree on allowed_values

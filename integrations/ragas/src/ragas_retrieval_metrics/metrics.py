@@ -12,8 +12,7 @@ from ragas_retrieval_metrics.references import as_references
 if TYPE_CHECKING:
     import retrieval_metrics as rm
     from ragas_retrieval_metrics.names import By, OnUnjudged
-    from retrieval_metrics.definition.definition import ParameterValue
-    from retrieval_metrics.types import QrelsMapping
+    from retrieval_metrics.adapting import ParameterValue, QrelsMapping
 
 
 class _NamedMetric(RetrievalMetric):

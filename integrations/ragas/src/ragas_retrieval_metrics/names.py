@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, cast, get_args
 
-from retrieval_metrics.definition.metric import Metric
-from retrieval_metrics.definition.table import DEFINITIONS
-from retrieval_metrics.judging.matching.budget import Budget
+from retrieval_metrics import Budget, Metric
+from retrieval_metrics.adapting import DEFINITIONS
 
 if TYPE_CHECKING:
-    from retrieval_metrics.definition.definition import ParameterValue
+    from retrieval_metrics.adapting import ParameterValue
 
 By: TypeAlias = Literal["ids", "texts", "auto"]
 OnUnjudged: TypeAlias = Literal["nan", "zero"]

@@ -8,12 +8,12 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import retrieval_metrics as rm
-from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.adapting import as_qrels
 
 if TYPE_CHECKING:
     from ragas_retrieval_metrics.names import By
     from ragas_retrieval_metrics.row import Row
-    from retrieval_metrics.types import QrelsMapping
+    from retrieval_metrics.adapting import QrelsMapping
 
 
 class References:

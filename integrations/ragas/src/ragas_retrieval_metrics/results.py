@@ -16,10 +16,7 @@ from ragas_retrieval_metrics.fields import read_collection
 from ragas_retrieval_metrics.host import DataTable, EvaluationDataset, EvaluationResult, MetricResult
 from ragas_retrieval_metrics.names import Named
 from ragas_retrieval_metrics.row import FIELDS
-from retrieval_metrics.inputs.questions import QUERY_KEYS
-from retrieval_metrics.results.counts import Counts
-from retrieval_metrics.results.scores import Scores
-from retrieval_metrics.scoring.rules import STANDARD
+from retrieval_metrics.adapting import QUERY_KEYS, Counts, Scores, as_rules
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -131,7 +128,7 @@ def _evaluation(rows: Sequence[ScoredRow], columns: Sequence[str]) -> rm.Evaluat
             queries=tuple(_distinct(rows)),
             values=values,
             counts=cast("Counts", counts),
-            rules=STANDARD,
+            rules=as_rules("standard"),
         )
     )
 

@@ -17,10 +17,7 @@ from ray_retrieval_metrics.shuffled_rows import (
     to_rows,
     without_unjudged,
 )
-from retrieval_metrics.checks import positive_integer, same_kind
-from retrieval_metrics.definition.largest_grade import divides_by_largest_grade
-from retrieval_metrics.definition.metric import as_metrics
-from retrieval_metrics.scoring.rules import as_rules
+from retrieval_metrics.adapting import as_metrics, as_rules, divides_by_largest_grade, positive_integer, same_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -29,7 +26,7 @@ if TYPE_CHECKING:
 
     from ray_retrieval_metrics.judgments import Judgments
     from ray_retrieval_metrics.shuffled_rows import Columns
-    from retrieval_metrics.types import QrelsMapping
+    from retrieval_metrics.adapting import QrelsMapping
 
 ROWS_IN_A_PARTITION = 1_000_000
 """About 50 MB before, and 300 MB while it is scored."""

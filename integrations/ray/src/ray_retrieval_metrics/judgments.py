@@ -17,8 +17,7 @@ from ray_retrieval_metrics.shuffled_rows import (
     to_rows,
     with_said_of,
 )
-from retrieval_metrics.inputs.frame_columns import is_frame
-from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.adapting import as_qrels, is_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.evaluation.scored_run import scored_run
-from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.results.counts import enters_means
-from retrieval_metrics.results.scores import COLUMNS
+from retrieval_metrics import Qrels
+from retrieval_metrics.adapting import COLUMNS, enters_means, scored_run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,8 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     import retrieval_metrics as rm
-    from retrieval_metrics.results.scores import Column, Scores
-    from retrieval_metrics.types import FloatArray
+    from retrieval_metrics.adapting import Column, FloatArray, Scores
 
 FACTS = {
     "is_judged": np.bool_,

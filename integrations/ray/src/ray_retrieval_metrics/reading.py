@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from ray_retrieval_metrics.shuffled_rows import blockwise
 from ray_retrieval_metrics.starting import start
-from retrieval_metrics.files import trec
-from retrieval_metrics.files.formats import format_by_name
+from retrieval_metrics.adapting import format_by_name, trec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

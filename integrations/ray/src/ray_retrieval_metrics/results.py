@@ -10,12 +10,17 @@ from typing import TYPE_CHECKING, Any, cast
 import retrieval_metrics as rm
 from ray_retrieval_metrics.query_rows import FACTS, LARGEST_GRADE, column_name
 from ray_retrieval_metrics.shuffled_rows import blockwise, need_dataset
-from retrieval_metrics.definition.define import defined_metrics
-from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, enters_means
-from retrieval_metrics.results.scores import COLUMNS
-from retrieval_metrics.results.totals import Totals
-from retrieval_metrics.scoring.rules import as_rules
-from retrieval_metrics.statistics.sums import ExactSums
+from retrieval_metrics import Totals
+from retrieval_metrics.adapting import (
+    COLUMNS,
+    NOTHING_FOUND,
+    OTHER_IDS,
+    Counts,
+    ExactSums,
+    as_rules,
+    defined_metrics,
+    enters_means,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -23,8 +28,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
     from ray.data import Dataset
-
-    from retrieval_metrics.results.counts import Counts
 
 
 def to_evaluation(
@@ -73,7 +76,10 @@ def _packed_definitions() -> dict[str, bytes]:
     """Return the metrics that users defined, each packed by itself: a worker opens those whose columns it meets."""
     from ray import cloudpickle  # noqa: PLC0415  (whoever has a Dataset has it)
 
-    return {metric.name: cloudpickle.dumps(metric) for metric in defined_metrics()}
+    return {
+        metric.name: cloudpickle.dumps(metric)  # type: ignore[no-untyped-call]  # Ray has not typed it
+        for metric in defined_metrics()
+    }
 
 
 def _metrics_of(names: Sequence[str]) -> list[rm.Metric]:
@@ -109,17 +115,15 @@ def totals_of_block(rows: pa.Table, rules: rm.Rules, own: Mapping[str, bytes]) -
     columns = {name: rows[name].to_numpy() for name in rows.column_names if name != "query"}
     judged, scored = columns["is_judged"], columns["is_scored"]
     _check_rules(columns, metrics, rules)
-    counts: dict[str, int] = {
+    counts: dict[str, int] = dict.fromkeys(Counts.__annotations__, 0)  # rows of ids have none of the others
+    counts |= {
         "queries": int(judged.sum()),
         "scored": int(scored.sum()),
         "missing": int((judged & (columns["n_retrieved"] == 0)).sum()),
-        "failed": 0,
         "unjudged_queries": int((~judged).sum()),
         "no_relevant": int((judged & (columns["n_relevant"] == 0)).sum()),
         "duplicates": int(columns["n_duplicates"].sum()),
         "ties": int(columns["is_tied"].sum()),
-        "unplaced": 0,
-        "ambiguous": 0,
     }
     sums = {
         (kind, metric): ExactSums.of(columns[column_name(kind, metric)])
@@ -131,7 +135,8 @@ def totals_of_block(rows: pa.Table, rules: rm.Rules, own: Mapping[str, bytes]) -
     totals = Totals(tuple(metrics), rules, cast("Counts", counts), sums, scale)
     from ray import cloudpickle  # noqa: PLC0415  (as above)
 
-    return {"totals": [cloudpickle.dumps(totals)], "n_found": [int(columns["n_found"].sum())]}
+    packed = cloudpickle.dumps(totals)  # type: ignore[no-untyped-call]  # as above
+    return {"totals": [packed], "n_found": [int(columns["n_found"].sum())]}
 
 
 def _check_rules(columns: Mapping[str, npt.NDArray[Any]], metrics: Sequence[rm.Metric], rules: rm.Rules) -> None:

@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ray_retrieval_metrics.query_rows import rows_of, rows_of_unjudged, value_columns
 from ray_retrieval_metrics.shuffled_rows import JUDGED, JUDGED_NOTHING, NOT_JUDGED, RETRIEVED
-from retrieval_metrics.evaluation.scored_run import scored_run
-from retrieval_metrics.inputs.frames import qrels_batch, run_batch
-from retrieval_metrics.inputs.grouping import first_repeat, grouped
-from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.inputs.run import Run
+from retrieval_metrics import Qrels, Run
+from retrieval_metrics.adapting import first_repeat, grouped, qrels_batch, run_batch, scored_run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,7 +96,7 @@ def _refuse_equal_ranks(rows: pa.Table) -> None:
 
 def _qrels(rows: pa.Table, of_nothing: list[str | int]) -> Qrels | None:
     columns = {"query": "query", "document": "document", "grade": "number"}
-    qrels = Qrels.from_batch(qrels_batch(rows, columns, "a block of the qrels")) if len(rows) else None
+    qrels = Qrels.of_table(qrels_batch(rows, columns, "a block of the qrels")) if len(rows) else None
     if not of_nothing:
         return qrels
     judgments: dict[Any, Any] = (

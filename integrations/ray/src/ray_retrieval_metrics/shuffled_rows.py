@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
-from retrieval_metrics.checks import same_kind
-from retrieval_metrics.inputs.columns import find_columns
+from retrieval_metrics.adapting import find_columns, same_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

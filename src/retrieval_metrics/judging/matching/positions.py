@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 @dataclass
 class Positions:
-    """Where the items of one query are, as far as they are in a source that holds a span of the query.
+    """Where the items of one query are, for items from a source that has a span of the query.
 
     Attributes:
         stretches: Rank, source, start and end of each.
-        first_unplaced: The first rank whose item could hold something but whose position is not known.
+        first_unplaced: The first rank whose item could cover something but whose position is unknown.
     """
 
     stretches: list[tuple[int, str, int, int]] = field(default_factory=list)
@@ -27,22 +27,26 @@ class Positions:
 
 
 class Locator:
-    """Lengths in the characters that count, and the positions of items.
+    """Measures stretches in the characters that count, and locates items.
 
     Where the text of a source is given, white space does not count, and an item without offsets is looked for in it.
-    Without the text every character counts.
+    Without the text every character counts. Offsets are checked before they are believed, because parsers and
+    postprocessors leave wrong ones behind: with the text of the source, it must hold the item there; without, they must
+    be as far apart as the item is long. An item whose offsets do not fit is looked for like one that has none.
 
     Attributes:
-        ambiguous: How many different items without offsets occur in their source more than once; the first is taken.
+        ambiguous: How many different items that were looked for occur in their source more than once; the first is
+            taken.
     """
 
     def __init__(self, sources: Mapping[str, str] | None) -> None:
         self._sources = read_sources(sources)
         self._found: dict[tuple[str, str], Location | None] = {}
+        self._fitting: dict[tuple[str | None, str | None, int, int], bool] = {}
         self.ambiguous = 0
 
     def source(self, name: str) -> Source | None:
-        """Return the text of a source, if it is given."""
+        """Return a source; None if its text was not given."""
         return self._sources.get(name)
 
     def length(self, name: str, start: int, end: int) -> int:
@@ -60,7 +64,7 @@ class Locator:
 
     def place(self, item: Retrieved) -> tuple[int, int] | None:
         """Return start and end of an item in its source; None if they are not known."""
-        if item.start is not None and item.end is not None:
+        if item.start is not None and item.end is not None and not self.is_misplaced(item):
             return item.start, item.end
         if item.source is None or item.text is None or item.source not in self._sources:
             return None
@@ -70,3 +74,16 @@ class Locator:
             self.ambiguous += place is not None and place.ambiguous
         found = self._found[key]
         return None if found is None else (found.start, found.end)
+
+    def is_misplaced(self, item: Retrieved) -> bool:
+        """Return whether an item has offsets that do not fit its text or its source."""
+        if item.start is None or item.end is None:
+            return False
+        key = item.source, item.text, item.start, item.end
+        if key not in self._fitting:
+            source = None if item.source is None else self._sources.get(item.source)
+            if source is None:
+                self._fitting[key] = item.text is None or item.end - item.start == len(item.text)
+            else:
+                self._fitting[key] = source.holds(item.text, item.start, item.end)
+        return not self._fitting[key]

@@ -22,6 +22,8 @@ FEWEST_SOURCES = 10
 FEWEST_QUESTIONS = 10
 USUAL_SPREAD = 0.3
 """The standard deviation of the difference between two retrievers in a metric from 0 to 1, where no two runs tell."""
+SAMPLE = 500
+"""That spread is taken as known from twice so many questions."""
 
 
 def few_sources(subject: Subject, known: Mapping[QueryId, str]) -> Iterator[LintFinding]:
@@ -72,19 +74,20 @@ def too_few_questions(
         metric: The name of the metric.
         difference: The wanted difference of its means.
     """
-    spread, where = USUAL_SPREAD, "the usual spread of two retrievers"
+    differences, where = np.array([USUAL_SPREAD, -USUAL_SPREAD] * SAMPLE), "the usual spread of two retrievers"
     if len(values) > 1:
         one, other = list(values.values())[:2]
         paired = (one - other)[~np.isnan(one - other)]
-        if len(paired) > 1 and paired.std(ddof=1) > 0:
-            spread, where = float(paired.std(ddof=1)), f"the spread of {' against '.join(list(values)[:2])}"
-    needed = queries_needed([spread / np.sqrt(2), -spread / np.sqrt(2)], difference)
+        if len(paired) > 1 and paired.any():
+            differences, where = paired, f"the spread of {' against '.join(list(values)[:2])}"
+    needed = queries_needed(differences, difference)
+    spread = float(differences.std(ddof=1))
     count = sum(bool(relevant) for relevant in subject.relevant.values())
-    if count < needed:
+    if count < needed.low:
         yield LintFinding(
             "too_few_questions",
             None,
-            f"to tell a difference of {difference:g} in {metric} with 80 % power takes {needed:,} questions, by "
-            f"{where} ({spread:.2f}); {count:,} have something relevant",
-            {"needed": needed, "questions": count, "difference": difference, "spread": spread},
+            f"to tell a difference of {difference:g} in {metric} with 80 % power takes {needed.low:,} to "
+            f"{needed.high:,} questions, by {where} ({spread:.2f}); {count:,} have something relevant",
+            {"needed": tuple(needed), "questions": count, "difference": difference, "spread": spread},
         )

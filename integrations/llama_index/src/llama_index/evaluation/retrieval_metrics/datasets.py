@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics import EvaluationSet, Text
-from retrieval_metrics.inputs.pieces import Piece
+from retrieval_metrics.adapting import Piece
 
 if TYPE_CHECKING:
-    from retrieval_metrics.types import DocumentId, Judgments
+    from retrieval_metrics.adapting import DocumentId, Judgments
 
 
 def as_evaluation_set(dataset: Any) -> EvaluationSet:

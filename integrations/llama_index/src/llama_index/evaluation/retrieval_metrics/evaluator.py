@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
-from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.bridge.pydantic import ConfigDict, Field, field_validator
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
 from llama_index.core.evaluation.retrieval.evaluator import RetrieverEvaluator as StockRetrieverEvaluator
@@ -17,17 +15,19 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from pydantic import InstanceOf
 
 from llama_index.evaluation.retrieval_metrics.datasets import as_evaluation_set
+from llama_index.evaluation.retrieval_metrics.host import is_only_synchronous
 from llama_index.evaluation.retrieval_metrics.metrics import metric, ranking_metrics
-from llama_index.evaluation.retrieval_metrics.nodes import Key, Match, as_ranking, key_of, text_of
+from llama_index.evaluation.retrieval_metrics.nodes import Key, Match, as_items, ids_of, key_of
 from llama_index.evaluation.retrieval_metrics.scoring import NodeScorer, Questions
 from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, Matching, Text, aretrieve, retrieve
-from retrieval_metrics.inputs.retrieve import WORKERS
+from retrieval_metrics.adapting import WORKERS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
 
     from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
-    from retrieval_metrics.types import Judgments
+    from retrieval_metrics import Retrieved
+    from retrieval_metrics.adapting import Judgments
 
 
 class RetrieverEvaluator(StockRetrieverEvaluator):
@@ -117,7 +117,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         """
         _refuse_unknown(kwargs)
         question = _question(query, expected_ids, expected_texts)
-        run = retrieve(self._ask, question.texts, workers=1, raise_on_error=True)
+        run = retrieve(self._ask, question.texts, items=self._items, workers=1, raise_on_error=True)
         return self._scorer.one(question, run, expected_texts, mode)
 
     async def aevaluate(
@@ -131,7 +131,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         """Retrieve for one query and score what came back; the asynchronous twin of `evaluate`."""
         _refuse_unknown(kwargs)
         question = _question(query, expected_ids, expected_texts)
-        run = await aretrieve(self._ask, question.texts, workers=1, raise_on_error=True)
+        run = await aretrieve(self._ask, question.texts, items=self._items, workers=1, raise_on_error=True)
         return self._scorer.one(question, run, expected_texts, mode)
 
     def evaluate_dataset(
@@ -162,7 +162,12 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         """
         questions = Questions(as_evaluation_set(dataset))
         run = retrieve(
-            self._ask, questions.texts, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
+            self._ask,
+            questions.texts,
+            items=self._items,
+            workers=workers,
+            show_progress=show_progress,
+            raise_on_error=raise_on_error,
         )
         return self._scorer.dataset(questions, run, raise_on_error=raise_on_error)
 
@@ -172,7 +177,12 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         """Evaluate the retriever on all queries of a dataset; the asynchronous twin of `evaluate_dataset`."""
         questions = Questions(as_evaluation_set(dataset))
         run = await aretrieve(
-            self._ask, questions.texts, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
+            self._ask,
+            questions.texts,
+            items=self._items,
+            workers=workers,
+            show_progress=show_progress,
+            raise_on_error=raise_on_error,
         )
         # In a thread, because metrics of LlamaIndex may compute for long, or ask a service.
         return await asyncio.to_thread(self._scorer.dataset, questions, run, raise_on_error=raise_on_error)
@@ -180,7 +190,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
     def _ask(self, text: str) -> Awaitable[Any]:
         """Retrieve and postprocess; the core calls this in a thread and awaits what it returns."""
         query = QueryBundle(text)
-        if _is_only_synchronous(self.retriever):
+        if is_only_synchronous(self.retriever):
             return _Later(partial(self._postprocessed, self.retriever.retrieve(query), query))
         return _Later(partial(self._retrieved, query))
 
@@ -198,8 +208,12 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         query: str,
         mode: RetrievalEvalMode = RetrievalEvalMode.TEXT,  # noqa: ARG002  (the host's signature)
     ) -> tuple[list[str], list[str]]:
-        nodes = (await aretrieve(self._ask, {query: query}, workers=1, raise_on_error=True))[query]
-        return [str(found) for found in as_ranking(nodes, self.match)], [text_of(node) for node in nodes]
+        run = await aretrieve(self._ask, {query: query}, items=self._items, workers=1, raise_on_error=True)
+        items = run[query]
+        return [str(found) for found in ids_of(items, self.match)], [str(item.text) for item in items]
+
+    def _items(self, nodes: list[NodeWithScore]) -> list[Retrieved]:
+        return as_items(nodes, self.match)
 
     @property
     def _scorer(self) -> NodeScorer:
@@ -243,12 +257,3 @@ def _question(query: str, expected_ids: Judgments | None, expected_texts: list[s
     if isinstance(expected_texts, str):
         raise TypeError(f"expected_texts is the bare string {expected_texts!r}; write a list: [{expected_texts!r}]")
     return Questions(EvaluationSet({query: query}, {query: [Text(text) for text in expected_texts]}))
-
-
-def _is_only_synchronous(retriever: BaseRetriever) -> bool:
-    """Whether `aretrieve` would compute on the event loop, because only `_retrieve` is implemented."""
-    # The host wraps some methods to trace them, anew at each access: what they wrap is compared.
-    return all(
-        inspect.unwrap(getattr(type(retriever), name)) is inspect.unwrap(getattr(BaseRetriever, name))
-        for name in ("_aretrieve", "aretrieve")
-    )

@@ -9,13 +9,12 @@ from llama_index.core.bridge.pydantic import ConfigDict
 from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric, RetrievalMetricResult
 
 from retrieval_metrics import Metric
-from retrieval_metrics.evaluation.score_queries import score_queries
+from retrieval_metrics.adapting import score_queries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from retrieval_metrics.evaluation.score_queries import QueryScore
-    from retrieval_metrics.types import Judgments, Ranking
+    from retrieval_metrics.adapting import Judgments, QueryScore, Ranking
 
 
 class RetrievalMetric(BaseRetrievalMetric):

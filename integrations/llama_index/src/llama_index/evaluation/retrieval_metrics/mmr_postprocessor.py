@@ -15,12 +15,12 @@ from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 from llama_index.core.settings import Settings
 
 from retrieval_metrics import mmr
-from retrieval_metrics.reranking.scaling import scaled
+from retrieval_metrics.adapting import scaled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.types import FloatArray
+    from retrieval_metrics.adapting import FloatArray
 
     Vector = Sequence[float]
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from llama_index.core.schema import Document, MetadataMode, NodeWithScore
+from llama_index.core.schema import BaseNode, Document, MetadataMode, NodeWithScore
 
 from retrieval_metrics import Matching, Retrieved
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from retrieval_metrics.types import DocumentId
+    from retrieval_metrics.adapting import DocumentId
 
 Key: TypeAlias = Callable[[NodeWithScore], str | int]
 Match: TypeAlias = str | Key | Matching
@@ -31,7 +29,7 @@ def key_of(match: Match) -> Key:
         ValueError: If it is none of these.
     """
     if isinstance(match, Matching):
-        return _by_matching(match)
+        return _node_id  # the core looks at the items itself
     if callable(match):
         return match
     if match == "id":
@@ -74,47 +72,56 @@ def _metadata(key: str) -> Key:
     return value
 
 
-def _by_matching(matching: Matching) -> Key:
-    def value(scored: NodeWithScore) -> DocumentId:
-        found = matching.key(as_retrieved(scored, scored.node.node_id))
-        return scored.node.node_id if found is None else found
+def as_retrieved(scored: NodeWithScore, name: DocumentId | None = None) -> Retrieved:
+    """Return a node as the core sees it: its text, and where it stands in the document it was cut from.
 
-    return value
-
-
-def as_retrieved(scored: NodeWithScore, name: DocumentId) -> Retrieved:
-    """Return a node as the core sees it: its text, and where it stands in the document it was cut from."""
+    Args:
+        scored: A node; it is not changed.
+        name: The id it is judged by; None takes its own.
+    """
     node = scored.node
     text = text_of(scored)
-    whole = isinstance(node, Document)  # it was cut from none: it is the source itself, from its first character
-    start = 0 if whole else getattr(node, "start_char_idx", None)
-    end = len(text) if whole else getattr(node, "end_char_idx", None)
+    start, end = _offsets(node, text)
     return Retrieved(
-        name,
+        node.node_id if name is None else name,
         text=text,
-        source=node.node_id if whole else node.ref_doc_id,
+        source=node.node_id if isinstance(node, Document) else node.ref_doc_id,
         start=start,
-        end=None if start is None else end,
+        end=end,
         score=scored.score,
         metadata=node.metadata,
     )
 
 
-def as_ranking(nodes: Sequence[NodeWithScore], match: Match) -> list[DocumentId]:
-    """Return retrieved nodes as the ids they are judged by, in the order they came in: their scores are not looked at.
+def _offsets(node: BaseNode, text: str) -> tuple[int | None, int | None]:
+    """Return start and end in the document that a node was cut from; None where they are not known."""
+    if isinstance(node, Document):
+        return 0, len(text)  # it was cut from none: it is the source itself, from its first character
+    start, end = getattr(node, "start_char_idx", None), getattr(node, "end_char_idx", None)
+    # Cut from another node, as by the HierarchicalNodeParser, it has its place in that one, not in the document.
+    if node.parent_node is not None or start is None or start < 0 or (end is not None and end < start):
+        return None, None
+    return start, end
+
+
+def items_of(nodes: Any) -> list[Retrieved]:
+    """Return what a retriever returned, or documents and nodes as a parser makes them, each under its own id.
 
     Raises:
-        ValueError: If a node lacks what it is to be judged by.
-        TypeError: If a function of the user's gives something that is no id.
+        TypeError: If they are neither.
     """
-    key = key_of(match)
-    ranking = [key(scored) for scored in nodes]
-    for scored, found in zip(nodes, ranking, strict=True):
-        if not isinstance(found, (str, int)):
-            raise TypeError(
-                f"match must give every node an id, a str or an int; for node {scored.node.node_id!r} it is {found!r}"
-            )
-    return ranking
+    if isinstance(nodes, (str, Mapping)) or not isinstance(nodes, Sequence):
+        raise TypeError(f"a retriever must return a list of nodes with scores, got {type(nodes).__name__}")
+    if stray := [one for one in nodes if not isinstance(one, (NodeWithScore, BaseNode))]:
+        raise TypeError(f"a retriever must return a list of nodes with scores; it holds {stray[0]!r}")
+    return [as_retrieved(one if isinstance(one, NodeWithScore) else NodeWithScore(node=one)) for one in nodes]
+
+
+def ids_of(items: Sequence[Retrieved], match: Match) -> list[DocumentId | None]:
+    """Return the ids by which items of `as_items` are judged; a `Matching` that finds none shows that of the node."""
+    if not isinstance(match, Matching):
+        return [item.id for item in items]
+    return [item.id if (found := match.key(item)) is None else found for item in items]
 
 
 def text_of(scored: NodeWithScore) -> str:
@@ -123,7 +130,17 @@ def text_of(scored: NodeWithScore) -> str:
 
 
 def as_items(nodes: Sequence[NodeWithScore], match: Match) -> list[Retrieved]:
-    """Return retrieved nodes with all the core can compare with quotes, texts and spans, named by what `match` says."""
-    # A Matching of the core looks at the items itself.
-    names = as_ranking(nodes, "id" if isinstance(match, Matching) else match)
+    """Return retrieved nodes as items named by what `match` says, in the order they came in.
+
+    Raises:
+        ValueError: If a node lacks what it is to be judged by.
+        TypeError: If a function of the user's gives something that is not an id.
+    """
+    key = key_of(match)
+    names = [key(scored) for scored in nodes]
+    for scored, found in zip(nodes, names, strict=True):
+        if not isinstance(found, (str, int)):
+            raise TypeError(
+                f"match must give every node an id, a str or an int; for node {scored.node.node_id!r} it is {found!r}"
+            )
     return [as_retrieved(scored, name) for scored, name in zip(nodes, names, strict=True)]

@@ -8,7 +8,7 @@ from llama_index.core.evaluation.retrieval.metrics import METRIC_REGISTRY
 
 from llama_index.evaluation.retrieval_metrics.metrics import RetrievalMetric, metric_class
 from retrieval_metrics import Metric
-from retrieval_metrics.definition.table import DEFINITIONS
+from retrieval_metrics.adapting import DEFINITIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from retrieval_metrics import Evaluation
-    from retrieval_metrics.types import QueryId
+    from retrieval_metrics.adapting import QueryId
 
 
 class RetrieverEvalResult(RetrievalEvalResult):

@@ -8,7 +8,7 @@ import pytest
 
 import retrieval_metrics as rm
 from conformance import CASES, METRICS, Case
-from retrieval_metrics.evaluation.score_queries import QueryScore, score_queries
+from retrieval_metrics.adapting import QueryScore, score_queries
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

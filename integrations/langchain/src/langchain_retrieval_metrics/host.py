@@ -1,0 +1,58 @@
+"""What the core and other integrations take of LangChain: retrievers, documents and models."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.language_models import BaseLanguageModel
+from langchain_core.messages import BaseMessage
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import Runnable, RunnableLambda
+
+from langchain_retrieval_metrics.documents import items_of
+from retrieval_metrics.adapting import Host
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def _ask(retriever: Any) -> Callable[[str], Any] | None:
+    """Return what asks a retriever: asynchronously where that is more than `invoke` in another thread."""
+    if not isinstance(retriever, Runnable) or isinstance(retriever, BaseLanguageModel):
+        return None
+    if _is_only_synchronous(retriever):
+        ask_in_thread: Callable[[str], Any] = retriever.invoke
+        return ask_in_thread
+
+    async def ask(text: str) -> Any:
+        return await retriever.ainvoke(text)
+
+    return ask
+
+
+def _is_only_synchronous(runnable: Any) -> bool:
+    if isinstance(runnable, RunnableLambda):
+        return not hasattr(runnable, "afunc")
+    kind = type(runnable)
+    if isinstance(runnable, BaseRetriever):
+        # The method that retrievers implement is private to those outside their class.
+        return kind._aget_relevant_documents is BaseRetriever._aget_relevant_documents  # noqa: SLF001
+    return kind.ainvoke is Runnable.ainvoke
+
+
+def _model(model: Any) -> Callable[[str], Any] | None:
+    if not isinstance(model, Runnable) or isinstance(model, BaseRetriever):
+        return None
+
+    async def reply(prompt: str) -> str:
+        answer = await model.ainvoke(prompt)
+        text = answer.text if isinstance(answer, BaseMessage) else answer
+        if not isinstance(text, str):
+            raise TypeError(f"a model must reply with a text or a message, got {type(answer).__name__}")
+        return str(text)
+
+    return reply
+
+
+HOST = Host(name="langchain", ask=_ask, items=items_of, model=_model, documents=items_of)
+"""Announced as the entry point `langchain_core` of the group `retrieval_metrics.hosts`."""

@@ -1,0 +1,174 @@
+"""Ask several retrievers the same questions and compare what they return."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.comparing.compare import compare
+from retrieval_metrics.comparing.paired_tests import pairs_of
+from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
+from retrieval_metrics.evaluation.first_answer import first_answer_check
+from retrieval_metrics.inputs.asking import Asking, ask_all
+from retrieval_metrics.inputs.event_loop import run_until_complete
+from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.questions import Questions
+from retrieval_metrics.inputs.retrieve import WORKERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from retrieval_metrics.comparing.comparison import Comparison
+    from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+    from retrieval_metrics.judging.matching.matching import Key, Matching
+    from retrieval_metrics.scoring.rules import Rules
+
+
+def compare_retrievers(
+    retrievers: Mapping[str, Any],
+    questions: Any,
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
+    *,
+    baseline: str | None = None,
+    semantics: str | Rules = "standard",
+    match: str | Key | Matching = "id",
+    workers: int = WORKERS,
+    timeout: float | None = None,
+    retries: int = 0,
+    show_progress: bool = False,
+    raise_on_error: bool = False,
+    **options: Any,
+) -> Comparison:
+    """Ask several retrievers the same questions, and test in which metrics they differ.
+
+    The retrievers are asked one after the other, so that they do not slow each other down. Before that each is asked
+    the first question, so that what is wrong with the answers of any of them is raised before time is spent.
+
+    Args:
+        retrievers: The retrievers by the name of the system, each as `retrieve` takes it: functions, asynchronous
+            functions, and retrievers of installed hosts, mixed as you like.
+        questions: An `EvaluationSet`, or anything that `EvaluationSet.of` reads, such as pairs `(query, relevant)`.
+        metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
+        baseline: The name of the system that all others are compared with; None compares every pair.
+        semantics: The rules, and
+        match: what an id of the judgments is compared with, as in `evaluate`.
+        workers: How many queries may be under way at once.
+        timeout: Seconds that one attempt may take,
+        retries: how often a query that fails is asked again,
+        show_progress: whether to show a progress bar, and
+        raise_on_error: whether the first failure is raised, as in `retrieve`.
+        **options: Whatever else `compare` takes, such as `level`, `resamples` and `seed`.
+
+    Returns:
+        What `compare` returns for the runs of these retrievers. Its `seconds` and `errors` hold how long each system
+        took for each query, and where it failed; both are printed with it.
+
+    Raises:
+        TypeError: If `retrievers` is no mapping of names to retrievers, an option is unknown, or as in `retrieve` and
+            `compare`.
+        ValueError: If there are fewer than two retrievers, the baseline is none of them, or as in `retrieve` and
+            `compare`.
+        ImportError: If a retriever is of a host whose integration is not installed.
+
+    Warns:
+        RetrievalWarning: As in `evaluate`, with the name of the system; where a retriever failed, for example.
+
+    Example:
+        >>> questions = [(f"question {number}", ["d"]) for number in range(8)]
+        >>> retrievers = {"second": lambda text: ["x", "d"], "first": lambda text: ["d", "x"]}
+        >>> comparison = compare_retrievers(retrievers, questions, "mrr")
+        >>> print(*comparison.verdict)
+        first is better than second in mrr.
+        >>> len(comparison.seconds["first"])
+        8
+    """
+    asked = _Retrieval(
+        retrievers,
+        questions,
+        metrics,
+        {**options, "baseline": baseline, "semantics": semantics, "match": match},
+        workers=workers,
+        timeout=timeout,
+        retries=retries,
+        raise_on_error=raise_on_error,
+    )
+    runs = run_until_complete(ask_all(asked.askings, show_progress=show_progress))
+    return asked.compared(runs)
+
+
+async def acompare_retrievers(
+    retrievers: Mapping[str, Any],
+    questions: Any,
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
+    *,
+    baseline: str | None = None,
+    semantics: str | Rules = "standard",
+    match: str | Key | Matching = "id",
+    workers: int = WORKERS,
+    timeout: float | None = None,  # noqa: ASYNC109  (of each query, not of the whole)
+    retries: int = 0,
+    show_progress: bool = False,
+    raise_on_error: bool = False,
+    **options: Any,
+) -> Comparison:
+    """Ask several retrievers the same questions on the running event loop; the twin of `compare_retrievers`.
+
+    Arguments, result and errors are those of `compare_retrievers`.
+    """
+    asked = _Retrieval(
+        retrievers,
+        questions,
+        metrics,
+        {**options, "baseline": baseline, "semantics": semantics, "match": match},
+        workers=workers,
+        timeout=timeout,
+        retries=retries,
+        raise_on_error=raise_on_error,
+    )
+    return asked.compared(await ask_all(asked.askings, show_progress=show_progress))
+
+
+class _Retrieval:
+    """What is to be asked of whom, complained about before anybody is asked."""
+
+    def __init__(
+        self, retrievers: Mapping[str, Any], questions: Any, metrics: Any, options: dict[str, Any], **limits: Any
+    ) -> None:
+        if not isinstance(retrievers, Mapping):
+            raise TypeError(
+                f"retrievers must map the name of each system to its retriever, got {type(retrievers).__name__}"
+            )
+        pairs_of(list(retrievers), options["baseline"])
+        known = inspect.signature(compare).parameters
+        if unknown := [
+            name for name in options if name not in known or known[name].kind is not known[name].KEYWORD_ONLY
+        ]:
+            raise TypeError(f"compare_retrievers and compare have no option {', '.join(map(repr, unknown))}")
+        self.options = options
+        self.metrics = metrics if isinstance(metrics, (str, Metric)) else list(metrics)
+        evaluation_set = Questions.of(questions)
+        self.qrels = as_qrels(evaluation_set.qrels)
+        rules = {name: options[name] for name in ("semantics", "match", "ties") if name in options}
+        check = first_answer_check(self.qrels, self.metrics, **rules)
+        match = options["match"]
+        self.askings = []
+        for name, retriever in retrievers.items():
+            try:
+                asking = Asking(retriever, evaluation_set, match=match, check=check, name=name, **limits)
+            except (TypeError, ImportError) as error:
+                error.add_note(f"this is the retriever of the system {name!r}")
+                raise
+            self.askings.append(asking)
+
+    def compared(self, runs: list[RetrievedRun]) -> Comparison:
+        """Compare the runs; what is warned of points to the caller of the public function."""
+        # Not in a thread, also where the caller is asynchronous: catching warnings is not safe in threads.
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            named = {asking.name: run for asking, run in zip(self.askings, runs, strict=True)}
+            comparison = compare(self.qrels, named, self.metrics, **self.options)
+        for warning in caught:
+            warnings.warn(warning.message, warning.category, stacklevel=3)
+        return comparison

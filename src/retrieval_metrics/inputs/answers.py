@@ -1,0 +1,136 @@
+"""Read what a retriever returned for a query, and say early what cannot be evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from retrieval_metrics.checks import id_kind, same_kind
+from retrieval_metrics.inputs.hosts import host_of
+from retrieval_metrics.inputs.keys import key_of
+from retrieval_metrics.inputs.ranking import as_list, refuse_bad_score
+from retrieval_metrics.inputs.retrieved import Retrieved
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from retrieval_metrics.inputs.keys import Key, Keyed
+    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.types import QueryId, Ranking
+
+    Match: TypeAlias = str | Key | Keyed
+
+
+def as_ranking(answer: Any, query: QueryId, items: Callable[[Any], Sequence[Retrieved]] | None) -> Ranking:
+    """Return what a retriever answered as a ranking: ids, ids with scores, or items.
+
+    Args:
+        answer: What it returned; documents of any installed host are converted.
+        query: The id of the query.
+        items: What converts it, such as that of the retriever's host; None for a plain function.
+
+    Raises:
+        TypeError: If it is no ranking.
+        ValueError: If a score is not finite.
+        ImportError: If it holds documents of a host whose integration is not installed.
+    """
+    if answer is None:
+        raise TypeError(
+            f"the retriever returned None for query {query!r}; does it lack a return? An empty list says that nothing "
+            "was found"
+        )
+    if items is not None:
+        return list(items(answer))
+    if isinstance(answer, Mapping):
+        return _scored(answer, query)
+    if isinstance(answer, (list, tuple)) and answer and isinstance(answer[0], (list, tuple)):
+        _refuse_pairs(answer[0], query)
+    ranked = as_list(answer, query)
+    if not ranked or all(isinstance(item, Retrieved) for item in ranked):
+        return ranked
+    first = ranked[0]
+    if isinstance(first, Mapping):
+        names = ", ".join(map(repr, first))
+        raise TypeError(
+            f"the retriever returned dicts with {names or 'nothing'} for query {query!r}; return their ids, or items: "
+            '[rm.Retrieved(row["id"], row["text"]) for row in found]'
+        )
+    if not isinstance(first, (str, Integral)) and (found := host_of(first)) is not None:
+        return list(found.items(ranked))
+    if not isinstance(first, (str, Integral, Retrieved)):
+        raise TypeError(
+            f"the retriever returned objects of type {type(first).__name__} for query {query!r}; return the ids of the "
+            "documents, best first, or items: [rm.Retrieved(id, text=...) for ... in found]"
+        )
+    id_kind(set(map(type, ranked)), f"the document ids retrieved for query {query!r}")
+    return ranked
+
+
+def _scored(answer: Mapping[Any, Any], query: QueryId) -> Ranking:
+    for name, value in answer.items():
+        if not isinstance(value, Real):
+            raise TypeError(
+                f"the retriever returned a mapping for query {query!r} that has a {type(value).__name__} under "
+                f"{name!r}; a mapping holds document ids and their scores, so return the documents in it alone"
+            )
+    id_kind(set(map(type, answer)), f"the document ids retrieved for query {query!r}")
+    refuse_bad_score(answer, query)
+    return answer
+
+
+def _refuse_pairs(pair: Sequence[Any], query: QueryId) -> None:
+    of_ids = bool(pair) and isinstance(pair[0], (str, Integral))
+    first = repr(pair) if of_ids else f"({', '.join(type(part).__name__ for part in pair)})"
+    instead = "dict(found), which is ids with scores" if of_ids else "[document for document, score in found]"
+    raise TypeError(f"the retriever returned pairs such as {first} for query {query!r}; return {instead}")
+
+
+class Judgeable:
+    """Whether rankings have what the judgments are compared with, as far as one ranking can tell."""
+
+    def __init__(self, qrels: Qrels, match: Match) -> None:
+        """Take the judgments, and what their ids are compared with.
+
+        Raises:
+            ValueError: If `match` is unknown.
+        """
+        self._qrels = qrels
+        self._key = key_of(match)
+        self._by = match if isinstance(match, str) or callable(match) else match.by
+
+    def check(self, ranking: Ranking, query: QueryId) -> None:
+        """Raise if a ranking cannot be judged.
+
+        Raises:
+            TypeError: If it holds ids where more is needed, or ids of another type than those of the judgments.
+            ValueError: If it holds items without what they are compared by.
+        """
+        keys = self._keys(ranking, query)
+        kind = id_kind({type(key) for key in keys}, f"the document ids retrieved for query {query!r}")
+        same_kind(self._qrels.document_kind, "document ids in the judgments", kind, "those that were retrieved")
+
+    def _keys(self, ranking: Any, query: QueryId) -> list[Any]:
+        if isinstance(ranking, Mapping) or (len(ranking) and not isinstance(ranking[0], Retrieved)):
+            if ranking and (self._qrels.has_pieces or self._by != "id"):
+                raise TypeError(
+                    f"the retriever returned ids alone for query {query!r}, but the judgments or match= ask for more; "
+                    "return rm.Retrieved(id, text=..., source=...) for every document"
+                )
+            return list(ranking)
+        if self._qrels.document_kind is None:
+            return []
+        keys = [key for item in ranking if (key := self._key(item)) is not None]
+        if self._by == "id" and len(keys) < len(ranking):
+            raise ValueError(
+                f"{len(ranking) - len(keys)} of {len(ranking)} documents retrieved for query {query!r} have no id, and "
+                "the judgments are ids; store the documents with their ids, match by 'source', 'metadata:<name>' or a "
+                "callable, or judge by Quote, Text or Span"
+            )
+        if ranking and not keys:
+            there = ", ".join(map(repr, ranking[0].metadata or ())) or "nothing"
+            raise ValueError(
+                f"no document retrieved for query {query!r} has a value for match={self._by!r}; the metadata of the "
+                f"first holds {there}"
+            )
+        return keys

@@ -1,0 +1,252 @@
+"""Ask a retriever many questions: several at a time, with a limit for each, and no failure lost."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Mapping
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.checks import integer, positive_integer, positive_number
+from retrieval_metrics.inputs.answers import Judgeable, as_ranking
+from retrieval_metrics.inputs.hosts import host_of
+from retrieval_metrics.inputs.progress import progress
+from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.questions import Questions
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.inputs.threads import Threads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from retrieval_metrics.inputs.answers import Match
+    from retrieval_metrics.inputs.hosts import Host
+    from retrieval_metrics.inputs.retrieved import Retrieved
+    from retrieval_metrics.types import QueryId, QueryTexts, Ranking, RunMapping
+
+PAUSE = 0.5
+"""Seconds before a query that failed is asked again; twice as long each further time."""
+LONGEST_PAUSE = 30.0
+
+
+class Asking:
+    """One retriever, the questions it is asked, and what it has answered so far."""
+
+    def __init__(
+        self,
+        retriever: Any,
+        questions: QueryTexts | Questions,
+        *,
+        workers: int,
+        timeout: float | None,
+        retries: int,
+        raise_on_error: bool,
+        match: Match,
+        check: Callable[[RunMapping], object] | None,
+        items: Callable[[Any], Sequence[Retrieved]] | None = None,
+        name: str = "",
+    ) -> None:
+        """Take what `retrieve` takes, and complain about it before anything is asked.
+
+        Args:
+            retriever: The retriever.
+            questions: The questions.
+            workers: How many queries may be under way at once.
+            timeout: Seconds that one attempt may take.
+            retries: How often a query that fails is asked again.
+            raise_on_error: Whether the first failure is raised.
+            match: What ids of the judgments are compared with.
+            check: Called with the first answer.
+            items: What converts an answer into items; None leaves that to the host.
+            name: The name of the system, for messages.
+        """
+        self._ask, host = how_to_ask(retriever)
+        self._items = host.items if items is None and host is not None else items
+        self._asynchronous = inspect.iscoroutinefunction(self._ask) or inspect.iscoroutinefunction(
+            getattr(type(self._ask), "__call__", None)  # noqa: B004  (what it is, not whether it is there)
+        )
+        self.texts = texts_of(questions)
+        self._judgeable = (
+            Judgeable(as_qrels(questions.qrels), match) if isinstance(questions, Questions) and self.texts else None
+        )
+        self._workers = positive_integer(workers, "workers")
+        self._timeout = None if timeout is None else positive_number(timeout, "timeout")
+        self._retries = integer(retries, "retries")
+        if self._retries < 0:
+            raise ValueError(f"retries must be 0 or more, got {retries!r}")
+        self._raise_on_error = raise_on_error
+        self._check = check
+        self.name = name
+        self._sound = False
+        self._threads = Threads()
+        self._waiting = iter(self.texts.items())
+        self._rankings: dict[Any, Ranking] = {}
+        self._errors: dict[Any, Exception] = {}
+        self._seconds: dict[Any, float] = {}
+
+    @property
+    def done(self) -> int:
+        """How many queries have been asked."""
+        return len(self._rankings) + len(self._errors)
+
+    async def first(self) -> None:
+        """Ask the first query alone, so that what is wrong with every answer costs one query."""
+        for query, text in self._waiting:
+            await self._ask_one(query, text)
+            return
+
+    async def rest(self, advance: Callable[[], None]) -> None:
+        """Ask the other queries, several at a time."""
+
+        async def work() -> None:
+            for query, text in self._waiting:  # one iterator for all workers: each takes the next query
+                await self._ask_one(query, text)
+                advance()
+
+        tasks = [asyncio.ensure_future(work()) for _ in range(min(self._workers, len(self.texts) - self.done))]
+        try:
+            await asyncio.gather(*tasks)
+        finally:  # after a failure that is raised, or a cancellation, no worker starts another query
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    def run(self) -> RetrievedRun:
+        """Return the rankings in the order of the queries."""
+        order = list(self.texts)
+        return RetrievedRun(
+            {query: self._rankings.get(query, []) for query in order},
+            {query: self._errors[query] for query in order if query in self._errors},
+            {query: self._seconds[query] for query in order},
+        )
+
+    def end(self) -> None:
+        """End the threads."""
+        self._threads.end()
+
+    async def _ask_one(self, query: QueryId, text: str) -> None:
+        try:
+            answer = await self._answer(query, text)
+        except Exception as error:  # noqa: BLE001  (whatever a retriever raises is the failure of its query)
+            self._failed(query, error)
+            return
+        try:
+            self._rankings[query] = self._read(query, answer)
+        except Exception as error:
+            if not self._sound:
+                error.add_note(f"this is the first answer{self._of_system()}, for query {query!r}: {text!r}")
+                raise
+            self._failed(query, error)
+
+    def _read(self, query: QueryId, answer: Any) -> Ranking:
+        ranking = as_ranking(answer, query, self._items)
+        if self._judgeable is not None:
+            self._judgeable.check(ranking, query)
+        if not self._sound and len(ranking):
+            if self._check is not None:
+                run: dict[Any, Ranking] = {query: ranking}
+                self._check(run)
+            self._sound = True
+        return ranking
+
+    def _failed(self, query: QueryId, error: Exception) -> None:
+        if self._raise_on_error:
+            error.add_note(f"while retrieving for query {query!r}{self._of_system()}")
+            raise error
+        self._errors[query] = error
+
+    def _of_system(self) -> str:
+        return f" of the system {self.name!r}" if self.name else ""
+
+    async def _answer(self, query: QueryId, text: str) -> Any:
+        """Return what the retriever answers at the first attempt that does not fail."""
+        for attempt in range(self._retries):
+            try:
+                return await self._attempt(query, text)
+            except Exception:  # noqa: BLE001  (the last attempt's is the one that counts)
+                await asyncio.sleep(min(PAUSE * 2**attempt, LONGEST_PAUSE))
+        return await self._attempt(query, text)
+
+    async def _attempt(self, query: QueryId, text: str) -> Any:
+        start = perf_counter()
+        try:
+            async with asyncio.timeout(self._timeout) as limit:
+                if self._asynchronous:
+                    answer = self._ask(text)
+                else:
+                    answer = await self._threads.call(self._ask, text)
+                return await answer if inspect.isawaitable(answer) else answer
+        except TimeoutError as error:
+            if limit.expired():
+                raise TimeoutError(f"no answer within {self._timeout:g} s") from error
+            raise
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is not None and not task.cancelling():  # nobody cancelled it but the retriever
+                raise RuntimeError("the retriever cancelled the query itself") from error
+            raise
+        finally:
+            self._seconds[query] = perf_counter() - start
+
+
+async def ask_all(askings: Sequence[Asking], *, show_progress: bool) -> list[RetrievedRun]:
+    """Ask several retrievers, one after the other, each its first query before any gets its others.
+
+    Raises:
+        Exception: What is wrong with a first answer, or, where that is wanted, the first failure.
+        ImportError: If a progress bar is wanted and rich is not installed.
+    """
+    total = sum(len(asking.texts) for asking in askings)
+    with progress("retrieving", total, enabled=show_progress) as show:
+
+        def advance() -> None:
+            show(sum(asking.done for asking in askings))
+
+        try:
+            for asking in askings:
+                await asking.first()
+                advance()
+            for asking in askings:
+                await asking.rest(advance)
+        finally:
+            for asking in askings:
+                asking.end()
+    return [asking.run() for asking in askings]
+
+
+def how_to_ask(retriever: Any) -> tuple[Callable[[str], Any], Host | None]:
+    """Return what is called with the text of a query, and the host that converts what it returns.
+
+    Raises:
+        TypeError: If it is no retriever.
+        ImportError: If it is of a host whose integration is not installed.
+    """
+    host = host_of(retriever)
+    if host is not None and (ask := host.ask(retriever)) is not None:
+        return ask, host
+    if callable(retriever):
+        return retriever, None
+    hint = "; write as_retriever() behind it" if hasattr(retriever, "as_retriever") else ""
+    raise TypeError(
+        "a retriever must be callable with the text of a query, or a retriever of an installed host; got "
+        f"{type(retriever).__name__}{hint}"
+    )
+
+
+def texts_of(questions: QueryTexts | Questions) -> Mapping[Any, str]:
+    """Return the query texts by query id.
+
+    Raises:
+        TypeError: If it is neither a mapping of ids to texts nor an evaluation set.
+    """
+    texts: Mapping[Any, Any] | Any = questions.queries if isinstance(questions, Questions) else questions
+    if not isinstance(texts, Mapping):
+        raise TypeError(
+            f"questions must map query ids to texts, or be an EvaluationSet, got {type(texts).__name__}; "
+            "EvaluationSet.of(...) reads pairs and rows"
+        )
+    for query, text in texts.items():
+        if not isinstance(text, str):
+            raise TypeError(f"the text of query {query!r} must be a str, got {text!r}")
+    return texts

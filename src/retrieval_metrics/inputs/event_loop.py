@@ -1,0 +1,124 @@
+"""One event loop per process, on a thread of its own, for callers that are not asynchronous.
+
+An asynchronous client belongs to the event loop it was first used in: its connections and locks break in any other.
+`asyncio.run` makes a new loop at every call and closes it, so that the second call finds a broken client. The loop here
+lives as long as the interpreter, and leaves the caller's own loop alone.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+    from collections.abc import Coroutine
+
+    Result = TypeVar("Result")
+
+NAME = "retrieval-metrics event loop"
+SLICE = 0.1
+"""Seconds after which a waiting caller looks whether it was interrupted: on Windows nothing wakes it."""
+GRACE = 1.0
+"""Seconds that an interrupted coroutine has to clean up before its caller goes on."""
+
+
+class _Loops:
+    """The loops of this process: one for all ordinary threads, and one for callers inside each of these loops.
+
+    A coroutine that calls a synchronous function that waits for a coroutine would wait for itself on its own loop.
+    """
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._by_caller: dict[int | None, AbstractEventLoop] = {}
+        self._threads: set[int | None] = set()
+
+    def of_this_thread(self) -> AbstractEventLoop:
+        """Return the running loop that serves the calling thread, started if there is none yet."""
+        me = threading.get_ident()
+        with self._guard:
+            caller = me if me in self._threads else None
+            if caller not in self._by_caller:
+                self._by_caller[caller] = self._started()
+            return self._by_caller[caller]
+
+    def _started(self) -> AbstractEventLoop:
+        import asyncio  # noqa: PLC0415  (costs as much as numpy's import, and not everybody retrieves)
+
+        loop = asyncio.new_event_loop()
+
+        def run() -> None:
+            asyncio.set_event_loop(loop)
+            while True:
+                try:
+                    loop.run_forever()
+                except (KeyboardInterrupt, SystemExit):  # raised by a coroutine: its caller gets it, the loop goes on
+                    continue
+
+        thread = threading.Thread(target=run, name=NAME, daemon=True)
+        thread.start()
+        self._threads.add(thread.ident)
+        return loop
+
+
+_loops = _Loops()
+_of_the_parent: list[_Loops] = []
+
+
+def _start_afresh() -> None:
+    """Forget the loops in a forked child, which has their memory but not their threads.
+
+    They are kept, because a loop that is collected closes what it still shares with the parent.
+    """
+    global _loops  # noqa: PLW0603  (one per process is what this module is for)
+    _of_the_parent.append(_loops)
+    _loops = _Loops()
+
+
+if hasattr(os, "register_at_fork"):  # Windows does not fork
+    os.register_at_fork(after_in_child=_start_afresh)
+
+
+def run_until_complete(coroutine: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine on the event loop of this process and wait for its result.
+
+    Works in a script, in any thread, and inside a running loop, such as that of a notebook, which waits meanwhile. The
+    coroutine sees the context variables of the caller. Every call uses the same loop, so that asynchronous clients can
+    be used again; the caller's own loop and what `asyncio.get_event_loop()` returns stay as they are. A forked child
+    has a loop of its own.
+
+    Args:
+        coroutine: What to run.
+
+    Raises:
+        BaseException: Whatever the coroutine raises. When the caller is interrupted (`KeyboardInterrupt`), the
+            coroutine is cancelled at once.
+
+    Example:
+        >>> async def answer():
+        ...     return 42
+        >>> run_until_complete(answer())
+        42
+    """
+    import asyncio  # noqa: PLC0415  (as above)
+
+    finished = threading.Event()
+
+    async def work() -> Result:
+        try:
+            return await coroutine
+        finally:
+            finished.set()
+
+    # Handing it over copies the context of the caller, in which the task then runs.
+    future = asyncio.run_coroutine_threadsafe(work(), _loops.of_this_thread())
+    try:
+        while not finished.wait(SLICE):
+            continue
+    except BaseException:
+        future.cancel()
+        finished.wait(GRACE)
+        raise
+    return future.result()

@@ -1,0 +1,46 @@
+"""What an id of the judgments is compared with: the id of a retrieved item, its source, or something it carries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from retrieval_metrics.inputs.retrieved import Retrieved
+    from retrieval_metrics.types import DocumentId
+
+    Key: TypeAlias = Callable[[Retrieved], DocumentId | None]
+
+METADATA = "metadata:"
+
+
+class Keyed(Protocol):
+    """Options that say among others what ids are compared with; `Matching` is such."""
+
+    @property
+    def by(self) -> str | Key:
+        """What an id of the judgments is compared with."""
+
+
+def key_of(match: str | Key | Keyed) -> Key:
+    """Return what gives the id of an item.
+
+    Args:
+        match: `"id"`, `"source"`, `"metadata:<name>"`, a callable that takes a `Retrieved`, or options that name one.
+
+    Raises:
+        ValueError: If it is another word.
+    """
+    by = match if isinstance(match, str) or callable(match) else getattr(match, "by", match)
+    if callable(by):
+        return by
+    if by == "id":
+        return lambda item: item.id
+    if by == "source":
+        return lambda item: item.value("source")
+    if isinstance(by, str) and by.startswith(METADATA) and by != METADATA:
+        name = by.removeprefix(METADATA)
+        return lambda item: item.value(name)
+    hint = "; a Quote or a Text in the truth is matched with the text as it is" if by == "text" else ""
+    raise ValueError(f"match must be 'id', 'source', 'metadata:<name>' or a callable, got {by!r}{hint}")

@@ -1,0 +1,53 @@
+"""What a ranking may be, and what is wrong with one that is not."""
+
+from __future__ import annotations
+
+import sys
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from retrieval_metrics.types import DocumentId, QueryId
+
+
+def as_list(ranking: Any, query: QueryId) -> Sequence[Any]:
+    """Return a ranking that is in rank order as a list.
+
+    Raises:
+        TypeError: If it is a bare string, has no order, or holds pairs.
+    """
+    if isinstance(ranking, (list, tuple, range)):
+        ranked: Sequence[DocumentId] = ranking
+    elif isinstance(ranking, (str, bytes)):
+        raise TypeError(f"the ranking of query {query!r} is the bare string {ranking!r}; write a list: [{ranking!r}]")
+    elif hasattr(ranking, "tolist"):
+        ranked = ranking.tolist()
+    else:
+        msg = (
+            f"the ranking of query {query!r} must be a list of document ids, best first, or a mapping of document ids "
+            f"to scores, got {type(ranking).__name__}"
+        )
+        if isinstance(ranking, (set, frozenset)):
+            msg += "; a set has no order"
+        raise TypeError(msg)
+    if ranked and isinstance(ranked[0], (tuple, list)):
+        raise TypeError(
+            f"the ranking of query {query!r} holds pairs such as {ranked[0]!r}; pass dict(ranking) for scored documents"
+        )
+    return ranked
+
+
+def refuse_bad_score(ranking: Mapping[Any, float], query: QueryId) -> None:
+    """Raise for the first score that is no finite number; a sum that overflowed although all are finite is no error."""
+    for document, score in ranking.items():
+        if not isinstance(score, Real):
+            raise TypeError(
+                f"the score of document {document!r} for query {query!r} must be a number, got {score!r} "
+                f"({type(score).__name__})"
+            )
+        if not abs(score) <= sys.float_info.max:
+            raise ValueError(
+                f"the score of document {document!r} for query {query!r} is {score!r}; scores must be finite"
+            )

@@ -1,0 +1,55 @@
+"""What a retriever returned for many queries, with what went wrong and how long it took."""
+
+from __future__ import annotations
+
+import pickle
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from retrieval_metrics.types import QueryId, Ranking
+
+
+class RetrievedRun(dict[Any, Any]):
+    """A run, with the errors of the queries that failed and the seconds that each query took.
+
+    A query whose retriever raised has an empty ranking, because a failure retrieves nothing: it scores 0 and is
+    counted.
+
+    Attributes:
+        errors: The exception of each query that failed, by query id.
+        seconds: How long the retriever took for each query, by query id; of several attempts the last counts. The
+            other queries under way at the same time (`workers`) slow it down as they would in use.
+
+    Example:
+        >>> run = RetrievedRun({"q1": ["d7"], "q2": []}, {"q2": TimeoutError("too slow")}, {"q1": 0.02, "q2": 5.0})
+        >>> run
+        <RetrievedRun: 2 queries, 1 failed>
+    """
+
+    def __init__(
+        self,
+        rankings: Mapping[QueryId, Ranking],
+        errors: Mapping[QueryId, Exception] | None = None,
+        seconds: Mapping[QueryId, float] | None = None,
+    ) -> None:
+        super().__init__(rankings)
+        self.errors: dict[QueryId, Exception] = dict(errors or {})
+        self.seconds: dict[QueryId, float] = dict(seconds or {})
+
+    def __repr__(self) -> str:
+        return f"<RetrievedRun: {len(self)} queries, {len(self.errors)} failed>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        errors = {query: _portable(error) for query, error in self.errors.items()}
+        return type(self), (dict(self), errors, self.seconds)
+
+
+def _portable(error: Exception) -> Exception:
+    """Return an exception, or one that says the same if it cannot be pickled, as those of many clients cannot."""
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301  (made in the line itself)
+    except Exception:  # noqa: BLE001  (a foreign class may raise anything)
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error

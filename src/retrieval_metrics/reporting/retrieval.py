@@ -1,0 +1,38 @@
+"""How long the retrievers of a comparison took, and how often they failed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.presentation.numbers import queries
+from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.results.retrieval import errors_of, seconds_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from retrieval_metrics.results.compared import Compared
+
+SHARES = {"median": 0.5, "95th percentile": 0.95, "longest": 1.0}
+
+
+def retrieval_tables(comparison: Compared) -> list[Table]:
+    """Return a table with a row per system whose run was retrieved here; no table if there is none."""
+    rows, notes = [], []
+    for name, scores in comparison.scores.items():
+        seconds, errors = seconds_of(scores), errors_of(scores)
+        if seconds or errors:
+            rows.append([name, str(len(errors)), *_quantiles(seconds.values())])
+        for query, error in list(errors.items())[:1]:
+            notes.append(
+                f"{name} failed for {queries(len(errors))}, for example {query!r}: {type(error).__name__}: {error}"
+            )
+    return [Table(["system", "failed", *SHARES], rows, notes, "seconds per query")] if rows else []
+
+
+def _quantiles(seconds: Collection[float]) -> list[str]:
+    if not seconds:
+        return ["-"] * len(SHARES)
+    return [f"{value:.4f}" for value in np.quantile(list(seconds), list(SHARES.values())).tolist()]

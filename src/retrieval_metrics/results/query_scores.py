@@ -1,0 +1,76 @@
+"""The values of single queries with what they rest on: for hosts whose results are rows, one per query."""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from retrieval_metrics.judging.rows import is_relevant
+
+if TYPE_CHECKING:
+    from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.types import QueryId
+
+
+class QueryScore(NamedTuple):
+    """One metric of one query.
+
+    Attributes:
+        value: The value; NaN where the metric is undefined.
+        relevant_ranks: The ranks at which something relevant stands, beyond the cut-off too; a document that is
+            retrieved again stands at its first rank alone.
+        n_relevant: How many relevant documents, or groups, there are.
+        n_retrieved: How many documents were retrieved, repeats included.
+    """
+
+    value: float
+    relevant_ranks: tuple[int, ...]
+    n_relevant: int
+    n_retrieved: int
+
+    @property
+    def is_defined(self) -> bool:
+        """Whether there is a value."""
+        return not isnan(self.value)
+
+
+def query_scores(scores: Scores) -> dict[Metric, dict[QueryId, QueryScore]]:
+    """Return each value with the ranks it rests on.
+
+    Args:
+        scores: What an evaluation found, such as `rm.evaluate(...).scores`.
+
+    Raises:
+        ValueError: If the scores came without the run they were computed from.
+
+    Example:
+        >>> import retrieval_metrics as rm
+        >>> evaluation = rm.evaluate({"q": ["d1", "d2"]}, {"q": ["x", "d2"]}, "map")
+        >>> (score,) = (values["q"] for values in query_scores(evaluation.scores).values())
+        >>> score.value, score.relevant_ranks, score.n_relevant, score.n_retrieved  # (1/2) / 2
+        (0.25, (2,), 2, 2)
+    """
+    return {metric: _of_metric(scores, metric, at) for at, metric in enumerate(scores.metrics)}
+
+
+def _of_metric(scores: Scores, metric: Metric, at: int) -> dict[QueryId, QueryScore]:
+    judged, kept = scores.needed_origin("read query by query").judged, scores.positions
+    rel = dict(metric.parameters).get("rel")
+    threshold = None if rel is None else float(rel)
+    relevant = is_relevant(judged.ranks.grade, threshold)
+    ends = np.cumsum(judged.per_query(judged.ranks.query[relevant])).astype(np.int64)
+    ranks = np.split(judged.ranks.rank[relevant], ends[:-1])
+    columns = (
+        scores.queries,
+        scores.values[:, at].tolist(),
+        [ranks[query] for query in kept.tolist()],
+        judged.n_relevant(threshold).astype(np.int64)[kept].tolist(),
+        judged.n_retrieved[kept].tolist(),
+    )
+    return {
+        query: QueryScore(value, tuple(ranked.tolist()), n_relevant, n_retrieved)
+        for query, value, ranked, n_relevant, n_retrieved in zip(*columns, strict=True)
+    }

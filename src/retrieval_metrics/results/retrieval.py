@@ -1,0 +1,23 @@
+"""What an evaluation still knows of the retrieval: which queries failed, and how long each took."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.results.counts import failed_queries
+
+if TYPE_CHECKING:
+    from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.types import QueryId
+
+
+def errors_of(scores: Scores) -> dict[QueryId, Exception]:
+    """Return the exception of each query whose retriever failed; none where the run knows of none, or is not held."""
+    return {} if scores.origin is None else failed_queries(scores.origin.judged, scores.origin.run)
+
+
+def seconds_of(scores: Scores) -> dict[QueryId, float]:
+    """Return how long the retriever took for each query; nothing where the run does not know, or is not held."""
+    run = None if scores.origin is None else scores.origin.run
+    return dict(run.seconds) if isinstance(run, RetrievedRun) else {}

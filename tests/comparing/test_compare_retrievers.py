@@ -1,0 +1,139 @@
+"""Several retrievers in one call: the same comparison as by hand, with seconds and failures."""
+
+import asyncio
+import re
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import retrieval_metrics as rm
+
+QUESTIONS = [{"id": f"q{number}", "query": f"text {number}", "relevant": [f"d{number}"]} for number in range(12)]
+METRICS = ["mrr", "hit_rate@1"]
+
+
+def bm25(text: str) -> dict[str, float]:
+    number = int(text.split()[1])
+    return {f"d{number}": 1.0, "x": 2.0 if number % 3 else 0.5}
+
+
+async def dense(text: str) -> list[str]:
+    await asyncio.sleep(0)
+    return ["y", "x", f"d{text.split()[1]}"]
+
+
+def flaky(text: str) -> list[str]:
+    if text in {"text 3", "text 5"}:
+        raise ConnectionError("no index")
+    return [f"d{text.split()[1]}"]
+
+
+def in_a_script(retrievers: Mapping[str, Any], *arguments: Any, **options: Any) -> rm.Comparison:
+    return rm.compare_retrievers(retrievers, *arguments, **options)
+
+
+def awaited(retrievers: Mapping[str, Any], *arguments: Any, **options: Any) -> rm.Comparison:
+    async def work() -> rm.Comparison:
+        return await rm.acompare_retrievers(retrievers, *arguments, **options)
+
+    return asyncio.run(work())
+
+
+DOORS = [in_a_script, awaited]
+
+
+def without_seconds(comparison: rm.Comparison) -> str:
+    return str(comparison).partition("\n\nseconds per query")[0]
+
+
+@pytest.mark.parametrize("compared", DOORS)
+def test_it_is_what_retrieve_and_compare_give(compared: Callable[..., rm.Comparison]) -> None:
+    questions = rm.EvaluationSet.of(QUESTIONS)
+    runs = {"bm25": rm.retrieve(bm25, questions), "dense": rm.retrieve(dense, questions)}
+    options: dict[str, Any] = {"baseline": "dense", "level": 0.9, "resamples": 500, "seed": 7}
+    by_hand = rm.compare(questions.qrels, runs, METRICS, **options)
+    comparison = compared({"bm25": bm25, "dense": dense}, QUESTIONS, METRICS, **options)
+    assert without_seconds(comparison) == without_seconds(by_hand)
+    assert comparison.systems == ("bm25", "dense")
+    assert comparison.baseline == "dense"
+    assert comparison.table["mrr"]["dense"] == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("compared", DOORS)
+def test_seconds_and_failures_of_each_system_are_part_of_it(compared: Callable[..., rm.Comparison]) -> None:
+    with pytest.warns(rm.RetrievalWarning, match="^flaky: .* failed for 2 of them, for example 'q3'") as caught:
+        comparison = compared({"bm25": bm25, "flaky": flaky}, QUESTIONS, METRICS)
+    assert [Path(warning.filename).name for warning in caught] == ["test_compare_retrievers.py"]
+    assert comparison.evaluations["flaky"].means["hit_rate@1"] == 10 / 12
+    assert list(comparison.errors["flaky"]) == ["q3", "q5"]
+    assert comparison.errors["bm25"] == {}
+    assert {name: len(seconds) for name, seconds in comparison.seconds.items()} == {"bm25": 12, "flaky": 12}
+    printed = str(comparison)
+    assert re.search(r"^system +failed +median +95th percentile +longest$", printed, re.MULTILINE)
+    assert re.search(r"^bm25 +0( +[\d.e-]+){3}$", printed, re.MULTILINE)
+    assert re.search(r"^flaky +2( +[\d.e-]+){3}$", printed, re.MULTILINE)
+    assert printed.endswith("flaky failed for 2 queries, for example 'q3': ConnectionError: no index")
+
+
+def test_runs_that_nobody_timed_print_no_seconds() -> None:
+    comparison = rm.compare({"q": ["d"]}, {"a": {"q": ["d"]}, "b": {"q": ["x", "d"]}}, "mrr")
+    assert comparison.seconds == {"a": {}, "b": {}}
+    assert comparison.errors == {"a": {}, "b": {}}
+    assert "seconds" not in str(comparison)
+
+
+def test_the_report_shows_them_too(tmp_path: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rm.RetrievalWarning)
+        comparison = rm.compare_retrievers({"bm25": bm25, "flaky": flaky}, QUESTIONS, METRICS)
+    comparison.report(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "seconds per query" in page
+    assert "flaky failed for 2 queries" in page
+
+
+@pytest.mark.parametrize("compared", DOORS)
+def test_every_system_is_asked_the_first_question_before_any_is_asked_the_others(
+    compared: Callable[..., rm.Comparison],
+) -> None:
+    asked: list[tuple[str, str]] = []
+
+    def system(name: str, answer: Any) -> Callable[[str], Any]:
+        def retriever(text: str) -> Any:
+            asked.append((name, text))
+            return answer
+
+        return retriever
+
+    with pytest.raises(ValueError, match="needs the lengths of the items") as caught:
+        compared({"a": system("a", [rm.Retrieved("d1", "text")]), "b": system("b", ["d1"])}, QUESTIONS, "mrr@9chars")
+    assert asked == [("a", "text 0"), ("b", "text 0")]
+    assert caught.value.__notes__ == ["this is the first answer of the system 'b', for query 'q0': 'text 0'"]
+
+
+@pytest.mark.parametrize(
+    ("retrievers", "options", "error", "message"),
+    [
+        ([bm25, dense], {}, TypeError, "retrievers must map the name of each system to its retriever, got list"),
+        ({"bm25": bm25}, {}, ValueError, "a comparison needs at least two systems, got 'bm25'"),
+        ({"bm25": bm25, "dense": dense}, {"baseline": "none"}, ValueError, "there is no system named 'none'"),
+        ({"bm25": bm25, "dense": dense}, {"sed": 1}, TypeError, "compare_retrievers and compare have no option 'sed'"),
+        ({"bm25": bm25, "dense": dense}, {"runs": {}}, TypeError, "compare have no option 'runs'"),
+        ({"bm25": bm25, "dense": dense}, {"semantics": "mine"}, ValueError, "mine"),
+        ({"bm25": bm25, "dense": ["d1"]}, {}, TypeError, "this is the retriever of the system 'dense'"),
+    ],
+)
+def test_wrong_arguments_are_refused_before_anybody_is_asked(
+    retrievers: Any, options: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    for compared in DOORS:
+        with pytest.raises(error, match=message):
+            compared(retrievers, QUESTIONS, METRICS, **options)
+
+
+def test_progress_counts_the_questions_of_all_systems(capsys: pytest.CaptureFixture[str]) -> None:
+    rm.compare_retrievers({"bm25": bm25, "dense": dense}, QUESTIONS, METRICS, show_progress=True)
+    assert "24/24" in capsys.readouterr().err

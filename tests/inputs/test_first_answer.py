@@ -1,0 +1,215 @@
+"""What is wrong with every answer costs one question: the first answer is read before the others are asked."""
+
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import retrieval_metrics as rm
+from retrieval_metrics.adapting import Host, first_answer_check
+from retrieval_metrics.inputs import hosts
+
+TEXTS = [f"text {number}" for number in range(500)]
+QUESTIONS = rm.EvaluationSet.of([(text, ["d1"]) for text in TEXTS])
+WITHOUT_ID = rm.Retrieved(None, "A closure is a function.", metadata={"file": "a.md", "title": "Closures"})
+
+
+class Page:
+    """A document of a host that the tests make up."""
+
+    __module__ = "pages_host.documents"
+
+    def __init__(self, name: str | None) -> None:
+        self.name = name
+
+
+class Search:
+    """A retriever of that host."""
+
+    __module__ = "pages_host.search"
+
+    def __init__(self, *pages: Page) -> None:
+        self.pages = pages
+        self.asked = 0
+
+    def look_up(self, _: str) -> list[Page]:
+        self.asked += 1
+        return list(self.pages)
+
+
+def items_of(pages: Sequence[Page]) -> list[rm.Retrieved]:
+    return [rm.Retrieved(page.name) for page in pages]
+
+
+@pytest.fixture
+def pages_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    host = Host(name="pages", ask=lambda thing: getattr(thing, "look_up", None), items=items_of)
+    point = SimpleNamespace(load=lambda: host)
+    monkeypatch.setattr(hosts, "_announced", lambda: {"pages_host": point})
+
+
+def asked_for(answer: Any) -> tuple[Callable[[str], Any], list[str]]:
+    asked: list[str] = []
+
+    def retriever(text: str) -> Any:
+        asked.append(text)
+        return answer
+
+    return retriever, asked
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "message"),
+    [
+        (None, TypeError, "returned None for query 'text 0'; does it lack a return"),
+        ("d1", TypeError, r"is the bare string 'd1'; write a list: \['d1'\]"),
+        ({"d1"}, TypeError, "a set has no order"),
+        ([("d1", 0.5)], TypeError, r"pairs such as \('d1', 0.5\) for query 'text 0'; return dict\(found\)"),
+        ([(Page("d1"), 0.5)], TypeError, r"pairs such as \(Page, float\) .*; return \[document for document, score"),
+        ([{"id": "d1", "text": "?"}], TypeError, r"returned dicts with 'id', 'text' .*: \[rm.Retrieved"),
+        ({"documents": ["d1"], "query": "?"}, TypeError, "has a list under 'documents'; .* return the documents in it"),
+        ({"d1": float("nan")}, ValueError, "the score of document 'd1' for query 'text 0' is nan"),
+        ([object()], TypeError, "returned objects of type object .*; return the ids"),
+        (["d1", None], TypeError, "document ids retrieved for query 'text 0' must be str or int, got NoneType"),
+        (["d1", 2], TypeError, "are partly str and partly int"),
+        ([1, 2], TypeError, "document ids in the judgments are str and those that were retrieved are int"),
+        ({7: 0.5}, TypeError, "document ids in the judgments are str and those that were retrieved are int"),
+        (iter(["d1"]), TypeError, "must be a list of document ids, best first"),
+        ([WITHOUT_ID], ValueError, "1 of 1 documents retrieved for query 'text 0' have no id, and the judgments are"),
+    ],
+)
+def test_what_cannot_be_evaluated_is_raised_after_one_question(
+    answer: Any, error: type[Exception], message: str
+) -> None:
+    retriever, asked = asked_for(answer)
+    with pytest.raises(error, match=message) as caught:
+        rm.retrieve(retriever, QUESTIONS)
+    assert asked == ["text 0"]
+    assert caught.value.__notes__ == ["this is the first answer, for query 'text 0': 'text 0'"]
+
+
+@pytest.mark.parametrize("answer", [["d1"], ("d1", "d2"), {"d1": 0.5}, np.array(["d1"]), [rm.Retrieved("d1")], []])
+def test_every_kind_of_ranking_is_taken(answer: Any) -> None:
+    retriever, asked = asked_for(answer)
+    run = rm.retrieve(retriever, QUESTIONS)
+    assert len(asked) == 500
+    assert run.errors == {}
+    assert len(run["text 7"]) == len(answer)
+
+
+def test_an_id_is_not_missed_where_judgments_ask_for_something_else() -> None:
+    retriever, _ = asked_for([WITHOUT_ID])
+    by_quote = rm.EvaluationSet.of([("what is a closure?", [rm.Quote("a closure is")])])
+    assert rm.retrieve(retriever, by_quote)["what is a closure?"] == [WITHOUT_ID]
+    assert rm.retrieve(retriever, QUESTIONS.queries)["text 3"] == [WITHOUT_ID]  # nobody said what they are judged by
+    assert not rm.retrieve(retriever, QUESTIONS, match="metadata:file").errors
+    assert not rm.retrieve(retriever, QUESTIONS, match=rm.Matching(by=lambda item: item.value("title"))).errors
+
+
+def test_a_metadata_key_that_is_missing_is_named_with_those_that_are_there() -> None:
+    retriever, asked = asked_for([WITHOUT_ID])
+    with pytest.raises(ValueError, match="value for match='metadata:page'; the metadata of the first holds 'file', 't"):
+        rm.retrieve(retriever, QUESTIONS, match="metadata:page")
+    assert len(asked) == 1
+    with pytest.raises(ValueError, match="match must be 'id', 'source', 'metadata:<name>' or a callable, got 'page'"):
+        rm.retrieve(retriever, QUESTIONS, match="page")
+    assert len(asked) == 1
+
+
+def test_ids_alone_are_too_little_for_quotes() -> None:
+    retriever, asked = asked_for(["d1"])
+    questions = rm.EvaluationSet.of([(text, [rm.Quote("a closure is")]) for text in TEXTS])
+    with pytest.raises(TypeError, match="returned ids alone for query 'text 0', but the judgments or match= ask for"):
+        rm.retrieve(retriever, questions)
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "metrics", "options", "message"),
+    [
+        (["d1"], "recall@2000chars", {}, "a cut-off of 2000chars needs the lengths of the items"),
+        ([rm.Retrieved("d1")], "recall@2000chars", {}, "has neither text nor offsets"),
+        ([rm.Retrieved("d1", "?")], "recall@800tokens", {}, "has no number of tokens"),
+        (["d1", "d1"], "mrr", {"semantics": "trec_eval"}, "holds a document twice"),
+    ],
+)
+def test_what_metrics_and_rules_need_is_tried_on_the_first_answer(
+    answer: Any, metrics: str, options: dict[str, Any], message: str
+) -> None:
+    retriever, asked = asked_for(answer)
+    check = first_answer_check(QUESTIONS.qrels, metrics, **options)
+    with pytest.raises(ValueError, match=message):
+        rm.retrieve(retriever, QUESTIONS, check=check)
+    assert len(asked) == 1
+
+
+def test_the_check_sees_the_first_answer_that_holds_something_and_no_other() -> None:
+    seen: list[Any] = []
+
+    def retriever(text: str) -> list[str]:
+        if text == "text 0":
+            raise ConnectionError("not yet there")
+        return [] if text == "text 1" else [text]
+
+    run = rm.retrieve(retriever, QUESTIONS, workers=1, check=seen.append)
+    assert seen == [{"text 2": ["text 2"]}]
+    assert list(run.errors) == ["text 0"]
+
+
+def test_a_later_answer_that_cannot_be_read_is_the_failure_of_its_query() -> None:
+    def retriever(text: str) -> Any:
+        return [WITHOUT_ID] if text == "text 7" else ["d1"] if text != "text 8" else None
+
+    run = rm.retrieve(retriever, QUESTIONS)
+    assert list(run.errors) == ["text 7", "text 8"]
+    assert "have no id" in str(run.errors["text 7"])
+    assert run["text 7"] == run["text 8"] == []
+    with pytest.raises(ValueError, match="have no id") as caught:
+        rm.retrieve(retriever, QUESTIONS, workers=1, raise_on_error=True)
+    assert caught.value.__notes__ == ["while retrieving for query 'text 7'"]
+
+
+@pytest.mark.usefixtures("pages_host")
+def test_a_retriever_of_a_host_is_asked_as_its_integration_says() -> None:
+    search = Search(Page("d2"), Page("d1"))
+    run = rm.retrieve(search, QUESTIONS)
+    assert search.asked == 500
+    assert run["text 3"] == [rm.Retrieved("d2"), rm.Retrieved("d1")]
+    assert rm.evaluate(QUESTIONS.qrels, run, "mrr").means["mrr"] == 0.5
+
+
+@pytest.mark.usefixtures("pages_host")
+def test_documents_of_a_host_are_read_from_a_plain_function_too() -> None:
+    search = Search(Page("d2"), Page("d1"))
+    assert rm.retrieve(search.look_up, QUESTIONS)["text 3"] == [rm.Retrieved("d2"), rm.Retrieved("d1")]
+
+
+@pytest.mark.usefixtures("pages_host")
+def test_an_integration_may_convert_the_answers_itself() -> None:
+    search = Search(Page("d2"), Page("d1"))
+
+    def by_rank(pages: Sequence[Page]) -> list[rm.Retrieved]:
+        return [rm.Retrieved(page.name, metadata={"rank": rank}) for rank, page in enumerate(pages, start=1)]
+
+    run = rm.retrieve(search, QUESTIONS, items=by_rank)
+    assert [item.value("rank") for item in run["text 3"]] == [1, 2]
+    assert rm.retrieve(search.look_up, QUESTIONS, items=by_rank) == run
+
+
+@pytest.mark.usefixtures("pages_host")
+def test_500_questions_to_a_retriever_of_documents_without_ids_cost_one_call() -> None:
+    search = Search(Page("d1"), Page(None))
+    with pytest.raises(ValueError, match="1 of 2 documents retrieved for query 'text 0' have no id"):
+        rm.retrieve(search, QUESTIONS)
+    assert search.asked == 1
+
+
+def test_a_store_is_not_a_retriever() -> None:
+    class Store:
+        def as_retriever(self) -> object:
+            return self
+
+    with pytest.raises(TypeError, match=r"got Store; write as_retriever\(\) behind it"):
+        rm.retrieve(Store(), QUESTIONS)

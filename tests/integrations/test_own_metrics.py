@@ -1,0 +1,78 @@
+"""A metric that a user defines is one of every host's metrics."""
+
+import pickle
+from typing import Any
+
+import pytest
+
+import retrieval_metrics as rm
+
+pytest_plugins = ["pytester"]
+
+ROW = {"expected_ids": ["a", "b"], "retrieved_ids": ["x", "b", "a"]}
+CONFTEST = """
+    import retrieval_metrics as rm
+
+    def first(grades, *, rank=1):
+        return float(len(grades) >= rank and grades[int(rank) - 1] > 0)
+
+    rm.define_metric("relevant_at", first, binary=True)
+"""
+SUITE = """
+    import pytest
+
+    @pytest.mark.parametrize("rank", [2, 3])
+    def test_words(retrieval_check, rank):
+        retrieval_check({"q": ["a", "b"]}, {"q": ["x", "b", "a"]}, at_least={f"relevant_at(rank={rank})@3": 1.0})
+
+    def test_first(retrieval_check):
+        retrieval_check({"q": ["a", "b"]}, {"q": ["x", "b", "a"]}, at_least={"relevant_at": 0.5})
+"""
+
+
+def relevant_at(grades: Any, *, rank: int = 1) -> float:
+    """Return 1 if the document at that rank is relevant."""
+    return float(len(grades) >= rank and grades[int(rank) - 1] > 0)
+
+
+@pytest.fixture(autouse=True)
+def own() -> rm.Metric:
+    return rm.define_metric("relevant_at", relevant_at, binary=True)
+
+
+def test_llama_index() -> None:
+    hosts = pytest.importorskip("llama_index.evaluation.retrieval_metrics")
+    found = hosts.metric("relevant_at(rank=2)@3")
+    assert [hosts.metric("relevant_at").compute(**ROW).score, found.compute(**ROW).score] == [0.0, 1.0]
+    assert pickle.loads(pickle.dumps(found)).compute(**ROW).score == 1.0  # noqa: S301  (our own bytes)
+
+
+def test_ragas() -> None:
+    names = pytest.importorskip("ragas_retrieval_metrics.names")
+    from ragas_retrieval_metrics import RetrievalMetric  # noqa: PLC0415  (skipped where ragas is not installed)
+
+    named = names.Named(rm.Metric.parse("relevant_at(rank=2)@3"))
+    assert str(named) == "relevant_at_at_3-rank-2"
+    assert names.Named.parse(str(named)) == named
+    row: dict[str, Any] = {"reference_context_ids": ROW["expected_ids"], "retrieved_context_ids": ROW["retrieved_ids"]}
+    assert RetrievalMetric("relevant_at(rank=2)@3").score(**row).value == 1.0
+    assert RetrievalMetric("relevant_at").score(**row).value == 0.0
+
+
+def test_langchain() -> None:
+    host = pytest.importorskip("langchain_retrieval_metrics")
+    from langchain_core.documents import Document  # noqa: PLC0415  (skipped where langchain is not installed)
+    from langchain_core.runnables import RunnableLambda  # noqa: PLC0415  (as above)
+
+    retriever: Any = RunnableLambda(lambda _: [Document("text", id=name) for name in ROW["retrieved_ids"]])
+    result = host.evaluate_retriever(retriever, [("why?", ROW["expected_ids"])], ["relevant_at(rank=2)", "relevant_at"])
+    assert list(result.means.values()) == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("options", [[], ["-n", "2"]], ids=["one process", "xdist"])
+def test_pytest(pytester: pytest.Pytester, options: list[str]) -> None:
+    pytest.importorskip("pytest_retrieval_metrics")
+    pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = function\n")
+    pytester.makeconftest(CONFTEST)
+    pytester.makepyfile(test_search=SUITE)
+    pytester.runpytest_subprocess(*options).assert_outcomes(passed=2, failed=1)

@@ -1,0 +1,59 @@
+"""What `import retrieval_metrics as rm` offers."""
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from matplotlib.figure import Figure
+
+import retrieval_metrics as rm
+
+PYPROJECT = Path(__file__).parent.parent / "pyproject.toml"
+
+
+@pytest.mark.parametrize("name", rm.__all__)
+def test_every_name_is_there_and_says_what_it_is(name: str) -> None:
+    assert getattr(rm, name).__doc__
+
+
+@pytest.mark.parametrize("name", ["dcg", "err", "bpref", "rbp", "judged", "r_precision", "full_recall"])
+def test_rarer_functions_of_one_ranking_are_in_metrics(name: str) -> None:
+    assert callable(getattr(rm.metrics, name))
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}'"):
+        getattr(rm, name)
+
+
+def test_what_is_received_can_be_imported() -> None:
+    qrels = {f"q{i}": ["a", "b"] for i in range(4)}
+    runs = {"one": {query: ["a"] for query in qrels}, "other": {query: ["x", "a"] for query in qrels}}
+    result, comparison = rm.evaluate(qrels, runs["one"], "mrr@5", ties="expected"), rm.compare(qrels, runs, "mrr")
+    explanation, slices = result.explain("q0"), result.by(len)
+    (difference,) = comparison.differences
+    received = {
+        rm.ByMetric: result.means,
+        rm.Difference: difference,
+        rm.Explanation: explanation,
+        rm.Finding: explanation.findings[0],
+        rm.Interval: result.intervals()["mrr@5"],
+        rm.Match: rm.match(qrels, runs["one"]).rows[0],
+        rm.PairedDifference: difference.paired,
+        rm.Scores: result.scores,
+        rm.Slices: slices,
+        rm.TieRange: result.tie_range,
+        rm.Totals: result.totals(),
+        rm.Worst: result.worst("mrr@5"),
+    }
+    assert [kind.__name__ for kind, value in received.items() if not isinstance(value, kind)] == []
+    vectors = {"a": [1.0, 0.0], "x": [0.0, 1.0], "b": [1.0, 1.0]}
+    plots = [result.plot(), comparison.plot(), rm.mmr_sweep(qrels, runs["one"], vectors, k=1, lambdas=[0.5]).plot()]
+    assert all(isinstance(figure, Figure) for figure in plots)
+
+
+def test_the_version_is_written_once() -> None:
+    version = tomllib.loads(PYPROJECT.read_text())["project"]["version"]
+    assert rm.__version__ == version
+    for module in ("retrieval_metrics", "retrieval_metrics.command_line"):
+        done = subprocess.run([sys.executable, "-m", module, "--version"], capture_output=True, text=True, check=True)
+        assert done.stdout == f"{version}\n"
