@@ -29,7 +29,7 @@ FLOORS = [
     ["explaining"],
     ["reporting"],
     ["evaluation"],
-    ["comparing", "auditing", "rechunking", "reranking"],
+    ["comparing", "auditing", "rechunking", "reranking", "questions"],
     ["adapting"],
     ["command_line"],
 ]

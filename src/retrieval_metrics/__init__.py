@@ -50,9 +50,11 @@ if TYPE_CHECKING:
     from retrieval_metrics.files.texts import read_corpus, read_queries
     from retrieval_metrics.files.writing import write_qrels, write_run
     from retrieval_metrics.inputs.provenance import Provenance
-    from retrieval_metrics.inputs.questions import EvaluationSet
     from retrieval_metrics.inputs.sources import locate
     from retrieval_metrics.judging.matching.matching import Matching
+    from retrieval_metrics.questions.evaluation_set import EvaluationSet
+    from retrieval_metrics.questions.linting.findings import LintFinding
+    from retrieval_metrics.questions.linting.lint import Lint
     from retrieval_metrics.rechunking.match import Match, Matches, match
     from retrieval_metrics.rechunking.relabel import Relabelled, Relabelling, relabel
     from retrieval_metrics.reranking.batch import mmr_batch
@@ -84,6 +86,8 @@ __all__ = [
     "Explanation",
     "Finding",
     "Interval",
+    "Lint",
+    "LintFinding",
     "MMRSweep",
     "Match",
     "Matches",
@@ -149,7 +153,7 @@ _LAZY = {
     "__version__": "version",
     "Audit": "auditing.audit",
     "ByMetric": "results.by_metric",
-    "EvaluationSet": "inputs.questions",
+    "EvaluationSet": "questions.evaluation_set",
     "Matching": "judging.matching.matching",
     "audit": "auditing.audit",
     "Comparison": "comparing.comparison",
@@ -158,6 +162,8 @@ _LAZY = {
     "Explanation": "explaining.explanation",
     "Finding": "explaining.kinds",
     "Interval": "statistics.intervals",
+    "Lint": "questions.linting.lint",
+    "LintFinding": "questions.linting.findings",
     "MMRSweep": "reranking.sweep",
     "Match": "rechunking.match",
     "Matches": "rechunking.match",

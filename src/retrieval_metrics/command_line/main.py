@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import retrieval_metrics as rm
 from retrieval_metrics.checks import RetrievalWarning
-from retrieval_metrics.command_line import audit, compare, convert, evaluate
+from retrieval_metrics.command_line import audit, compare, convert, evaluate, lint
 from retrieval_metrics.command_line.arguments import import_metrics
 from retrieval_metrics.presentation.escapes import on_one_line
 
@@ -31,11 +31,12 @@ examples:
   retrieval-metrics evaluate qrels.trec run.trec --metrics-from my_metrics -m my_metric@10
   retrieval-metrics compare qrels.trec bm25.run dense.run -m ndcg@10 --baseline bm25
   retrieval-metrics audit qrels.trec run.trec -m ndcg@10,map
+  retrieval-metrics lint queries.jsonl qrels/test.tsv --corpus corpus.jsonl --fail-on error
   retrieval-metrics convert run run.parquet run.trec.zst
 
 exit codes:
   0  done
-  1  a metric is below its --fail-under, or with --fail-if-worse a run is worse
+  1  a metric is below its --fail-under, with --fail-if-worse a run is worse, or with --fail-on something is wrong
   2  the call or a file is invalid
   3  a defect of this program
 """
@@ -51,7 +52,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="store_true", help="print the version and exit")
     commands = top.add_subparsers(title="commands", metavar="COMMAND")
-    for command in (evaluate, compare, audit, convert):
+    for command in (evaluate, compare, audit, lint, convert):
         command.add_to(commands)
     return top
 

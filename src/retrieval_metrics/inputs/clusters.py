@@ -76,7 +76,7 @@ def clusters_of(questions: Any, truth: Qrels, by: ClustersBy) -> Clusters | None
     """Return the clusters of the judged queries; None if they are to be independent, or nothing is known of them.
 
     Args:
-        questions: What was given as judgments: it may know the source of each question (`labels("source")`).
+        questions: What was given as judgments: it may know the source of each question.
         truth: The judgments. Without such knowledge, the sources are those of their spans and metadata.
         by: What makes a cluster.
 
@@ -108,8 +108,8 @@ def clusters_of(questions: Any, truth: Qrels, by: ClustersBy) -> Clusters | None
 
 
 def _by_source(questions: Any, truth: Qrels) -> Clusters | None:
-    labels = getattr(questions, "labels", None)
-    named: Mapping[Any, Any] = labels("source") if callable(labels) else {}
+    provenance: Mapping[Any, Any] = getattr(questions, "provenance", {})
+    named = {query: made.source for query, made in provenance.items() if made.source is not None}
     if named:
         return Clusters(truth.queries, [_names(named.get(query)) for query in truth.queries], by_source=True)
     if not truth.has_pieces:

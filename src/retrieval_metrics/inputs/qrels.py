@@ -16,7 +16,7 @@ from retrieval_metrics.inputs.frame_columns import refuse_frame
 from retrieval_metrics.inputs.grades import LARGEST_GRADE, finite_grades, grade_column
 from retrieval_metrics.inputs.judgments import JudgmentReader
 from retrieval_metrics.inputs.pieces import Piece
-from retrieval_metrics.inputs.questions import EvaluationSet
+from retrieval_metrics.inputs.questions import Questions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -271,7 +271,7 @@ def _drop_negative(judgments: Any) -> Any:
 
 def as_qrels(questions: QuestionsOrQrels) -> Qrels:
     """Return the judgments of questions in columns; a `Qrels` is returned as it is."""
-    if isinstance(questions, EvaluationSet):
+    if isinstance(questions, Questions):
         qrels = as_qrels(questions.qrels)
         if questions.provenance:
             qrels = copy(qrels)
