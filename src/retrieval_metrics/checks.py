@@ -1,5 +1,6 @@
 """Checks shared by the whole package, each written once: numbers, ids, and packages that come with an extra."""
 
+import os
 from collections.abc import Iterable
 from importlib import import_module
 from numbers import Integral
@@ -29,11 +30,30 @@ def require(package: str, what: str) -> Any:
 
     Raises:
         ImportError: If it is not installed; the message holds the command that installs it.
+        RuntimeError: If it is polars, and this process was forked from one that has used it, where it would hang.
     """
     try:
-        return import_module(package)
+        module = import_module(package)
     except ImportError as error:
         raise ImportError(f"{what} needs {package}: pip install 'retrieval-metrics[{EXTRAS[package]}]'") from error
+    if package == "polars":
+        if forked_from_polars():
+            raise RuntimeError(
+                f"{what} needs polars, whose threads do not survive a fork, and this process was forked from one that "
+                "has used it; start processes with multiprocessing.get_context('spawn') or 'forkserver', or read in "
+                "the parent: what is read can be evaluated here"
+            )
+        _used_polars.add(os.getpid())
+    return module
+
+
+_used_polars: set[int] = set()
+"""The process in which this package has used polars; in a forked child, the parent."""
+
+
+def forked_from_polars() -> bool:
+    """Return whether this process was forked from one that has used polars, whose threads are then missing here."""
+    return bool(_used_polars) and os.getpid() not in _used_polars
 
 
 def integer(value: Any, what: str, kind: str = "an integer") -> int:

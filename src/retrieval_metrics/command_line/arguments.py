@@ -17,6 +17,7 @@ from retrieval_metrics.inputs.run import StreamedRun
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from retrieval_metrics.inputs.retrieved_run import RetrievedRun
     from retrieval_metrics.inputs.run import Run
 
 UNITS = {"": 1, "K": 1000, "M": 1000**2, "G": 1000**3, "T": 1000**4}
@@ -128,7 +129,7 @@ def read(
     progress: bool,
     file_format: str | None = None,
     columns: Mapping[str, str] | None = None,
-) -> Run:
+) -> Run | RetrievedRun:
     """Read a run, with a progress bar if it is large and a note if it is too large for memory."""
     run = read_run(
         path, format=file_format, columns=columns, memory=memory, show_progress=show_progress(path, wanted=progress)

@@ -4,35 +4,40 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import warnings
-from typing import TYPE_CHECKING, NoReturn
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import retrieval_metrics as rm
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.command_line import audit, compare, convert, evaluate
 from retrieval_metrics.command_line.arguments import import_metrics
+from retrieval_metrics.command_line.terminal import on_one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-BELOW, WRONG = 1, 2
-"""Exit codes: a threshold is missed; the call or a file is invalid."""
+BELOW, WRONG, DEFECT, INTERRUPTED = 1, 2, 3, 130
+"""Exit codes: a threshold is missed; the call or a file is invalid; an error of this package; Ctrl-C."""
 
 EXAMPLES = """\
 examples:
-  retrieval-metrics evaluate qrels.trec run.trec.gz -m ndcg@10 -m map
-  retrieval-metrics evaluate qrels/test.tsv run.csv -m mrr@10 --per-query --format csv -o scores.csv
+  retrieval-metrics evaluate qrels.trec run.trec.gz -m ndcg@10,map
+  retrieval-metrics evaluate qrels.trec bm25.run dense.run -m ndcg@10
+  retrieval-metrics evaluate qrels/test.tsv run.csv -m mrr@10 -q --format csv -o scores.csv
   retrieval-metrics evaluate qrels.trec run.trec --fail-under ndcg@10=0.35     (exit code 1 if it is lower)
   retrieval-metrics evaluate qrels.trec run.trec --metrics-from my_metrics -m my_metric@10
   retrieval-metrics compare qrels.trec bm25.run dense.run -m ndcg@10 --baseline bm25
-  retrieval-metrics audit qrels.trec run.trec -m ndcg@10 -m map
+  retrieval-metrics audit qrels.trec run.trec -m ndcg@10,map
   retrieval-metrics convert run run.parquet run.trec.zst
 
 exit codes:
   0  done
   1  a metric is below its --fail-under, or with --fail-if-worse a run is worse
   2  the call or a file is invalid
+  3  a defect of this program
 """
 
 
@@ -52,13 +57,40 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code."""
-    top = parser()
+    """Run the command line and return its exit code.
+
+    Every error ends here: those of the call and of files with 2 and a line that says what is wrong, anything else with
+    3 and a line that says how to report it.
+    """
+    if sys.stdout is None or sys.stderr is None:
+        return WRONG  # there is nowhere to say so
     try:
-        import_metrics(arguments)
-    except ImportError as error:
-        sys.stderr.write(f"retrieval-metrics: error: {error}\n")
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", RetrievalWarning)
+            warnings.showwarning = _show_warning
+            code = _run(arguments)
+            sys.stdout.flush()
+    except BrokenPipeError:  # the reader has closed the pipe, as with "| head"
+        _discard_output()
+        return 0
+    except KeyboardInterrupt:
+        _say("interrupted")
+        return INTERRUPTED
+    except (ImportError, OSError, TypeError, ValueError) as error:
+        _say(f"error: {error}")
+        _discard_output()
         return WRONG
+    except MemoryError:
+        _say("error: there is not enough memory; a TREC run can be streamed with --memory SIZE")
+        return WRONG
+    except Exception as error:  # noqa: BLE001  (said with its place, and with an exit code of its own)
+        return _defect(error)
+    return code
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    top = parser()
+    import_metrics(arguments)
     given = top.parse_args(arguments)
     if given.version:
         sys.stdout.write(rm.__version__ + "\n")
@@ -66,26 +98,46 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not hasattr(given, "run_command"):
         top.print_help()
         return WRONG
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("always", RetrievalWarning)
-            warnings.showwarning = _show_warning
-            met: bool = given.run_command(given)
-            sys.stdout.flush()
-    except BrokenPipeError:  # the reader has closed the pipe, as with "| head"
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except (ImportError, OSError, TypeError, ValueError) as error:
-        sys.stderr.write(f"retrieval-metrics: error: {error}\n")
-        return WRONG
+    met: bool = given.run_command(given)
     return 0 if met else BELOW
+
+
+def _defect(error: Exception) -> int:
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    where = "" if place is None else f" ({os.path.basename(place.tb_frame.f_code.co_filename)}:{place.tb_lineno})"  # noqa: PTH119  (a name for the message)
+    _say(
+        f"internal error: {type(error).__name__}: {error}{where}; this is a defect of retrieval-metrics, please report "
+        "it with the command, this line and, if possible, the files"
+    )
+    return DEFECT
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"retrieval-metrics: {on_one_line(text)}\n")
+
+
+def _discard_output() -> None:
+    """Send what is still to be written nowhere, because writing it fails: Python would try once more at its end."""
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+        return
+    with suppress(OSError, ValueError):  # tests replace stdout by something that is no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
     kind = "warning" if issubclass(category, RetrievalWarning) else category.__name__
-    sys.stderr.write(f"retrieval-metrics: {kind}: {message}\n")
+    _say(f"{kind}: {message}")
+
+
+def _terminated(*_: Any) -> NoReturn:
+    _say("terminated")
+    sys.exit(128 + signal.SIGTERM)
 
 
 def script() -> NoReturn:
     """Run the command line as a program."""
+    signal.signal(signal.SIGTERM, _terminated)  # as an exception, so that no half-written file stays behind
     sys.exit(main())

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.files.opening import first_lines
-from retrieval_metrics.inputs.columns import QUERY
+from retrieval_metrics.files.encodings import refuse_marks
+from retrieval_metrics.inputs.columns import DOCUMENT, QUERY
 
 if TYPE_CHECKING:
     from os import PathLike
+
+    from retrieval_metrics.files.opening import Reader
 
 FORMATS = ("trec", "csv", "tsv", "json", "jsonl", "parquet")
 COMPRESSIONS = (".gz", ".zst")
@@ -27,6 +30,8 @@ EXTENSIONS = {
     ".tsv": "tsv",
 }
 TREC_WIDTHS = (4, 6)
+MANY = ("documents", "ranking", "relevant", "relevant_docs", "doc_ids")
+"""The keys under which a line of JSONL has all documents of its query."""
 
 
 def format_by_name(path: str | PathLike[str]) -> str | None:
@@ -35,17 +40,17 @@ def format_by_name(path: str | PathLike[str]) -> str | None:
     return EXTENSIONS.get((Path(name.stem) if name.suffix in COMPRESSIONS else name).suffix.lower())
 
 
-def format_of(path: str | PathLike[str], given: str | None) -> str:
-    """Return the format of a file: the given one, else by extension, else by its first line.
+def format_of(source: Reader, given: str | None) -> str:
+    """Return the format of a source: the given one, else by extension, else by its beginning.
 
     Raises:
-        ValueError: If the given format is unknown, the file is empty, or its format cannot be told.
+        ValueError: If the given format is unknown, the source is empty, or its format cannot be told.
     """
     if given is not None:
         return known_format(given)
-    by_name = format_by_name(path)
+    by_name = format_by_name(source.name)
     # TREC files with tabs are named .tsv too.
-    return by_name if by_name is not None and by_name != "tsv" else _by_content(path)
+    return by_name if by_name is not None and by_name != "tsv" else _by_content(source)
 
 
 def known_format(given: str) -> str:
@@ -59,19 +64,21 @@ def known_format(given: str) -> str:
     return given
 
 
-def _by_content(path: str | PathLike[str]) -> str:
-    start = first_lines(path)
+def _by_content(source: Reader) -> str:
+    start, name = source.beginning(), source.name
     if start.startswith(b"PAR1"):
         return "parquet"
-    if b"\x00" in start:
-        raise ValueError(f"{path} is a binary file; the only binary format that is read is Parquet")
+    refuse_marks(start, name)
     lines = [line for line in start.splitlines() if line.strip()]
+    if lines and b"\x00" in lines[0]:
+        raise ValueError(f"{name} is a binary file, and the only ones that are read are Parquet")
     if not lines:
-        raise ValueError(f"{path} is empty")
+        raise ValueError(f"{name} is empty" + (", or begins with very many blank lines; say format=" if start else ""))
     first = lines[0].strip()
     if first.startswith((b"{", b"[")):
         # One object per line, or one object that is the whole file.
-        return "jsonl" if first.endswith((b"}", b"]")) and len(lines) > 1 else "json"
+        many = first.endswith((b"}", b"]")) and len(lines) > 1
+        return "jsonl" if many or _is_row(first) else "json"
     fields = first.decode(errors="replace").split("\t")
     if any(field.strip().lower() in QUERY for field in fields):
         return "tsv"
@@ -81,5 +88,14 @@ def _by_content(path: str | PathLike[str]) -> str:
         return "tsv"
     shown = first[:100].decode(errors="replace")
     raise ValueError(
-        f"cannot tell the format of {path} from its first line {shown!r}; say format={' or '.join(map(repr, FORMATS))}"
+        f"cannot tell the format of {name} from its first line {shown!r}; say format={' or '.join(map(repr, FORMATS))}"
     )
+
+
+def _is_row(line: bytes) -> bool:
+    """Return whether a line is a whole object that has a query and its documents, or one of them."""
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):  # only its beginning, or no JSON: who reads it says so
+        return False
+    return isinstance(row, dict) and any(key in QUERY for key in row) and any(key in (*DOCUMENT, *MANY) for key in row)

@@ -3,103 +3,185 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.files.opening import at_line, numbered_lines, opened
-from retrieval_metrics.inputs.columns import DOCUMENT, GRADE, QUERY, RANK, SCORE
+from retrieval_metrics.files.encodings import at_line, decoded
+from retrieval_metrics.files.formats import MANY
+from retrieval_metrics.inputs.columns import DOCUMENT, QUERY, find_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from os import PathLike
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
-MANY = ("documents", "ranking", "relevant", "relevant_docs", "doc_ids")
-"""The keys under which a line has all documents of its query."""
+    from retrieval_metrics.files.opening import Reader
+    from retrieval_metrics.inputs.columns import Columns, Role
 
 
-def objects(path: str | PathLike[str]) -> Iterator[tuple[int, str, dict[str, Any]]]:
+class _Repeated(dict[Any, Any]):
+    """An object in which a key stands twice; the first counts."""
+
+    key: str
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    plain = dict(pairs)
+    if len(plain) == len(pairs):
+        return plain
+    repeated, seen = _Repeated(), set()
+    for key, value in pairs:
+        repeated.setdefault(key, value)
+        if key in seen:
+            repeated.key = key
+        seen.add(key)
+    return repeated
+
+
+def _parsed(text: str | bytes, where: Callable[[str], str], allow: Collection[str]) -> Any:
+    """Return the value of a JSON text.
+
+    Args:
+        text: The text.
+        where: Returns a complaint with the place it is about.
+        allow: With `"repeated"`, the first of repeated keys counts.
+
+    Raises:
+        ValueError: If it is not JSON, is nested too deeply, or repeats a key.
+    """
+    try:
+        value = json.loads(text, object_pairs_hook=_object)
+    except json.JSONDecodeError as error:
+        raise ValueError(
+            where(f"this is not JSON: {error.msg} at line {error.lineno}, column {error.colno}")
+        ) from error
+    except RecursionError:
+        raise ValueError(where("it is nested too deeply to hold judgments or a run")) from None
+    except ValueError as error:  # a number with more digits than Python converts
+        raise ValueError(where(f"this cannot be read as JSON: {error}")) from error
+    if "repeated" not in allow and (found := _repeated(value, "")):
+        raise ValueError(where(found + "; remove one of them, or say allow='repeated', by which the first counts"))
+    return value
+
+
+def _repeated(value: Any, inside: str) -> str:
+    if isinstance(value, _Repeated):
+        return f"key {value.key!r} appears twice{inside}"
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return next((found for key, each in children if (found := _repeated(each, f" in {key!r}"))), "")
+
+
+def objects(source: Reader, allow: Collection[str] = ()) -> Iterator[tuple[int, str, dict[str, Any]]]:
     """Return the objects of a JSONL file, each after the number and the text of its line.
 
     Raises:
         ValueError: If a line is not a JSON object, naming it.
     """
-    for number, line in numbered_lines(path):
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise ValueError(
-                f"{at_line(path, number, line)}: this is not JSON: {error.msg} at column {error.colno}"
-            ) from error
+    for number, line in numbered_lines(source):
+        row = _parsed(line, partial("{}: {}".format, at_line(source.name, number, line)), allow)
         if not isinstance(row, dict):
             raise ValueError(  # noqa: TRY004  (anything wrong in a file is a ValueError)
-                f"{at_line(path, number, line)}: a line must be an object, such as {{'query': ..., 'document': ...}}"
+                f"{at_line(source.name, number, line)}: a line must be an object, such as "
+                "{'query': ..., 'document': ...}"
             )
         yield number, line, row
 
 
-def whole(path: str | PathLike[str]) -> dict[str, Any]:
+def numbered_lines(source: Reader) -> Iterator[tuple[int, str]]:
+    """Return the lines of a text that are not blank, numbered from 1.
+
+    Raises:
+        ValueError: If a line is not UTF-8.
+    """
+    number = 0
+    for piece in source.pieces():
+        for line in piece.removesuffix(b"\n").split(b"\n"):
+            number += 1
+            if line.strip():
+                yield number, decoded(line.removesuffix(b"\r"), source.name, number)
+
+
+def whole(source: Reader, allow: Collection[str] = ()) -> dict[str, Any]:
     """Return the one object of a JSON file.
 
     Raises:
         ValueError: If the file is not a JSON object.
     """
-    with opened(path) as (text, _):
-        try:
-            content = json.load(text)
-        except ValueError as error:
-            raise ValueError(
-                f"{path} cannot be read as JSON: {error}; if it has an object per line, say format='jsonl'"
-            ) from error
+
+    def where(said: str) -> str:
+        hint = "; if it has an object per line, say format='jsonl'" if "not JSON" in said else ""
+        return f"{source.name} cannot be read as JSON: {said}{hint}"
+
+    content = _parsed(source.whole_text().decode(), where, allow)
     if not isinstance(content, dict):
         raise ValueError(  # noqa: TRY004  (anything wrong in a file is a ValueError)
-            f"{path} must hold one object that maps each query to its documents, got {type(content).__name__}"
+            f"{source.name} must hold one object that maps each query to its documents, got {type(content).__name__}"
         )
     return content
 
 
-def per_query(path: str | PathLike[str]) -> dict[str, Any] | None:
+def per_query(source: Reader, allow: Collection[str] = (), columns: Columns | None = None) -> dict[str, Any] | None:
     """Return the documents of each query of a JSONL file with a line per query; None if it has a line per document.
 
     Raises:
         ValueError: If a line has no documents, or a query appears twice.
     """
-    found: dict[str, Any] = {}
-    for number, line, row in objects(path):
+    found: dict[Any, Any] = {}
+    for number, line, row in objects(source, allow):
         many = [key for key in MANY if isinstance(row.get(key), (list, dict))]
+        where = at_line(source.name, number, line)
         if not many:
-            if not found and any(key in row for key in DOCUMENT):
+            document = (columns or {}).get("document")
+            if not found and any(key.strip().lower() in DOCUMENT or key == document for key in row):
                 return None
             texts = "; texts are read by read_queries and read_corpus" if "text" in row else ""
-            raise ValueError(f"{at_line(path, number, line)}: there is no list of documents ({', '.join(MANY)}){texts}")
-        query = _only(row, QUERY, path, number, line)
+            raise ValueError(f"{where}: there is no list of documents ({', '.join(MANY)}){texts}")
+        query = row[_only(row, QUERY, where)]
+        if not isinstance(query, (str, int)) or isinstance(query, bool):
+            raise ValueError(  # noqa: TRY004  (anything wrong in a file is a ValueError)
+                f"{where}: the id of the query must be text or a whole number, got {query!r}"
+            )
         if query in found:
-            raise ValueError(f"{at_line(path, number, line)}: query {query!r} appears twice")
-        found[query] = row[many[0]]
+            raise ValueError(f"{where}: query {query!r} appears twice")
+        documents = row[_only(row, many, where)]
+        if isinstance(documents, list) and isinstance(row.get("scores"), list):
+            documents = {"documents": documents, "scores": row["scores"]}
+        found[query] = documents
     if not found:
-        raise ValueError(f"{path} is empty")
+        raise ValueError(f"{source.name} is empty")
     return found
 
 
-def _only(row: Mapping[str, Any], keys: tuple[str, ...], path: str | PathLike[str], number: int, line: str) -> Any:
+def _only(row: Mapping[str, Any], keys: Collection[str], where: str) -> str:
     present = [key for key in keys if key in row]
     if len(present) != 1:
         said = f"both {present[0]!r} and {present[1]!r}" if present else f"none of {', '.join(keys)}"
-        raise ValueError(f"{at_line(path, number, line)}: there is {said}")
-    return row[present[0]]
+        raise ValueError(f"{where}: there is {said}")
+    return present[0]
 
 
-def rows(path: str | PathLike[str]) -> dict[str, list[Any]]:
-    """Return a JSONL file with a line per document as columns, named as in its first line.
+def rows(
+    source: Reader, wanted: Mapping[str, Role], columns: Columns | None, allow: Collection[str]
+) -> tuple[dict[str, list[Any]], Callable[[int], str]]:
+    """Return a JSONL file with a line per document as columns, and the function that names the line of a row.
 
     Raises:
-        ValueError: If a line lacks a key that the first line has.
+        ValueError: If a line lacks a key that matters and that the first line has.
     """
-    usual = {*QUERY, *DOCUMENT, *SCORE, *RANK, *GRADE}
-    columns: dict[str, list[Any]] = {}
-    for number, line, row in objects(path):
-        if not columns:
-            columns = {key: [] for key in row if key.strip().lower() in usual}
-        for key, column in columns.items():
+    found: dict[str, list[Any]] = {}
+    numbers: list[int] = []
+    for number, line, row in objects(source, allow):
+        if not found:
+            roles = find_columns(list(row), wanted, columns, source.name, allow)
+            found = {key: [] for key in roles.values()}
+        for key, column in found.items():
             if key not in row:
-                raise ValueError(f"{at_line(path, number, line)}: there is no {key!r}, which the lines before it have")
+                raise ValueError(
+                    f"{at_line(source.name, number, line)}: there is no {key!r}, which the lines before it have"
+                )
             column.append(row[key])
-    return columns
+        numbers.append(number)
+
+    def line_of(row: int) -> str:
+        number, text = next(each for each in numbered_lines(source) if each[0] == numbers[row])
+        return at_line(source.name, number, text)
+
+    return found, line_of

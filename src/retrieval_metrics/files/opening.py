@@ -1,34 +1,190 @@
-"""Open a file, compressed or not, and read it in pieces of whole lines."""
+"""Open a source once and read it from the start: a path, a pipe, standard input or a file object, compressed or not."""
 
 from __future__ import annotations
 
+import io
+import os
+import stat
 import sys
 import zlib
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import SpooledTemporaryFile
 from typing import IO, TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import require
+from retrieval_metrics.files.encodings import BYTE_ORDER_MARK, refuse_marks, refuse_other_encoding
+from retrieval_metrics.files.limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from os import PathLike
 
+    Source = str | PathLike[str] | IO[bytes] | IO[str]
+
+STANDARD_INPUT = "-"
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 ZSTD_PACKAGE = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 PIECE = 4 << 20
 """Bytes of text read at once: small enough for the processor's cache, large enough to make other costs negligible."""
+BEGINNING = 1 << 16
+"""Bytes of text that tell the format."""
+KEPT_IN_MEMORY = 64 << 20
+"""Bytes of a pipe that are kept in memory for a second look; more are kept in a temporary file without a name."""
 
 
 @contextmanager
-def opened(path: str | PathLike[str]) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
-    """Open a file for reading: its text, and the file itself, whose position tells the progress.
+def opened(source: Source, limits: Limits | None = None) -> Iterator[Reader]:
+    """Open a source for reading.
+
+    Args:
+        source: A path, which may be a pipe or `/dev/fd/N`; `"-"` for standard input; or an open file, which is read
+            from where it stands and stays open.
+        limits: What it may ask of its reader.
 
     Raises:
-        ValueError: If compressed data is damaged or ends too early.
+        OSError: If it cannot be opened.
+        ValueError: If compressed data is damaged, ends too early or grows beyond the limits.
     """
-    with Path(path).open("rb") as raw:
+    name = name_of(source)
+    if isinstance(source, (str, os.PathLike)) and source != STANDARD_INPUT:
+        with Path(source).open("rb") as file:
+            regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            yield Reader(name, file if regular else _Kept(file.raw), limits or Limits(), is_regular=regular)
+        return
+    if source == STANDARD_INPUT and sys.stdin is None:
+        raise ValueError("standard input is closed, so nothing can be read from '-'")
+    held: Any = sys.stdin if source == STANDARD_INPUT else source
+    yield Reader(name, _Kept(_binary(held)), limits or Limits(), is_regular=False)
+
+
+def name_of(source: Any) -> str:
+    """Return how messages name a source."""
+    if source == STANDARD_INPUT:
+        return "standard input"
+    if isinstance(source, (str, os.PathLike)):
+        return os.fspath(source)
+    name = getattr(source, "name", None)
+    return name if isinstance(name, str) else f"the {type(source).__name__}"
+
+
+def _binary(file: Any) -> Any:
+    """Return a file object that gives bytes."""
+    if not isinstance(file.read(0), str):
+        return file
+    return file.buffer if hasattr(file, "buffer") else io.BytesIO(file.read().encode())
+
+
+class Reader:
+    """A source that is opened once; its text is read from the start, and again where an error needs a second look.
+
+    Attributes:
+        name: How messages name it.
+        is_regular: Whether it is a file that can be opened again.
+    """
+
+    def __init__(self, name: str, file: Any, limits: Limits, *, is_regular: bool) -> None:
+        self.name = name
+        self.limits = limits
+        self.is_regular = is_regular
+        self._file = file
+
+    def fingerprint(self) -> tuple[int, ...]:
+        """Return what changes when a regular file is written anew or replaced."""
+        found = os.fstat(self._file.fileno())
+        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+    @property
+    def size(self) -> int:
+        """The bytes of a regular file, before they are decompressed; 0 for anything else."""
+        return os.fstat(self._file.fileno()).st_size if self.is_regular else 0
+
+    def beginning(self, size: int = BEGINNING) -> bytes:
+        """Return the first bytes of the text."""
+        with self._text() as text:
+            start: bytes = text.read(size)
+        return start.removeprefix(BYTE_ORDER_MARK)
+
+    def content(self) -> bytes:
+        """Return the whole content, decompressed."""
+        with self._text() as text:
+            parts = []
+            while part := text.read(PIECE):
+                parts.append(part)
+            return b"".join(parts)
+
+    def whole_text(self) -> bytes:
+        """Return the whole content as UTF-8 text without a byte order mark, its lines of any length.
+
+        Raises:
+            ValueError: If it is empty, or not UTF-8.
+        """
+        parts: list[bytes] = []
+        with self._text() as text:
+            while part := text.read(PIECE):
+                if not parts:
+                    refuse_marks(part[:BEGINNING], self.name)
+                    if b"\x00" in part[:BEGINNING]:
+                        raise ValueError(
+                            f"{self.name} is a binary file; the only binary format that is read is Parquet"
+                        )
+                parts.append(part)
+        content = b"".join(parts).removeprefix(BYTE_ORDER_MARK)
+        if not content.strip():
+            raise ValueError(f"{self.name} is empty")
+        refuse_other_encoding(content, self.name)
+        return content
+
+    def pieces(self, advance: Callable[[int], None] | None = None) -> Iterator[bytes]:
+        r"""Return the text in pieces of whole lines, each line ended by `\n`, without a byte order mark.
+
+        Args:
+            advance: Called after each piece with the number of bytes of the source read so far.
+
+        Raises:
+            ValueError: If the source is empty, compressed data is damaged, or a line is too long.
+        """
+        line = 1
+        with self._text() as text:
+            while piece := text.read(PIECE):
+                if line == 1:
+                    refuse_marks(piece[:BEGINNING], self.name)  # before the end of a very long line is looked for
+                    piece = piece.removeprefix(BYTE_ORDER_MARK)
+                piece += text.readline(self.limits.line + 1)
+                if not piece.endswith(b"\n"):
+                    self._refuse_long_line(piece, line)
+                    piece += b"\n"
+                elif len(piece) > self.limits.line:
+                    self._refuse_long_line(piece, line)
+                if b"\n" + BYTE_ORDER_MARK in piece:
+                    at = line + piece[: piece.index(b"\n" + BYTE_ORDER_MARK) + 1].count(b"\n")
+                    raise ValueError(
+                        f"{self.name}, line {at}: a byte order mark begins this line, as where files were joined; "
+                        "remove it, for it would become part of the first word"
+                    )
+                yield piece
+                line += piece.count(b"\n")
+                if advance is not None:
+                    advance(self._file.tell())
+        if line == 1:
+            raise ValueError(f"{self.name} is empty")
+
+    def _refuse_long_line(self, piece: bytes, line: int) -> None:
+        start = 0
+        while start < len(piece):
+            end = piece.find(b"\n", start) if piece.find(b"\n", start) >= 0 else len(piece)
+            if end - start > self.limits.line:
+                raise ValueError(
+                    f"{self.name}, line {line}: the line has more than {self.limits.line:,} bytes; is this the right "
+                    "file? limits=Limits(line=...), or --max-line, allows more"
+                )
+            start, line = end + 1, line + 1
+
+    @contextmanager
+    def _text(self) -> Iterator[Any]:
+        """Yield the decompressed text from the start."""
+        self._file.seek(0)
+        raw = self._file if self.is_regular else io.BufferedReader(self._file)
         start = raw.peek(4)
         text: Any = raw
         errors: tuple[type[Exception], ...] = ()
@@ -40,70 +196,85 @@ def opened(path: str | PathLike[str]) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
             zstd = require(ZSTD_PACKAGE, "reading a .zst file")
             text, errors = zstd.ZstdFile(raw), (EOFError, zstd.ZstdError)
         try:
-            yield text, raw
+            yield _Watched(text, self) if errors else text
         except errors as error:
             raise ValueError(
-                f"{path} is damaged or cut short: its compressed data cannot be read to the end ({error})"
+                f"{self.name} is damaged or cut short: its compressed data cannot be read to the end ({error})"
             ) from error
+        finally:
+            if raw is not self._file:
+                raw.detach()
+
+    def refuse_growth(self, text: int) -> None:
+        """Raise if the text read so far is too large for the compressed bytes that it came from."""
+        if text <= HARMLESS:
+            return
+        compressed = max(self._file.tell(), 1)
+        if text > self.limits.compression * compressed:
+            raise ValueError(
+                f"{self.name} is compressed too well to be a run or judgments: {text / 1e6:,.0f} MB of text came from "
+                f"{compressed / 1e6:,.2f} MB; limits=Limits(compression=...), or --max-compression, allows more than "
+                f"{self.limits.compression:g} times"
+            )
 
 
-def pieces(path: str | PathLike[str], advance: Callable[[int], None] | None = None) -> Iterator[bytes]:
-    r"""Return the text of a file in pieces of whole lines, each line ended by `\n`, without a byte order mark.
-
-    Args:
-        path: The file.
-        advance: Called after each piece with the number of bytes of the file read so far.
-
-    Raises:
-        ValueError: If the file is empty, or compressed data is damaged.
-    """
-    with opened(path) as (text, raw):
-        first = True
-        while piece := text.read(PIECE):
-            piece += text.readline()
-            if first:
-                piece, first = piece.removeprefix(BYTE_ORDER_MARK), False
-            yield piece if piece.endswith(b"\n") else piece + b"\n"
-            if advance is not None:
-                advance(raw.tell())
-        if first:
-            raise ValueError(f"{path} is empty")
+HARMLESS = 64 << 20
+"""Bytes of text that any file may have, however small it is compressed."""
 
 
-def first_lines(path: str | PathLike[str], size: int = 1 << 16) -> bytes:
-    """Return the beginning of the text of a file."""
-    with opened(path) as (text, _):
-        start: bytes = text.read(size)
-        return start.removeprefix(BYTE_ORDER_MARK)
+class _Watched:
+    """Decompressed text whose size is watched."""
+
+    def __init__(self, text: Any, reader: Reader) -> None:
+        self._text, self._reader, self._size = text, reader, 0
+
+    def read(self, size: int) -> bytes:
+        return self._counted(self._text.read(size))
+
+    def readline(self, size: int) -> bytes:
+        return self._counted(self._text.readline(size))
+
+    def _counted(self, part: bytes) -> bytes:
+        self._size += len(part)
+        self._reader.refuse_growth(self._size)
+        return part
 
 
-def numbered_lines(path: str | PathLike[str]) -> Iterator[tuple[int, str]]:
-    """Return the lines of a text that are not blank, numbered from 1.
+class _Kept(io.RawIOBase):
+    """A stream that can be read once, made to be read again: what has been read is kept."""
 
-    Raises:
-        ValueError: If a line is not UTF-8.
-    """
-    number = 0
-    for piece in pieces(path):
-        for line in piece.splitlines():
-            number += 1
-            if line.strip():
-                yield number, decoded(line, path, number)
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self._kept = SpooledTemporaryFile(max_size=KEPT_IN_MEMORY)  # noqa: SIM115  (closed with this stream)
+        self._at = self._size = 0
 
+    def readable(self) -> bool:
+        return True
 
-def decoded(line: bytes, path: str | PathLike[str], number: int) -> str:
-    """Return a line as text.
+    def seekable(self) -> bool:
+        return True
 
-    Raises:
-        ValueError: If it is not UTF-8, naming the line.
-    """
-    try:
-        return line.decode()
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{at_line(path, number, repr(line[:200]))}: it is not UTF-8 text ({error.reason})") from error
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        if whence == io.SEEK_SET:
+            self._at = offset
+        return self._at
 
+    def tell(self) -> int:
+        return self._at
 
-def at_line(path: str | PathLike[str], number: int, line: str) -> str:
-    """Return how an error names a line: file, number, and the line itself."""
-    shown = line if len(line) <= 200 else line[:200] + "..."  # noqa: PLR2004  (about two lines of a terminal)
-    return f"{path}, line {number}: {shown}"
+    def readinto(self, buffer: Any, /) -> int:
+        if self._at < self._size:
+            self._kept.seek(self._at)
+            part = self._kept.read(min(len(buffer), self._size - self._at))
+        else:
+            part = self._stream.read(len(buffer)) or b""
+            self._kept.seek(self._size)
+            self._kept.write(part)
+            self._size += len(part)
+        buffer[: len(part)] = part
+        self._at += len(part)
+        return len(part)
+
+    def close(self) -> None:
+        self._kept.close()
+        super().close()

@@ -3,38 +3,95 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from retrieval_metrics.files.entries import item_of
 from retrieval_metrics.inputs.batch import Batch
 from retrieval_metrics.inputs.frames import Table
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.inputs.run import Run
 
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
-def run_of_mapping(rankings: Mapping[Any, Any], source: str) -> Run:
+
+def run_of_mapping(rankings: Mapping[Any, Any], source: str, allow: Collection[str] = ("blanks",)) -> Run:
     """Return the run that a mapping of queries holds: documents with scores, or documents best first.
 
     Raises:
         ValueError: If a ranking is neither, an id is missing, or a score is not finite.
     """
-    scored = {query: ranking for query, ranking in rankings.items() if isinstance(ranking, Mapping)}
-    listed = {query: ranking for query, ranking in rankings.items() if isinstance(ranking, (list, tuple))}
-    if stray := [query for query in rankings if query not in scored and query not in listed]:
-        raise ValueError(
-            f"{source}, query {stray[0]!r}: a ranking is a list of documents, best first, or an object of documents "
-            f"with scores, got {rankings[stray[0]]!r}"
-        )
-    return Run(_batch(part, source, scores=part is scored) for part in (scored, listed) if part)
+    scored, listed = {}, {}
+    for query, ranking in rankings.items():
+        if isinstance(ranking, Mapping):
+            scored[query] = ranking
+        elif isinstance(ranking, (list, tuple)):
+            listed[query] = ranking
+        else:
+            raise ValueError(  # noqa: TRY004  (anything wrong in a file is a ValueError)
+                f"{source}, query {query!r}: a ranking is a list of documents, best first, or an object of documents "
+                f"with scores, got {ranking!r}"
+            )
+    return Run(_batch(part, source, allow, scores=part is scored) for part in (scored, listed) if part)
 
 
-def _batch(rankings: Mapping[Any, Any], source: str, *, scores: bool) -> Batch:
+def _batch(rankings: Mapping[Any, Any], source: str, allow: Collection[str], *, scores: bool) -> Batch:
     import polars as pl
 
     documents = [document for ranking in rankings.values() for document in ranking]
     columns: dict[str, Any] = {"document": documents or pl.Series([], dtype=pl.String)}
     if scores:
         columns["score"] = [score for ranking in rankings.values() for score in ranking.values()]
-    table = Table(columns, source, {role: role for role in columns})
+    table = Table(columns, source, {role: role for role in columns}, None, allow)
     bounds = np.cumsum([0, *map(len, rankings.values())])
     return Batch(list(rankings), bounds, table.ids("document"), table.numbers("score") if scores else None)
+
+
+def run_of_json(content: Mapping[str, Any], source: str, allow: Collection[str]) -> Run | RetrievedRun:
+    """Return the run of a JSON file, whose rankings may also hold items as objects, or documents beside scores.
+
+    Raises:
+        ValueError: If a ranking is none of these.
+    """
+    rankings: dict[Any, Any] = {
+        query: _ranking(ranking, f"{source}, query {query!r}") for query, ranking in content.items()
+    }
+    if items_of(rankings, source):
+        return RetrievedRun(rankings)
+    return run_of_mapping(rankings, source, allow)
+
+
+def _ranking(ranking: Any, where: str) -> Any:
+    if isinstance(ranking, list) and any(isinstance(entry, dict) for entry in ranking):
+        if stray := [entry for entry in ranking if not isinstance(entry, dict)]:
+            raise ValueError(f"{where}: {stray[0]!r} stands beside objects; a ranking holds ids or objects")
+        return [item_of(entry, where) for entry in ranking]
+    if isinstance(ranking, dict) and isinstance(ranking.get("documents"), list):
+        documents, scores = ranking["documents"], ranking.get("scores")
+        if not isinstance(scores, list) or len(scores) != len(documents) or len(ranking) > 2:  # noqa: PLR2004  (the two)
+            raise ValueError(f"{where}: there must be as many 'scores' as 'documents', and nothing else")
+        if len(set(map(repr, documents))) < len(documents):
+            raise ValueError(f"{where}: a document appears twice, with a score each time")
+        return dict(zip(documents, scores, strict=True))
+    return ranking
+
+
+def items_of(rankings: Mapping[Any, Any], source: str) -> bool:
+    """Return whether the rankings hold retrieved items rather than ids.
+
+    Raises:
+        ValueError: If some do and others do not.
+    """
+    with_items = None
+    for query, ranking in rankings.items():
+        if isinstance(ranking, (list, tuple)) and not ranking:
+            continue
+        has = isinstance(ranking, (list, tuple)) and isinstance(ranking[0], Retrieved)
+        if with_items is None:
+            with_items = has
+        if has != with_items or (has and not all(isinstance(item, Retrieved) for item in ranking)):
+            raise ValueError(f"{source}, query {query!r}: rankings hold ids or retrieved items, and not both")
+    return bool(with_items)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from retrieval_metrics.checks import require
 from retrieval_metrics.files import formats, json_files, tables
-from retrieval_metrics.files.opening import at_line
-from retrieval_metrics.files.rankings import run_of_mapping
+from retrieval_metrics.files.encodings import at_line
+from retrieval_metrics.files.entries import judgments_of
+from retrieval_metrics.files.json_tables import items_of_table, judgments_of_table
+from retrieval_metrics.files.opening import opened
+from retrieval_metrics.files.rankings import run_of_json
 from retrieval_metrics.files.trec import QRELS, RUN, line_of_repeat, parts
+from retrieval_metrics.inputs.columns import OF_A_RUN, OF_JUDGMENTS, allowances
 from retrieval_metrics.inputs.frame_columns import is_frame
 from retrieval_metrics.inputs.frames import qrels_batch, run_batch
 from retrieval_metrics.inputs.grouping import first_repeat, regrouped, whole_queries
@@ -20,11 +24,13 @@ from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.run import Run, StreamedRun
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from os import PathLike
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
+    from retrieval_metrics.files.limits import Limits
+    from retrieval_metrics.files.opening import Reader, Source
     from retrieval_metrics.files.trec import Layout
     from retrieval_metrics.inputs.batch import Batch
+    from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 
     Advance = Callable[[int], None]
 
@@ -34,26 +40,38 @@ SHARE_OF_MEMORY = 4
 
 
 def read_qrels(
-    source: str | PathLike[str] | Any, *, format: str | None = None, columns: Mapping[str, str] | None = None
+    source: Source | Any,
+    *,
+    format: str | None = None,
+    columns: Mapping[str, str | None] | None = None,
+    allow: str | Collection[str] = (),
+    limits: Limits | None = None,
 ) -> Qrels:
     r"""Read relevance judgments.
 
     Args:
-        source: The path of a file, or a DataFrame (pandas, polars, Arrow) with a row per judged document. Files are
+        source: A path, `"-"` for standard input, an open file, or a DataFrame (pandas, polars, Arrow) with a row per
+            judged document. Whatever is no DataFrame is opened once and read from its start. Files are
 
             - TREC: `query iteration document grade`, separated by blanks or tabs;
-            - CSV, TSV (BEIR's `qrels/*.tsv` among them) and Parquet, with columns found by name; without a column of
-              grades every document has grade 1;
+            - CSV, TSV (BEIR's `qrels/*.tsv` among them) and Parquet, with columns found by name; documents of a query
+              with the same `group` are alternatives; a table of nothing but queries and documents means grade 1;
             - JSON: `{"q1": {"d1": 2}}`; JSONL: a row per line (`{"query": "q1", "document": "d1", "grade": 2}`), or a
-              query per line (`{"query": "q1", "documents": ["d1", "d7"]}`).
+              query per line (`{"query": "q1", "documents": ["d1", "d7"]}`); also groups, and pieces such as quotes, as
+              `write_qrels` writes them.
 
             Any of them may be compressed (`.gz`, `.zst`).
         format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"` or `"parquet"`, if neither the extension nor the
             content tells it.
-        columns: The names of the columns `query`, `document` and `grade`, if they differ from the usual ones.
+        columns: The names of the columns `query`, `document`, `grade` and `group`, if they differ from the usual ones;
+            None for one that is not there: by `{"grade": None}` every document has grade 1.
+        allow: What is refused unless it is allowed: `"blanks"`, ids that begin or end with one; `"repeated"`, columns
+            or keys of the same name, of which the first counts.
+        limits: How well a file may be compressed, and how long a line may be; see `Limits`.
 
     Raises:
         ValueError: If something in it is wrong; the message names the file and the line, and quotes it.
+        OSError: If it cannot be opened.
         ImportError: If polars is not installed.
 
     Example:
@@ -66,52 +84,87 @@ def read_qrels(
     """
     require("polars", "reading a file or DataFrame")
     if is_frame(source):
-        return Qrels.from_frame(source, columns=columns)
-    kind = formats.format_of(source, format)
-    _refuse_columns(kind, columns, source)
+        return Qrels.from_frame(source, columns=columns, allow=allow)
+    with opened(source, limits) as file, _errors_of(file.name):
+        return _qrels(file, formats.format_of(file, format), columns, allowances(allow))
+
+
+def _qrels(source: Reader, kind: str, columns: Mapping[str, str | None] | None, allow: frozenset[str]) -> Qrels:
+    _refuse_columns(kind, columns, source.name)
     if kind == "trec":
         return _trec_qrels(source)
     if kind == "json":
-        return Qrels(json_files.whole(source))
+        return _qrels_of_json(json_files.whole(source, allow), source.name, allow)
     if kind == "jsonl":
-        judgments = json_files.per_query(source)
+        judgments = json_files.per_query(source, allow, columns)
         if judgments is not None:
-            return Qrels(judgments)
-        return Qrels.from_batch(qrels_batch(json_files.rows(source), columns, str(source)))
-    return Qrels.from_batch(qrels_batch(tables.read_table(source, kind), columns, str(source), _line(source, kind)))
+            return _qrels_of_json(judgments, source.name, allow)
+        found, line = json_files.rows(source, OF_JUDGMENTS, columns, allow)
+        return Qrels.of_table(qrels_batch(found, columns, source.name, line, allow=allow))
+    table = tables.read_table(source, kind)
+    if (pieces := judgments_of_table(table, source)) is not None:
+        return Qrels(pieces)
+    batch = qrels_batch(table.frame, columns, source.name, table.line, allow=allow, names=table.names)
+    return Qrels.of_table(batch)
+
+
+def _qrels_of_json(content: dict[str, Any], name: str, allow: frozenset[str]) -> Qrels:
+    qrels = Qrels({query: judgments_of(value, f"{name}, query {query!r}") for query, value in content.items()})
+    if "blanks" not in allow:
+        for at, document in enumerate(qrels.documents):
+            _refuse_blanks(document, f"document judged for query {qrels.queries[qrels.document_query[at]]!r}", name)
+        for query in qrels.queries:
+            _refuse_blanks(query, "query", name)
+    return qrels
+
+
+def _refuse_blanks(found: Any, what: str, name: str) -> None:
+    if isinstance(found, str) and found != found.strip():
+        raise ValueError(f"{name}: the {what}, {found!r}, begins or ends with a blank (allow='blanks' keeps it)")
 
 
 def read_run(
-    source: str | PathLike[str] | Any,
+    source: Source | Any,
     *,
     format: str | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, str | None] | None = None,
     memory: int | None = None,
     show_progress: bool = False,
-) -> Run:
+    allow: str | Collection[str] = (),
+    limits: Limits | None = None,
+) -> Run | RetrievedRun:
     r"""Read a run into columns, without a dict of dicts in between.
 
     Args:
-        source: The path of a file, or a DataFrame (pandas, polars, Arrow) with a row per retrieved document. Files are
+        source: A path, `"-"` for standard input, an open file, or a DataFrame (pandas, polars, Arrow) with a row per
+            retrieved document. Whatever is no DataFrame is opened once and read from its start. Files are
 
             - TREC: `query Q0 document rank score tag`, separated by blanks or tabs; ranked by score, as trec_eval does;
-            - CSV, TSV and Parquet, with columns found by name: ranked by `score` if there is one, else by `rank`, else
-              in the order of the rows;
+            - CSV, TSV and Parquet, with columns found by name: ranked by `score` if there is one, else by `rank`; in
+              the order of the rows if there is nothing but queries and documents;
             - JSON: `{"q1": {"d1": 12.5}}` or `{"q1": ["d1", "d7"]}`; JSONL: a row per line, or a query per line
-              (`{"query": "q1", "documents": ["d1", "d7"]}`).
+              (`{"query": "q1", "documents": ["d1", "d7"]}`); also `Retrieved` items, as `write_run` writes them.
 
             Any of them may be compressed (`.gz`, `.zst`).
         format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"` or `"parquet"`, if neither the extension nor the
             content tells it.
-        columns: The names of the columns `query`, `document`, `score` and `rank`, if they differ from the usual ones.
+        columns: The names of the columns `query`, `document`, `score` and `rank`, if they differ from the usual ones;
+            None for one that is not there: by `{"score": None}` the rows of a query stand best first.
         memory: How many bytes the columns of a TREC run may take; by default a quarter of the machine's memory. A
             larger run is checked and then read again at every use (`StreamedRun`), a few thousand lines at a time; the
-            lines of each query must be consecutive in it.
+            lines of each query must be consecutive in it, and it must be a regular file.
         show_progress: Show a progress bar on stderr; needs rich.
+        allow: What is refused unless it is allowed: `"blanks"`, ids that begin or end with one; `"repeated"`, columns
+            or keys of the same name, of which the first counts.
+        limits: How well a file may be compressed, and how long a line may be; see `Limits`.
+
+    Returns:
+        The run in columns; a `RetrievedRun` where the file holds `Retrieved` items rather than ids.
 
     Raises:
         ValueError: If something in it is wrong, such as a document that appears twice in a scored query; the message
             names the file and the line, and quotes it.
+        OSError: If it cannot be opened.
         ImportError: If polars is not installed, or a progress bar is wanted and rich is not.
 
     Example:
@@ -125,72 +178,106 @@ def read_run(
     """
     require("polars", "reading a file or DataFrame")
     if is_frame(source):
-        return Run.from_frame(source, columns=columns)
-    kind = formats.format_of(source, format)
-    _refuse_columns(kind, columns, source)
-    if kind == "trec":
-        return _trec_run(source, _budget() if memory is None else memory, show_progress=show_progress)
-    if kind == "json":
-        return run_of_mapping(json_files.whole(source), str(source))
-    if kind == "jsonl":
-        rankings = json_files.per_query(source)
-        if rankings is not None:
-            return run_of_mapping(rankings, str(source))
-        return Run([run_batch(json_files.rows(source), columns, str(source))])
-    return Run([run_batch(tables.read_table(source, kind), columns, str(source), _line(source, kind))])
+        return Run.from_frame(source, columns=columns, allow=allow)
+    with opened(source, limits) as file, _errors_of(file.name):
+        kind = formats.format_of(file, format)
+        _refuse_columns(kind, columns, file.name)
+        if kind == "trec":
+            return _trec_run(source, file, _budget() if memory is None else memory, show_progress=show_progress)
+        return _run(file, kind, columns, allowances(allow))
 
 
-def _line(path: str | PathLike[str], kind: str) -> Callable[[int], str] | None:
-    """Return the function that names the line of a row, for files that have lines."""
-    return partial(tables.line_at, path, kind) if kind in tables.SEPARATORS else None
+def _run(
+    source: Reader, kind: str, columns: Mapping[str, str | None] | None, allow: frozenset[str]
+) -> Run | RetrievedRun:
+    if kind in {"json", "jsonl"}:
+        rankings = json_files.whole(source, allow) if kind == "json" else json_files.per_query(source, allow, columns)
+        if rankings is None:
+            found, line = json_files.rows(source, OF_A_RUN, columns, allow)
+            return Run([run_batch(found, columns, source.name, line, allow=allow)])
+        if "blanks" not in allow:
+            for query in rankings:
+                _refuse_blanks(query, "query", source.name)
+        return run_of_json(rankings, source.name, allow)
+    table = tables.read_table(source, kind)
+    if (items := items_of_table(table, source)) is not None:
+        return items
+    return Run([run_batch(table.frame, columns, source.name, table.line, allow=allow, names=table.names)])
 
 
-def _refuse_columns(kind: str, columns: Mapping[str, str] | None, source: Any) -> None:
+@contextmanager
+def _errors_of(name: str) -> Iterator[None]:
+    """Make whatever is wrong in a file a ValueError that names it."""
+    import polars as pl
+
+    try:
+        yield
+    except (ValueError, TypeError, ArithmeticError, RecursionError, LookupError) as error:
+        if isinstance(error, ValueError) and not isinstance(error, UnicodeError) and name in str(error):
+            raise
+        raise ValueError(f"{name}: {error or type(error).__name__}") from error
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise ValueError(
+            f"{name} is damaged, or not what it seems: {next(iter(str(error).splitlines()), '')}"
+        ) from error
+
+
+def _refuse_columns(kind: str, columns: Mapping[str, str | None] | None, name: str) -> None:
     if columns and kind in {"trec", "json"}:
-        raise ValueError(f"{source} is read as {kind}, which has no column names; say format= if it is something else")
+        raise ValueError(f"{name} is read as {kind}, which has no column names; say format= if it is something else")
 
 
-def _trec_qrels(path: str | PathLike[str]) -> Qrels:
-    batch = regrouped(whole_queries(parts(path, QRELS)))
+def _trec_qrels(source: Reader) -> Qrels:
+    batch = regrouped(whole_queries(parts(source, QRELS)))
     if (row := first_repeat(batch)) is not None:
-        _refuse_repeat(path, QRELS, batch, row)
+        _refuse_repeat(source, QRELS, batch, row)
     return Qrels.from_batch(batch)
 
 
-def _trec_run(path: str | PathLike[str], memory: int, *, show_progress: bool) -> Run:
+def _trec_run(given: Any, source: Reader, memory: int, *, show_progress: bool) -> Run:
     kept: list[Batch] = []
     index: dict[Any, tuple[int, int]] = {}
     documents = taken = 0
     torn: Any = None
-    label = f"reading {Path(path).name}"
-    with progress(label, Path(path).stat().st_size, enabled=show_progress, in_bytes=True) as advance:
-        # A pipe cannot tell its position, so it is only asked when a bar is shown.
-        for number, batch in enumerate(_batches(path, advance if show_progress else None)):
+    label = f"reading {os.path.basename(source.name)}"  # noqa: PTH119  (a name for messages, which need not be a path)
+    was = source.fingerprint() if source.is_regular else ()
+    with progress(label, source.size, enabled=show_progress, in_bytes=True) as advance:
+        for number, batch in enumerate(whole_queries(parts(source, RUN, advance if show_progress else None))):
             for at, query in enumerate(batch.queries):
                 if index.setdefault(query, (number, at)) != (number, at) and torn is None:
                     torn = query
             if torn is None and (row := first_repeat(batch)) is not None:
-                _refuse_repeat(path, RUN, batch, row)
+                _refuse_repeat(source, RUN, batch, row)
             documents += len(batch.documents)
             taken += int(batch.documents.estimated_size()) + 8 * len(batch.documents)
             if taken <= memory:
                 kept.append(batch)
             else:
                 kept.clear()
-                if torn is not None:
-                    _refuse_torn(path, torn, memory)
+                _refuse_streaming(source, torn, memory)
     if taken > memory:
-        return StreamedRun(path, partial(_batches, path), index, documents)
+        return StreamedRun(given, partial(_batches, given, source.limits, was), index, documents)
     if torn is None:
         return Run(kept)
     whole = regrouped(kept)
     if (row := first_repeat(whole)) is not None:
-        _refuse_repeat(path, RUN, whole, row)
+        _refuse_repeat(source, RUN, whole, row)
     return Run([whole])
 
 
-def _batches(path: str | PathLike[str], advance: Advance | None = None) -> Iterator[Batch]:
-    return whole_queries(parts(path, RUN, advance))
+def _batches(path: Any, limits: Limits, was: tuple[int, ...]) -> Iterator[Batch]:
+    """Read a file once more, and raise if it is not the one that was read before."""
+    require("polars", "reading a streamed run again")
+    with opened(path, limits) as source, _errors_of(source.name):
+        if source.fingerprint() != was:
+            _refuse_change(source.name)
+        yield from whole_queries(parts(source, RUN))
+        if source.fingerprint() != was:  # while it was read
+            _refuse_change(source.name)
+
+
+def _refuse_change(name: str) -> NoReturn:
+    raise ValueError(f"{name} has changed since it was read; read it again with read_run")
 
 
 def _budget() -> int:
@@ -200,16 +287,20 @@ def _budget() -> int:
         return DEFAULT_MEMORY
 
 
-def _refuse_torn(path: str | PathLike[str], query: Any, memory: int) -> NoReturn:
-    raise ValueError(
-        f"{path} takes more than the {memory:,} bytes that memory= allows, and the lines of query {query!r} are not "
-        "consecutive, so it cannot be streamed; allow more, or sort the file by query (sort -s -k 1,1)"
-    )
+def _refuse_streaming(source: Reader, torn: Any, memory: int) -> None:
+    too_much = f"{source.name} takes more than the {memory:,} bytes that memory= allows, and "
+    if torn is not None:
+        raise ValueError(
+            f"{too_much}the lines of query {torn!r} are not consecutive, so it cannot be streamed; allow more, or sort "
+            "the file by query (sort -s -k 1,1)"
+        )
+    if not source.is_regular:
+        raise ValueError(f"{too_much}only a regular file can be streamed; allow more, or save it to a file")
 
 
-def _refuse_repeat(path: str | PathLike[str], layout: Layout, batch: Batch, row: int) -> NoReturn:
+def _refuse_repeat(source: Reader, layout: Layout, batch: Batch, row: int) -> NoReturn:
     query = batch.query_of(row)
-    number, line = line_of_repeat(path, layout, query, batch.documents[row])
+    number, line = line_of_repeat(source, layout, query, batch.documents[row])
     raise ValueError(
-        f"{at_line(path, number, line)}: document {batch.documents[row]!r} appears twice for query {query!r}"
+        f"{at_line(source.name, number, line)}: document {batch.documents[row]!r} appears twice for query {query!r}"
     )

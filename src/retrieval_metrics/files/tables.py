@@ -3,73 +3,142 @@
 from __future__ import annotations
 
 import csv
-from io import TextIOWrapper
+from io import BytesIO, StringIO
 from itertools import islice
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.checks import require
-from retrieval_metrics.files.opening import at_line, opened
+from retrieval_metrics.files.encodings import at_line, refuse_other_encoding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from os import PathLike
+    from collections.abc import Callable, Iterator
 
     import polars as pl
+
+    from retrieval_metrics.files.opening import Reader
 
 SEPARATORS = {"csv": ",", "tsv": "\t"}
 QUOTES = {"csv": '"', "tsv": None}
 
 
-def read_table(path: str | PathLike[str], kind: str) -> pl.DataFrame:
-    """Read a file with a header; every column of a text file is read as text.
+class FileTable(NamedTuple):
+    """A table from a file.
+
+    Attributes:
+        frame: Its rows; every column of a text file is text.
+        names: The names of its columns as the file has them, where polars would number those that are repeated.
+        line: Returns how an error names the line of a row, counted from 0 without the header; None for Parquet.
+    """
+
+    frame: pl.LazyFrame
+    names: list[str]
+    line: Callable[[int], str] | None
+
+
+def read_table(source: Reader, kind: str) -> FileTable:
+    """Read a file with a header.
 
     Raises:
         ValueError: If the file cannot be read in this format.
     """
-    require("polars", "reading a DataFrame")
+    require("polars", "reading a table")
+    import polars as pl
+
+    if kind == "parquet":
+        # From the bytes and not from the path, in which polars would take [1] for a pattern.
+        content = BytesIO(source.content())
+        try:
+            names = list(pl.read_parquet_schema(content))
+            content.seek(0)
+            return FileTable(pl.scan_parquet(content), names, None)
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+            raise ValueError(f"{source.name} cannot be read as parquet: {_first_line(error)}") from error
+    lines = _Lines(b"".join(source.pieces()), source, kind)
+    return FileTable(lines.frame().lazy(), lines.header, lines.named)
+
+
+def _first_line(error: BaseException) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
+
+
+class _Lines:
+    """The text of a file with a header."""
+
+    def __init__(self, text: bytes, source: Reader, kind: str) -> None:
+        refuse_other_encoding(text, source.name)
+        if not text.strip():
+            raise ValueError(f"{source.name} is empty")
+        self._text, self._source, self._kind = text, source, kind
+        self.header = next(self._lines())[1]
+
+    def frame(self) -> pl.DataFrame:
+        """Return the rows.
+
+        Raises:
+            ValueError: If a line has fewer or more columns than the header, or nothing but separators.
+        """
+        import polars as pl
+
+        try:
+            frame = pl.read_csv(
+                self._text, separator=SEPARATORS[self._kind], quote_char=QUOTES[self._kind], infer_schema=False
+            )
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            self._refuse_uneven_line()
+            raise ValueError(f"{self._source.name} cannot be read as {self._kind}: {_first_line(error)}") from error
+        if frame.to_series(-1).null_count():  # the end of a line is missing, or only its last value
+            self._refuse_uneven_line()
+        empty = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
+        if not empty.any():
+            return frame
+        for number, line in self._lines():
+            if not any(line):
+                raise ValueError(f"{self._where(number, line)}: the line has nothing but separators")
+        return frame.filter(~empty)  # an empty line is not a row
+
+    def named(self, row: int) -> str:
+        """Return how an error names the line of a row."""
+        found = next(islice(self._lines(), row + 1, None), None)
+        return f"{self._source.name}, row {row + 1}" if found is None else self._where(*found)
+
+    def _where(self, number: int, line: list[str]) -> str:
+        return at_line(self._source.name, number, SEPARATORS[self._kind].join(line))
+
+    def _lines(self) -> Iterator[tuple[int, list[str]]]:
+        """Return the values of every line that is not empty, the header among them, with the number of the line."""
+        lines = csv.reader(
+            StringIO(self._text.decode(), newline=""),
+            delimiter=SEPARATORS[self._kind],
+            quoting=csv.QUOTE_MINIMAL if QUOTES[self._kind] else csv.QUOTE_NONE,
+        )
+        usual = csv.field_size_limit(max(csv.field_size_limit(), len(self._text)))
+        try:
+            for line in lines:
+                if line:
+                    yield lines.line_num, line
+        except csv.Error as error:
+            raise ValueError(f"{self._source.name}, line {lines.line_num}: {error}") from error
+        finally:
+            csv.field_size_limit(usual)
+
+    def _refuse_uneven_line(self) -> None:
+        for number, line in self._lines():
+            if len(line) != len(self.header):
+                raise ValueError(
+                    f"{self._where(number, line)}: {len(line)} columns where the header has {len(self.header)}: "
+                    f"{' '.join(self.header)}"
+                )
+
+
+def collected(table: FileTable, source: Reader) -> Any:
+    """Return all rows of a table.
+
+    Raises:
+        ValueError: If the data of a file is damaged.
+    """
     import polars as pl
 
     try:
-        if kind == "parquet":
-            return pl.read_parquet(Path(path))
-        with opened(path) as (text, _):
-            data = text.read()
-        if not data.strip():
-            raise ValueError(f"{path} is empty")
-        frame = pl.read_csv(data, separator=SEPARATORS[kind], quote_char=QUOTES[kind], infer_schema=False)
-    except pl.exceptions.PolarsError as error:
-        if kind in SEPARATORS:
-            _refuse_uneven_line(path, kind)
-        raise ValueError(f"{path} cannot be read as {kind}: {str(error).splitlines()[0]}") from error
-    if frame.to_series(-1).null_count():  # the end of a line is missing, or only its last value
-        _refuse_uneven_line(path, kind)
-    return frame.filter(~pl.all_horizontal(pl.all().is_null()))  # an empty line is not a row
-
-
-def line_at(path: str | PathLike[str], kind: str, row: int) -> str:
-    """Return how an error names the line of a row, counted from 0 and without the header."""
-    number, line = next(islice(_lines(path, kind), row + 1, None))
-    return at_line(path, number, SEPARATORS[kind].join(line))
-
-
-def _lines(path: str | PathLike[str], kind: str) -> Iterator[tuple[int, list[str]]]:
-    """Return the values of every line that is not empty, the header among them, with the number of the line."""
-    with opened(path) as (text, _):
-        lines = csv.reader(
-            TextIOWrapper(text, "utf-8-sig", newline=""),
-            delimiter=SEPARATORS[kind],
-            quoting=csv.QUOTE_MINIMAL if QUOTES[kind] else csv.QUOTE_NONE,
-        )
-        for line in lines:
-            if line:
-                yield lines.line_num, line
-
-
-def _refuse_uneven_line(path: str | PathLike[str], kind: str) -> None:
-    lines = _lines(path, kind)
-    _, header = next(lines)
-    for number, line in lines:
-        if len(line) != len(header):
-            where = at_line(path, number, SEPARATORS[kind].join(line))
-            raise ValueError(f"{where}: {len(line)} columns where the header has {len(header)}: {' '.join(header)}")
+        return table.frame.collect()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise ValueError(f"{source.name} is damaged: {_first_line(error)}") from error

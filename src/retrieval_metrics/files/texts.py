@@ -4,26 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.files.encodings import at_line
 from retrieval_metrics.files.formats import format_by_name
-from retrieval_metrics.files.json_files import objects, whole
-from retrieval_metrics.files.opening import at_line, first_lines, numbered_lines
-from retrieval_metrics.files.tables import read_table
+from retrieval_metrics.files.json_files import numbered_lines, objects, whole
+from retrieval_metrics.files.opening import opened
+from retrieval_metrics.files.tables import collected, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from os import PathLike
+
+    from retrieval_metrics.files.limits import Limits
+    from retrieval_metrics.files.opening import Reader, Source
 
 IDS = ("_id", "id", "query_id", "query-id", "qid", "doc_id", "docid", "docno", "corpus-id", "corpus_id")
 TEXTS = ("text", "query", "question", "contents", "body")
 
 
-def read_queries(path: str | PathLike[str]) -> dict[str, str]:
+def read_queries(path: Source, *, limits: Limits | None = None) -> dict[str, str]:
     r"""Read the texts of queries.
 
     Args:
         path: JSONL (BEIR's `queries.jsonl`: `{"_id": "q1", "text": "..."}`), JSON (`{"q1": "..."}`), CSV or Parquet
             with a column of ids and one of texts, or TSV: with such a header, or without one, as in MS MARCO's
-            `queries.tsv`, where the id comes before the tab. May be compressed (`.gz`, `.zst`).
+            `queries.tsv`, where the id comes before the tab. May be compressed (`.gz`, `.zst`), `"-"` for standard
+            input, or an open file.
+        limits: How well a file may be compressed, and how long a line may be; see `Limits`.
 
     Returns:
         The text of each query by its id, in the order of the file.
@@ -39,22 +44,28 @@ def read_queries(path: str | PathLike[str]) -> dict[str, str]:
         >>> read_queries(path)
         {'q1': 'what is a closure?'}
     """
+    with opened(path, limits) as source:
+        return _texts(source)
+
+
+def _texts(source: Reader) -> dict[str, str]:
     texts: dict[str, str] = {}
-    for where, query, text in _entries(path):
+    for where, query, text in _entries(source):
         if query in texts:
             raise ValueError(f"{where}: query {query!r} appears twice")
         texts[query] = text
     if not texts:
-        raise ValueError(f"{path} is empty")
+        raise ValueError(f"{source.name} is empty")
     return texts
 
 
-def read_corpus(path: str | PathLike[str]) -> dict[str, str]:
+def read_corpus(path: Source, *, limits: Limits | None = None) -> dict[str, str]:
     r"""Read the texts of documents, each after its title.
 
     Args:
         path: JSONL (BEIR's `corpus.jsonl`: `{"_id": "d1", "title": "...", "text": "..."}`), or any file that
             `read_queries` reads.
+        limits: As `read_queries` takes it.
 
     Returns:
         The text of each document by its id, preceded by its title and a blank if it has a title.
@@ -62,52 +73,56 @@ def read_corpus(path: str | PathLike[str]) -> dict[str, str]:
     Raises:
         ValueError: As `read_queries`.
     """
-    if _kind(path) != "jsonl":
-        return read_queries(path)
-    texts: dict[str, str] = {}
-    for number, line, row in objects(path):
-        document, text = _id_and_text(row, at_line(path, number, line))
-        if document in texts:
-            raise ValueError(f"{at_line(path, number, line)}: document {document!r} appears twice")
-        texts[document] = f"{row['title']} {text}" if row.get("title") else text
-    return texts
+    with opened(path, limits) as source:
+        if _kind(source) != "jsonl":
+            return _texts(source)
+        texts: dict[str, str] = {}
+        for number, line, row in objects(source):
+            where = at_line(source.name, number, line)
+            document, text = _id_and_text(row, where)
+            if document in texts:
+                raise ValueError(f"{where}: document {document!r} appears twice")
+            texts[document] = f"{row['title']} {text}" if row.get("title") else text
+        return texts
 
 
-def _kind(path: str | PathLike[str]) -> str:
-    known = format_by_name(path)
+def _kind(source: Reader) -> str:
+    known = format_by_name(source.name)
     if known in {"csv", "json", "jsonl", "parquet"}:
         return known
-    if first_lines(path).lstrip().startswith(b"{"):
+    if source.beginning().lstrip().startswith(b"{"):
         return "jsonl"
     return "tsv"
 
 
-def _entries(path: str | PathLike[str]) -> Iterator[tuple[str, str, str]]:
-    kind = _kind(path)
+def _entries(source: Reader) -> Iterator[tuple[str, str, str]]:
+    kind = _kind(source)
     if kind == "jsonl":
-        for number, line, row in objects(path):
-            where = at_line(path, number, line)
+        for number, line, row in objects(source):
+            where = at_line(source.name, number, line)
             yield where, *_id_and_text(row, where)
     elif kind == "json":
-        for query, text in whole(path).items():
-            yield f"{path}, query {query!r}", query, _text(text, f"{path}, query {query!r}")
+        for query, text in whole(source).items():
+            yield f"{source.name}, query {query!r}", query, _text(text, f"{source.name}, query {query!r}")
     elif kind == "tsv":
-        yield from _tab_separated(path)
+        yield from _tab_separated(source)
     else:
-        for number, row in enumerate(read_table(path, kind).iter_rows(named=True), start=1):
-            where = f"{path}, row {number}: {row}"
+        for number, row in enumerate(collected(read_table(source, kind), source).iter_rows(named=True), start=1):
+            where = f"{source.name}, row {number}: {row}"
             yield where, *_id_and_text(row, where)
 
 
-def _tab_separated(path: str | PathLike[str]) -> Iterator[tuple[str, str, str]]:
+def _tab_separated(source: Reader) -> Iterator[tuple[str, str, str]]:
     header: list[str] | None = None
-    for count, (number, line) in enumerate(numbered_lines(path)):
+    for count, (number, line) in enumerate(numbered_lines(source)):
         fields = line.split("\t")
-        where = at_line(path, number, line)
+        where = at_line(source.name, number, line)
         if count == 0 and any(name.strip().lower() in IDS for name in fields):
             header = [name.strip() for name in fields]
         elif header is not None:
-            yield where, *_id_and_text(dict(zip(header, fields, strict=False)), where)
+            if len(fields) != len(header):
+                raise ValueError(f"{where}: {len(fields)} columns where the header has {len(header)}")
+            yield where, *_id_and_text(dict(zip(header, fields, strict=True)), where)
         elif len(fields) != 2:  # noqa: PLR2004  (id and text)
             raise ValueError(
                 f"{where}: {len(fields)} columns where there should be 2: the id and the text, separated by a tab"

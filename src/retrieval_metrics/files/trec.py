@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from retrieval_metrics.files.opening import at_line, decoded, pieces
+from retrieval_metrics.files.encodings import at_line, decoded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from os import PathLike
 
     import polars as pl
 
+    from retrieval_metrics.files.opening import Reader
     from retrieval_metrics.types import FloatArray
 
     Part = tuple[pl.Series, pl.Series, FloatArray]
@@ -64,7 +64,7 @@ QRELS = Layout(
 )
 
 
-def parts(path: str | PathLike[str], layout: Layout, advance: Callable[[int], None] | None = None) -> Iterator[Part]:
+def parts(source: Reader, layout: Layout, advance: Callable[[int], None] | None = None) -> Iterator[Part]:
     """Return query, document and value of successive rows.
 
     Raises:
@@ -72,18 +72,21 @@ def parts(path: str | PathLike[str], layout: Layout, advance: Callable[[int], No
             the file and the line, and quotes it.
     """
     line, rows = 1, 0
-    for piece in pieces(path, advance):
+    for piece in source.pieces(advance):
         part = _parse_regular(piece, layout)
         if part is not None:
             lines = len(part[0])
         else:
             lines = piece.count(b"\n")
-            part = _parse_regular(_tidied(piece), layout) or _parse_line_by_line(piece, layout, path, line)
-        yield part
+            text = _tidied(piece)
+            if text:
+                part = _parse_regular(text, layout) or _parse_line_by_line(piece, layout, source.name, line)
         line += lines
-        rows += len(part[0])
+        if part is not None:
+            rows += len(part[0])
+            yield part
     if not rows:
-        raise ValueError(f"{path} is empty: it contains nothing but blanks")
+        raise ValueError(f"{source.name} is empty: it contains nothing but blanks")
 
 
 def _tidied(piece: bytes) -> bytes:
@@ -123,41 +126,43 @@ def _parse_regular(text: bytes, layout: Layout) -> Part | None:
     return frame["query"], frame["document"], numbers
 
 
-def _parse_line_by_line(piece: bytes, layout: Layout, path: str | PathLike[str], line: int) -> Part:
+def _parse_line_by_line(piece: bytes, layout: Layout, name: str, line: int) -> Part:
     """Read irregular lines, and raise at the first that is wrong."""
     import polars as pl
 
     columns: tuple[list[str], list[str], list[float]] = ([], [], [])
     query, document, value = layout.used
     for number, raw in enumerate(piece.split(b"\n"), line):
-        fields = [decoded(field, path, number) for field in raw.split()]
-        if not fields:
+        words = raw.split()
+        if not words:
             continue
-        if len(fields) != len(layout.fields):
-            _refuse_columns(raw, len(fields), layout, path, number)
+        decoded(raw, name, number)
+        if len(words) != len(layout.fields):
+            _refuse_columns(raw, len(words), layout, name, number)
+        fields = [word.decode() for word in words]
         columns[0].append(fields[query])
         columns[1].append(fields[document])
-        columns[2].append(_number(fields[value], layout, raw, path, number))
+        columns[2].append(_number(fields[value], layout, raw, name, number))
     return pl.Series(columns[0], dtype=pl.String), pl.Series(columns[1], dtype=pl.String), np.array(columns[2])
 
 
-def _number(field: str, layout: Layout, raw: bytes, path: str | PathLike[str], line: int) -> float:
+def _number(field: str, layout: Layout, raw: bytes, name: str, line: int) -> float:
     try:
         number = float(field) if "_" not in field else math.nan
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        where = at_line(path, line, raw.decode(errors="replace").rstrip("\r"))
+        where = at_line(name, line, raw.decode(errors="replace").rstrip("\r"))
         raise ValueError(
             f"{where}: the {layout.value} {field!r} is not a finite number; {layout.name} {_columns(layout)}"
         )
     return number
 
 
-def _refuse_columns(raw: bytes, found: int, layout: Layout, path: str | PathLike[str], line: int) -> NoReturn:
+def _refuse_columns(raw: bytes, found: int, layout: Layout, name: str, line: int) -> NoReturn:
     if b"\x00" in raw:
-        raise ValueError(f"{path} is not a text file; {layout.name} lines of {_columns(layout)}")
-    where = at_line(path, line, raw.decode(errors="replace").rstrip("\r"))
+        raise ValueError(f"{name} is not a text file; {layout.name} lines of {_columns(layout)}")
+    where = at_line(name, line, raw.decode(errors="replace").rstrip("\r"))
     columns = f"{found} column" if found == 1 else f"{found} columns"
     raise ValueError(f"{where}: {columns} where {layout.name} {_columns(layout)}{layout.hint.get(found, '')}")
 
@@ -166,12 +171,12 @@ def _columns(layout: Layout) -> str:
     return f"{len(layout.fields)}: {' '.join(layout.fields)}"
 
 
-def line_of_repeat(path: str | PathLike[str], layout: Layout, query: Any, document: Any) -> tuple[int, str]:
+def line_of_repeat(source: Reader, layout: Layout, query: Any, document: Any) -> tuple[int, str]:
     """Return number and text of the second line with this query and document, which must exist."""
     wanted = str(document).encode()
     query_at, document_at, _ = layout.used
     seen, line = 0, 1
-    for piece in pieces(path):
+    for piece in source.pieces():
         if wanted in piece:
             for number, raw in enumerate(piece.split(b"\n"), line):
                 if wanted in raw and (fields := raw.split())[document_at] == wanted:
@@ -179,4 +184,4 @@ def line_of_repeat(path: str | PathLike[str], layout: Layout, query: Any, docume
                     if seen == 2:  # noqa: PLR2004  (the second is the repeat)
                         return number, raw.decode().rstrip("\r")
         line += piece.count(b"\n")
-    raise RuntimeError(f"{path} changed while it was read")
+    raise ValueError(f"{source.name} changed while it was read")

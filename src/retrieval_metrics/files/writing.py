@@ -10,21 +10,25 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.checks import require
+from retrieval_metrics.files.entries import of_item, of_judgments
 from retrieval_metrics.files.formats import format_by_name, known_format
+from retrieval_metrics.files.json_tables import table_of_items, table_of_judgments
 from retrieval_metrics.files.opening import ZSTD_PACKAGE
-from retrieval_metrics.files.rankings import run_of_mapping
+from retrieval_metrics.files.rankings import items_of, run_of_mapping
 from retrieval_metrics.files.tables import SEPARATORS
 from retrieval_metrics.inputs.grouping import first_repeat
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.run import Run
+from retrieval_metrics.saving import saving
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from os import PathLike
 
     import polars as pl
 
     from retrieval_metrics.inputs.batch import Batch
+    from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.types import QuestionsOrQrels, RunMapping
 
 
@@ -34,16 +38,22 @@ def write_run(
     r"""Write a run, so that reading it gives the same numbers to the last bit.
 
     Args:
-        run: What `evaluate` takes: per query documents with scores, or documents best first; or a `Run`.
-        path: The file; a further `.gz` or `.zst` compresses it.
+        run: What `evaluate` takes: per query documents with scores, documents best first, or lists of `Retrieved`; or
+            a `Run`.
+        path: The file; a further `.gz` or `.zst` compresses it. It is written beside the target and moved into place
+            once it is complete, follows links and keeps the mode of an existing file; devices and pipes, and `"-"` for
+            standard output, are written into.
         format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"` or `"parquet"`, if the extension does not tell it. TREC
             files are ordered as trec_eval orders them, and a ranking without scores gets n, n - 1, ..., 1 there; CSV,
-            TSV and Parquet have a column `score` or `rank`.
+            TSV and Parquet have a column `score` or `rank`. In TREC, CSV and TSV, whole-number ids become text.
         tag: The name of the run, the last column of a TREC file.
 
     Raises:
-        ValueError: If the format is unknown, or the run cannot be written in it: a TREC file cannot have blanks in ids,
-            repeated documents or empty rankings, and a table has scores for all queries or for none.
+        ValueError: If the format is unknown, or the run cannot be written in it, before anything is written: a TREC
+            file cannot have blanks in ids or repeated documents; a table has scores for all queries or for none; only
+            JSON and JSONL have empty rankings; only these and Parquet have `Retrieved` items; JSON has no whole numbers
+            as query ids.
+        OSError: If the file cannot be written; one that was there stays as it was.
         ImportError: If polars is not installed.
 
     Example:
@@ -57,16 +67,56 @@ def write_run(
     """
     require("polars", "writing a file")
     kind = _format_to_write(path, format)
+    if not isinstance(run, Run) and items_of(run, "the run"):
+        _write_items(run, path, kind)
+        return
     columns = run if isinstance(run, Run) else run_of_mapping(run, "the run")
     if kind in {"json", "jsonl"}:
-        _write_json(path, kind, columns.rankings())
+        _write_json(path, kind, columns.queries, ((query, _scored(held)) for query, held in columns.rankings()))
         return
     if kind == "trec":
         _require_words([tag], "the tag", path)
         frames = (_trec_frame(batch, tag, path) for batch in columns.batches())
     else:
-        frames = (_table_frame(batch) for batch in columns.batches())
+        frames = (_table_frame(batch, kind) for batch in columns.batches())
+    # A run may be too large to hold all its frames at once, so each is made twice: to be checked, and to be written.
+    _require_alike(columns, kind, tag, path)
     _write_frames(path, kind, frames)
+
+
+def _require_alike(run: Run, kind: str, tag: str, path: str | PathLike[str]) -> None:
+    """Raise, before anything is written, if a batch of a run cannot be written."""
+    header = None
+    for batch in run.batches():
+        frame = _trec_frame(batch, tag, path) if kind == "trec" else _table_frame(batch, kind)
+        if header is not None and frame.columns != header:
+            raise ValueError(
+                f"a {kind} file has scores for all queries or for none; write .json or .jsonl, or give all scores"
+            )
+        _require_text(frame, kind, path)
+        header = frame.columns
+
+
+def _scored(ranking: Any) -> Any:
+    """Return a ranking as JSON has it: whole-number ids cannot be keys there, so they stand beside their scores."""
+    if isinstance(ranking, dict) and any(not isinstance(document, str) for document in ranking):
+        return {"documents": list(ranking), "scores": list(ranking.values())}
+    return ranking
+
+
+def _write_items(run: Any, path: str | PathLike[str], kind: str) -> None:
+    if kind in {"json", "jsonl"}:
+        rankings = {query: [of_item(item, f"query {query!r}") for item in ranking] for query, ranking in run.items()}
+        _write_json(path, kind, list(run), rankings.items())
+        return
+    if kind != "parquet":
+        raise ValueError(f"a {kind} file holds ids and no Retrieved items; write .json, .jsonl or .parquet")
+    if empty := [query for query, ranking in run.items() if not ranking]:
+        raise ValueError(f"a parquet file cannot have an empty ranking, such as that of query {empty[0]!r}; {_JSON}")
+    _write_frames(path, kind, iter([table_of_items(run)]))
+
+
+_JSON = "write .json or .jsonl"
 
 
 def write_qrels(qrels: QuestionsOrQrels, path: str | PathLike[str], *, format: str | None = None) -> None:
@@ -74,13 +124,17 @@ def write_qrels(qrels: QuestionsOrQrels, path: str | PathLike[str], *, format: s
 
     Args:
         qrels: What `evaluate` takes.
-        path: The file; a further `.gz` or `.zst` compresses it.
+        path: The file, as `write_run` takes it.
         format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"` or `"parquet"`, if the extension does not tell it. TSV
-            is BEIR's: `query-id`, `corpus-id`, `score`.
+            is BEIR's: `query-id`, `corpus-id`, `score`. Groups have a column `group` in CSV, TSV and Parquet; pieces
+            such as `Quote` are objects in JSON and JSONL, and JSON text in a column of Parquet. In TREC, CSV and TSV,
+            whole-number ids become text.
 
     Raises:
-        ValueError: If the format is unknown, or the judgments cannot be written in it: only JSON and JSONL can have
-            groups and queries without judgments, and a TREC file cannot have blanks in ids.
+        ValueError: If the format is unknown, or the judgments cannot be written in it, before anything is written: a
+            TREC file cannot have groups or blanks in ids, only JSON, JSONL and Parquet have pieces, and only JSON and
+            JSONL have queries without judgments; JSON has no whole numbers as query ids.
+        OSError: If the file cannot be written; one that was there stays as it was.
         ImportError: If polars is not installed.
 
     Example:
@@ -95,27 +149,46 @@ def write_qrels(qrels: QuestionsOrQrels, path: str | PathLike[str], *, format: s
     require("polars", "writing a file")
     kind, truth = _format_to_write(path, format), as_qrels(qrels)
     if kind in {"json", "jsonl"}:
-        _write_json(path, kind, ((query, truth.judgments(at)) for at, query in enumerate(truth.queries)))
+        judged = {
+            query: of_judgments(truth.judgments(at), f"query {query!r}") for at, query in enumerate(truth.queries)
+        }
+        _write_json(path, kind, list(truth.queries), judged.items())
         return
-    if not truth.is_flat:
-        raise ValueError(f"{kind} files cannot have groups of documents; write .json or .jsonl")
+    bare = np.flatnonzero(np.diff(np.array(truth.bounds)) == 0)
+    if len(bare):
+        query = truth.queries[int(bare[0])]
+        raise ValueError(f"{kind} files cannot have a query without judgments, such as {query!r}; {_JSON}")
+    if truth.has_pieces:
+        if kind != "parquet":
+            raise ValueError(f"{kind} files cannot have pieces such as quotes; write .json, .jsonl or .parquet")
+        _write_frames(path, kind, iter([table_of_judgments(truth)]))
+        return
+    if kind == "trec" and not truth.is_flat:
+        raise ValueError(f"{kind} files cannot have groups of documents; write .csv, .json, .jsonl or .parquet")
+    frame = _judgment_frame(truth, kind, path)
+    _require_text(frame, kind, path)
+    _write_frames(path, kind, iter([frame]))
+
+
+def _judgment_frame(truth: Qrels, kind: str, path: str | PathLike[str]) -> pl.DataFrame:
     import polars as pl
 
-    queries = [truth.queries[at] for at in truth.document_query.tolist()]
-    if len(set(queries)) < len(truth.queries):
-        bare = next(query for query in truth.queries if query not in set(queries))
-        raise ValueError(f"{kind} files cannot have a query without judgments, such as {bare!r}; write .json or .jsonl")
-    grades = pl.Series(truth.document_grade)
-    if not (truth.document_grade % 1).any():
-        grades = grades.cast(pl.Int64)
+    order = np.argsort(truth.member_group, kind="stable")
+    at = truth.member_document[order]
+    query = pl.Series(list(truth.queries)).gather(truth.document_query[at])
+    document = pl.Series(list(truth.documents)).gather(at)
+    grade = pl.Series(truth.member_grade[order])
+    if not (truth.member_grade % 1).any():
+        grade = grade.cast(pl.Int64)
     if kind == "trec":
         _require_words([*truth.queries, *truth.documents], "an id", path)
-        frame = pl.DataFrame({"query": queries, "iteration": ["0"] * len(queries), "document": truth.documents})
-        frame = frame.with_columns(grade=grades)
-    else:
-        names = ("query-id", "corpus-id", "score") if kind == "tsv" else ("query", "document", "grade")
-        frame = pl.DataFrame(dict(zip(names, (queries, truth.documents, grades), strict=True)))
-    _write_frames(path, kind, iter([frame]))
+        zero = pl.repeat("0", len(grade), eager=True)
+        return pl.DataFrame({"query": query, "iteration": zero, "document": document, "grade": grade})
+    names = ("query-id", "corpus-id", "score") if kind == "tsv" else ("query", "document", "grade")
+    frame = pl.DataFrame(dict(zip(names, (query, document, grade), strict=True)))
+    if not truth.is_flat:
+        frame.insert_column(1, pl.Series("group", truth.member_group[order]))
+    return frame
 
 
 def _format_to_write(path: str | PathLike[str], given: str | None) -> str:
@@ -157,10 +230,13 @@ def _trec_frame(batch: Batch, tag: str, path: str | PathLike[str]) -> pl.DataFra
     )
 
 
-def _table_frame(batch: Batch) -> pl.DataFrame:
+def _table_frame(batch: Batch, kind: str) -> pl.DataFrame:
     import polars as pl
 
     sizes = np.diff(batch.bounds)
+    if not sizes.all():
+        query = batch.queries[int(sizes.argmin())]
+        raise ValueError(f"a {kind} file cannot have an empty ranking, such as that of query {query!r}; {_JSON}")
     number = np.repeat(np.arange(len(sizes)), sizes)
     columns: dict[str, Any] = {"query": pl.Series(batch.queries).gather(number), "document": batch.documents}
     if batch.scores is None:
@@ -178,11 +254,18 @@ def _require_words(words: list[Any], what: str, path: str | PathLike[str]) -> No
             )
 
 
-def _require_no_tabs(frame: pl.DataFrame, path: str | PathLike[str]) -> None:
+def _require_text(frame: pl.DataFrame, kind: str, path: str | PathLike[str]) -> None:
+    """Raise if an id cannot stand in a text file of this kind."""
     import polars as pl
 
+    if kind not in SEPARATORS:
+        return
     for column in frame.iter_columns():
-        if column.dtype == pl.String and (wrong := column.str.contains(r"[\t\r\n]")).any():
+        if column.dtype != pl.String:
+            continue
+        if (column == "").any():
+            raise ValueError(f"an id in {path} must not be empty")
+        if kind == "tsv" and (wrong := column.str.contains(r"[\t\r\n]")).any():
             raise ValueError(f"an id in {path} must not contain a tab or a line break, got {column.filter(wrong)[0]!r}")
 
 
@@ -190,56 +273,56 @@ def _write_frames(path: str | PathLike[str], kind: str, frames: Iterator[pl.Data
     import polars as pl
 
     if kind == "parquet":
+        whole = pl.concat(list(frames), how="vertical")
         with _writing(path) as file:
-            pl.concat(list(frames), how="vertical").write_parquet(file)
+            whole.write_parquet(file)
         return
-    header: list[str] | None = None
     with _writing(path) as file:
-        for frame in frames:
-            if header is not None and frame.columns != header:
-                raise ValueError(
-                    f"a {kind} file has scores for all queries or for none; write .json or .jsonl, or give all scores"
-                )
-            if kind == "tsv":
-                _require_no_tabs(frame, path)
+        for number, frame in enumerate(frames):
             text = frame.write_csv(
                 separator=SEPARATORS.get(kind, " "),
-                include_header=kind != "trec" and header is None,
+                include_header=kind != "trec" and not number,
                 quote_style="necessary" if kind == "csv" else "never",
             )
             file.write(text.encode())
-            header = frame.columns
 
 
-def _write_json(path: str | PathLike[str], kind: str, entries: Iterator[tuple[Any, Any]]) -> None:
+def _write_json(
+    path: str | PathLike[str], kind: str, queries: Iterable[Any], entries: Iterable[tuple[Any, Any]]
+) -> None:
+    if kind == "json":
+        if numbers := [query for query in queries if not isinstance(query, str)]:
+            raise ValueError(
+                f"the keys of a JSON object are text, so query {numbers[0]!r} would become one; write .jsonl or "
+                ".parquet, or convert the ids with str"
+            )
+        text = json.dumps(dict(entries), ensure_ascii=False, indent=1).encode() + b"\n"
+        with _writing(path) as file:
+            file.write(text)
+        return
     with _writing(path) as file:
-        if kind == "json":
-            file.write(json.dumps(dict(entries), ensure_ascii=False, indent=1).encode() + b"\n")
-            return
         for query, documents in entries:
-            line = json.dumps({"query": query, "documents": documents}, ensure_ascii=False)
+            beside = isinstance(documents, dict) and isinstance(documents.get("scores"), list)
+            line = json.dumps(
+                {"query": query, **(documents if beside else {"documents": documents})}, ensure_ascii=False
+            )
             file.write(line.encode() + b"\n")
 
 
 @contextmanager
 def _writing(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
-    """Write beside the final path, and move the file there once it is complete: a failure leaves the old file."""
-    final = Path(path)
-    partial = final.with_name(f".{final.name}.partial")
-    try:
-        with _compressed(partial, final.suffix) as file:
+    """Yield a file that is saved once it is complete, compressed if its name says so."""
+    suffix = Path(path).suffix
+    zstd = require(ZSTD_PACKAGE, "writing a .zst file") if suffix == ".zst" else None
+    with saving(path) as file:
+        if suffix == ".gz":
+            import gzip
+
+            # Without name and time, so that the same data make the same file.
+            with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as text:
+                yield text  # type: ignore[misc]  # it has all of IO[bytes] that is used
+        elif zstd is not None:
+            with zstd.ZstdFile(file, "w", options={zstd.CompressionParameter.checksum_flag: 1}) as text:
+                yield text
+        else:
             yield file
-        partial.replace(final)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def _compressed(path: Path, suffix: str) -> Any:
-    if suffix == ".gz":
-        import gzip
-
-        return gzip.open(path, "wb")
-    if suffix == ".zst":
-        zstd = require(ZSTD_PACKAGE, "writing a .zst file")
-        return zstd.ZstdFile(path, "w", options={zstd.CompressionParameter.checksum_flag: 1})
-    return path.open("wb")

@@ -1,11 +1,11 @@
-"""Find the columns of a table by name."""
+"""Find the columns of a table by name, and refuse to guess where a guess would change a number."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
 QUERY = ("query", "query_id", "query-id", "qid", "q_id", "topic", "topic_id")
 DOCUMENT = (
@@ -15,23 +15,73 @@ DOCUMENT = (
 SCORE = ("score", "sim", "similarity")
 RANK = ("rank",)
 GRADE = ("grade", "relevance", "rel", "label", "score")
+GROUP = ("group",)
 
-USUAL = {"query": QUERY, "document": DOCUMENT, "score": SCORE, "rank": RANK, "grade": GRADE}
+USUAL = {"query": QUERY, "document": DOCUMENT, "score": SCORE, "rank": RANK, "grade": GRADE, "group": GROUP}
+
+IGNORED = {
+    *("iteration", "iter", "q0", "tag", "run", "run_id", "system"),
+    *("text", "title", "contents", "body", "source", "start", "end", "tokens", "metadata", "url"),
+}
+"""Columns that are known to say nothing of grade, score or rank."""
+
+Role: TypeAlias = "bool | str"
+"""Whether a role must have a column; or, for one that may be missing, what its absence means, in words.
+
+Where something is said, an unknown column could be the one that is missing, and is refused.
+"""
+Columns: TypeAlias = "Mapping[str, str | None]"
+"""The column of each role that the user names; None if there is none."""
+
+OF_A_RUN: Mapping[str, Role] = {
+    "query": True,
+    "document": True,
+    "score": "if the rows of a query stand best first",
+    "rank": False,
+}
+OF_JUDGMENTS: Mapping[str, Role] = {
+    "query": True,
+    "document": True,
+    "grade": "if every document listed is relevant",
+    "group": False,
+}
+INSTEAD = {"score": ("rank",)}
+"""Roles that make another unnecessary."""
+
+ALLOWED = ("blanks", "repeated")
+"""What `allow` can say: ids may begin or end with blanks; of columns or keys with the same name the first counts."""
+
+
+def allowances(allow: str | Collection[str]) -> frozenset[str]:
+    """Return what is allowed.
+
+    Raises:
+        ValueError: If there is no such allowance.
+    """
+    given = frozenset([allow] if isinstance(allow, str) else allow)
+    if unknown := sorted(given - set(ALLOWED)):
+        raise ValueError(f"allow= takes {' and '.join(map(repr, ALLOWED))}, not {unknown[0]!r}")
+    return given
 
 
 def find_columns(
-    names: Iterable[str], wanted: Mapping[str, bool], columns: Mapping[str, str] | None, source: str
+    names: Iterable[str],
+    wanted: Mapping[str, Role],
+    columns: Columns | None,
+    source: str,
+    allow: Collection[str] = (),
 ) -> dict[str, str]:
     """Return the column of each role.
 
     Args:
         names: The names of all columns.
-        wanted: The roles to look for, such as `query`, and whether each must have a column.
-        columns: The columns of the roles that the user names.
+        wanted: The roles to look for, such as `query`.
+        columns: The columns of the roles that the user names; None for one that has no column.
         source: What is read, for the messages.
+        allow: With `"repeated"`, the first of columns with the same name counts.
 
     Raises:
-        ValueError: If a column is missing, or two could be meant.
+        ValueError: If a column is missing, two could be meant, or one that is not understood could be meant.
     """
     there = list(names)
     given = dict(columns or {})
@@ -39,25 +89,50 @@ def find_columns(
         raise ValueError(f"columns= takes {', '.join(wanted)}, not {unknown[0]!r}")
     found: dict[str, str] = {}
     for role, required in wanted.items():
-        if role in given:
-            if given[role] not in there:
-                raise ValueError(f"{source} has no column {given[role]!r}; it has {_listed(there)}")
-            found[role] = given[role]
-            continue
-        candidates = [name for name in there if name.strip().lower() in USUAL[role] and name not in given.values()]
-        if len(candidates) > 1:
-            raise ValueError(
-                f"{source} has {_listed(candidates)}, any of which could be the {role}; "
-                f"say columns={{{role!r}: {candidates[-1]!r}}}"
-            )
-        if candidates:
-            found[role] = candidates[0]
-        elif required:
+        name = given[role] if role in given else _usual(there, role, given, source)
+        if role in given and name is not None and name not in there:
+            raise ValueError(f"{source} has no column {name!r}; it has {_listed(there)}")
+        if name is not None:
+            found[role] = name
+        elif required is True:
             raise ValueError(
                 f"{source} has no column named like a {role} ({', '.join(USUAL[role])}); it has {_listed(there)}; "
                 f"say which it is with columns={{{role!r}: ...}}"
             )
+    for role, meaning in wanted.items():
+        if isinstance(meaning, str) and role not in found and role not in given:
+            _refuse_unknown(there, role, meaning, found, source)
+    if "repeated" not in allow and (twice := [name for name in found.values() if there.count(name) > 1]):
+        raise ValueError(
+            f"{source} has two columns named {twice[0]!r}; remove one, or say allow='repeated', by which the first "
+            "counts"
+        )
     return found
+
+
+def _usual(there: list[str], role: str, given: Columns, source: str) -> str | None:
+    named = set(given.values())
+    candidates = dict.fromkeys(name for name in there if name.strip().lower() in USUAL[role] and name not in named)
+    if len(candidates) > 1:
+        raise ValueError(
+            f"{source} has {_listed(candidates)}, any of which could be the {role}; "
+            f"say columns={{{role!r}: {list(candidates)[-1]!r}}}"
+        )
+    return next(iter(candidates), None)
+
+
+def _refuse_unknown(there: list[str], role: str, meaning: str, found: Mapping[str, str], source: str) -> None:
+    """Raise if a column that is not understood could be the one that is missing."""
+    if any(other in found for other in INSTEAD.get(role, ())):
+        return
+    known = {*IGNORED, *QUERY, *DOCUMENT, *RANK}
+    unknown = [name for name in there if name not in found.values() and name.strip().lower() not in known]
+    if unknown:
+        roles = " or a ".join((role, *INSTEAD.get(role, ())))
+        raise ValueError(
+            f"{source} has no column named like a {roles} ({', '.join(USUAL[role])}), and {unknown[0]!r} could be it; "
+            f"say columns={{{role!r}: {unknown[0]!r}}}, or columns={{{role!r}: None}} {meaning}"
+        )
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
 
 def is_frame(source: Any) -> bool:
-    """Return whether something is a table rather than the path of a file."""
-    return not isinstance(source, (str, bytes)) and not hasattr(source, "__fspath__")
+    """Return whether something is a table rather than the path of a file or an open file."""
+    return not (
+        isinstance(source, (str, bytes)) or hasattr(source, "__fspath__") or callable(getattr(source, "read", None))
+    )
 
 
 def refuse_frame(given: Any, what: str, reader: str) -> None:
@@ -38,7 +40,7 @@ def column_names(frame: Any) -> list[str]:
         TypeError: If it is not a table.
     """
     if isinstance(frame, Mapping):
-        return list(frame)
+        return [str(name) for name in frame]
     if hasattr(frame, "collect_schema"):  # polars, lazy or not
         return list(frame.collect_schema().names())
     names = getattr(frame, "column_names", None)  # Arrow
@@ -68,9 +70,10 @@ def select_columns(frame: Any, names: list[str], source: str) -> pl.DataFrame:
         chosen: pl.DataFrame = frame.lazy().select(names).collect()
         return chosen
     if hasattr(frame, "column_names"):
-        return cast("pl.DataFrame", pl.from_arrow(frame.select(names)))
+        first = [frame.column_names.index(name) for name in names]  # of several with the same name
+        return cast("pl.DataFrame", pl.from_arrow(frame.select(first)))
     name_in_frame = {str(name): name for name in (frame if isinstance(frame, Mapping) else frame.columns)}
-    columns = [_series(name, frame[name_in_frame[name]], source) for name in names]
+    columns = [_series(name, _first(frame[name_in_frame[name]]), source) for name in names]
     for column in columns[1:]:
         if len(column) != len(columns[0]):
             raise ValueError(
@@ -78,6 +81,11 @@ def select_columns(frame: Any, names: list[str], source: str) -> pl.DataFrame:
                 f"values, {column.name!r} {len(column)}"
             )
     return pl.DataFrame(columns)
+
+
+def _first(column: Any) -> Any:
+    """Return a column of pandas; of several with the same name, the first."""
+    return column.iloc[:, 0] if getattr(column, "ndim", 1) == 2 and hasattr(column, "iloc") else column  # noqa: PLR2004  (a table)
 
 
 def _series(name: str, column: Any, source: str) -> pl.Series:

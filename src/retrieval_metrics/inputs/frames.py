@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.checks import require
-from retrieval_metrics.inputs.columns import find_columns
+from retrieval_metrics.inputs.columns import OF_A_RUN, OF_JUDGMENTS, allowances, find_columns
 from retrieval_metrics.inputs.frame_columns import column_names, select_columns
+from retrieval_metrics.inputs.grades import LARGEST_GRADE
 from retrieval_metrics.inputs.grouping import first_repeat, grouped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     import polars as pl
 
     from retrieval_metrics.inputs.batch import Batch
+    from retrieval_metrics.inputs.columns import Columns, Role
     from retrieval_metrics.types import FloatArray
 
     Line = Callable[[int], str]
@@ -25,61 +27,92 @@ if TYPE_CHECKING:
 
 
 def run_batch(
-    frame: Any, columns: Mapping[str, str] | None, source: str = "the table", line: Line | None = None
+    frame: Any,
+    columns: Columns | None,
+    source: str = "the table",
+    line: Line | None = None,
+    *,
+    allow: str | Collection[str] = (),
+    names: Iterable[str] | None = None,
 ) -> Batch:
     """Return the rankings that a table holds, one row per retrieved document.
 
     Args:
         frame: A pandas or polars DataFrame, an Arrow table, or a mapping of column names to columns.
-        columns: Which column is the `query`, the `document`, the `score` or the `rank`, where the names do not tell.
+        columns: Which column is the `query`, the `document`, the `score` or the `rank`, where the names do not tell;
+            None for one that the table does not have.
         source: What is read, for the messages.
         line: How an error names the line of a row; without it, the number of the row.
+        allow: `"blanks"`, `"repeated"`, or both, as `Run.from_frame` takes it.
+        names: The names of the columns, if the table itself has them differently.
 
     Raises:
         TypeError: If it is not a table, or a column holds something else than ids or numbers.
         ValueError: As `Run.from_frame`.
         ImportError: If polars is not installed.
     """
-    table = _table(frame, {"query": True, "document": True, "score": False, "rank": False}, columns, source, line)
+    table = _table(frame, OF_A_RUN, columns, source, line, allow, names)
     queries, documents = table.ids("query"), table.ids("document")
     if table.has("score"):
         batch = grouped(queries, documents, table.numbers("score"))
         table.refuse_repeats(batch)
         return batch
     if table.has("rank"):
-        order = np.argsort(table.numbers("rank"), kind="stable")
+        ranks = table.numbers("rank")
+        table.refuse_equal_ranks(queries, ranks)
+        order = np.argsort(ranks, kind="stable")
         queries, documents = queries.gather(order), documents.gather(order)
     return grouped(queries, documents, None)
 
 
 def qrels_batch(
-    frame: Any, columns: Mapping[str, str] | None, source: str = "the table", line: Line | None = None
-) -> Batch:
-    """Return the judgments that a table holds, one row per judged document.
+    frame: Any,
+    columns: Columns | None,
+    source: str = "the table",
+    line: Line | None = None,
+    *,
+    allow: str | Collection[str] = (),
+    names: Iterable[str] | None = None,
+) -> Batch | dict[Any, list[dict[Any, float]]]:
+    """Return the judgments that a table holds, one row per judged document: flat ones as a batch, groups by query.
 
     Args:
         frame: A pandas or polars DataFrame, an Arrow table, or a mapping of column names to columns.
-        columns: Which column is the `query`, the `document` or the `grade`, where the names do not tell.
+        columns: Which column is the `query`, the `document`, the `grade` or the `group`, where the names do not tell;
+            None for one that the table does not have.
         source: What is read, for the messages.
         line: How an error names the line of a row; without it, the number of the row.
+        allow: `"blanks"`, `"repeated"`, or both, as `Qrels.from_frame` takes it.
+        names: The names of the columns, if the table itself has them differently.
 
     Raises:
         TypeError: If it is not a table, or a column holds something else than ids or numbers.
         ValueError: As `Qrels.from_frame`.
         ImportError: If polars is not installed.
     """
-    table = _table(frame, {"query": True, "document": True, "grade": False}, columns, source, line)
+    table = _table(frame, OF_JUDGMENTS, columns, source, line, allow, names)
     queries, documents = table.ids("query"), table.ids("document")
-    batch = grouped(queries, documents, table.numbers("grade") if table.has("grade") else None)
+    grades = table.numbers("grade") if table.has("grade") else None
+    if table.has("group"):
+        return table.groups(queries, documents, grades)
+    batch = grouped(queries, documents, grades)
     table.refuse_repeats(batch)
     return batch
 
 
-def _table(
-    frame: Any, wanted: Mapping[str, bool], columns: Mapping[str, str] | None, source: str, line: Line | None
+def _table(  # noqa: PLR0917  (what both of the above were given)
+    frame: Any,
+    wanted: Mapping[str, Role],
+    columns: Columns | None,
+    source: str,
+    line: Line | None,
+    allow: str | Collection[str],
+    names: Iterable[str] | None,
 ) -> Table:
     require("polars", "reading a DataFrame")
-    table = Table(frame, source, find_columns(column_names(frame), wanted, columns, source), line)
+    allowed = allowances(allow)
+    roles = find_columns(column_names(frame) if names is None else names, wanted, columns, source, allowed)
+    table = Table(frame, source, roles, line, allowed)
     if not len(table.frame):
         raise ValueError(f"{source} is empty: it has no rows")
     return table
@@ -93,10 +126,19 @@ class Table:
         source: What is read, for the messages.
         roles: The column of each role, such as `query`.
         line: How an error names the line of a row; without it, the number of the row.
+        allow: With `"blanks"`, ids may begin or end with blanks.
     """
 
-    def __init__(self, frame: Any, source: str, roles: Mapping[str, str], line: Line | None = None) -> None:
+    def __init__(
+        self,
+        frame: Any,
+        source: str,
+        roles: Mapping[str, str],
+        line: Line | None = None,
+        allow: Collection[str] = ("blanks",),
+    ) -> None:
         self.source = source
+        self.allow = allow
         self.line = line
         self.roles = roles
         self.frame = select_columns(frame, list(dict.fromkeys(roles.values())), source)
@@ -110,7 +152,7 @@ class Table:
 
         Raises:
             TypeError: If the column holds something else.
-            ValueError: If an id is missing, or a number needs more than 64 bits.
+            ValueError: If an id is missing, begins or ends with a blank, or is a number that needs more than 64 bits.
         """
         import polars as pl
 
@@ -133,6 +175,11 @@ class Table:
                 f"column {column.name!r} of {self.source} must hold ids, text or whole numbers, not {column.dtype}; "
                 "convert it to text or to whole numbers"
             )
+        if "blanks" not in self.allow and (edged := column != column.str.strip_chars()).any():
+            self._refuse(
+                edged,
+                f"has a {role} that begins or ends with a blank, in column {column.name!r} (allow='blanks' keeps it)",
+            )
         return column.rechunk()
 
     def numbers(self, role: str) -> FloatArray:
@@ -152,7 +199,51 @@ class Table:
         wrong = numbers.is_finite().fill_null(value=False).not_()
         if wrong.any():
             self._refuse(wrong, f"has {column.filter(wrong)[0]!r} as {role}, which is not a finite number")
+        if role == "grade" and (wrong := numbers.abs() > LARGEST_GRADE).any():
+            self._refuse(wrong, f"has {column.filter(wrong)[0]!r} as grade, which is beyond 2**53")
         return numbers.rechunk().to_numpy()
+
+    def refuse_equal_ranks(self, queries: pl.Series, ranks: FloatArray) -> None:
+        """Raise if two rows of a query have the same rank, so that only their order could tell which is better.
+
+        Raises:
+            ValueError: If there are such rows.
+        """
+        import polars as pl
+
+        by_rank = grouped(queries, pl.Series("rank", ranks), None)
+        row = first_repeat(by_rank)
+        if row is None:
+            return
+        query, rank = by_rank.query_of(row), by_rank.documents[row]
+        rows = np.flatnonzero((queries == query).to_numpy() & (ranks == rank)).tolist()
+        one, other = (self.ids("document")[at] for at in rows[:2])
+        where = f"{self.source}, rows {rows[0] + 1} and {rows[1] + 1}" if self.line is None else self.line(rows[1])
+        raise ValueError(
+            f"{where}: documents {one!r} and {other!r} of query {query!r} have the same {self.roles['rank']}, "
+            f"{rank:g}; give ranks that differ, or scores, or say columns={{'rank': None}} if the rows of a query stand "
+            "best first"
+        )
+
+    def groups(
+        self, queries: pl.Series, documents: pl.Series, grades: FloatArray | None
+    ) -> dict[Any, list[dict[Any, float]]]:
+        """Return the groups of each query, in the order in which they first appear.
+
+        Raises:
+            ValueError: If a row has no group, or a group has a document twice.
+        """
+        found: dict[Any, dict[Any, dict[Any, float]]] = {}
+        values = np.ones(len(documents)) if grades is None else grades
+        labels = self.ids("group").to_list()
+        rows = zip(queries.to_list(), labels, documents.to_list(), values.tolist(), strict=True)
+        for at, (query, label, document, grade) in enumerate(rows):
+            group = found.setdefault(query, {}).setdefault(label, {})
+            if document in group:
+                where = f"{self.source}, row {at + 1}" if self.line is None else self.line(at)
+                raise ValueError(f"{where}: document {document!r} appears twice in group {label!r} of query {query!r}")
+            group[document] = grade
+        return {query: list(groups.values()) for query, groups in found.items()}
 
     def refuse_repeats(self, batch: Batch) -> None:
         """Raise if a query has a document twice, naming both rows.

@@ -19,7 +19,7 @@ from retrieval_metrics.inputs.pieces import Piece
 from retrieval_metrics.inputs.questions import EvaluationSet
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from retrieval_metrics.inputs.batch import Batch
     from retrieval_metrics.inputs.provenance import Provenance
@@ -116,18 +116,24 @@ class Qrels:
         return qrels
 
     @classmethod
-    def from_frame(cls, frame: Any, *, columns: Mapping[str, str] | None = None) -> Qrels:
+    def from_frame(
+        cls, frame: Any, *, columns: Mapping[str, str | None] | None = None, allow: str | Collection[str] = ()
+    ) -> Qrels:
         """Read a DataFrame with a row per judged document.
 
         Args:
             frame: A pandas or polars DataFrame, an Arrow table, or a mapping of column names to columns.
-            columns: The names of the columns `query`, `document` and `grade`, if they differ from the usual ones
-                (`query_id`, `qid`, `doc_id`, `docno`, `relevance`, `rel` and the like). Without a column of grades
-                every document has grade 1.
+            columns: The names of the columns `query`, `document`, `grade` and `group`, if they differ from the usual
+                ones (`query_id`, `qid`, `doc_id`, `docno`, `relevance`, `rel` and the like). Documents of a query with
+                the same `group` are alternatives of which one suffices. None says that there is no such column: by
+                `{"grade": None}` every document has grade 1, as it has if there is nothing but queries and documents.
+            allow: What is refused unless it is allowed: `"blanks"`, ids that begin or end with one; `"repeated"`,
+                columns of the same name, of which the first counts.
 
         Raises:
-            ValueError: If a column is not found, or two could be meant; if an id is missing, a grade is not finite, or
-                a document is judged twice for a query.
+            ValueError: If a column is not found, two could be meant, or no grade is found and a column could be meant
+                that is not understood; if an id is missing, a grade is not finite, or a document is judged twice for a
+                query.
             ImportError: If polars is not installed.
 
         Example:
@@ -136,7 +142,12 @@ class Qrels:
         """
         from retrieval_metrics.inputs.frames import qrels_batch  # noqa: PLC0415  (only those with a frame need it)
 
-        return cls.from_batch(qrels_batch(frame, columns))
+        return cls.of_table(qrels_batch(frame, columns, allow=allow))
+
+    @classmethod
+    def of_table(cls, judgments: Batch | QrelsMapping) -> Qrels:
+        """Take what `qrels_batch` found in a table: flat judgments in columns, or groups by query."""
+        return cls(judgments) if isinstance(judgments, Mapping) else cls.from_batch(judgments)
 
     def _set_groups_of_one(self) -> None:
         # In flat truth every document is its own group, so the columns are the same arrays.

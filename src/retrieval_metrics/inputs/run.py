@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
     from os import PathLike
 
     from retrieval_metrics.inputs.batch import Batch
@@ -33,18 +33,24 @@ class Run(Mapping[Any, Any]):
         self.n_documents = sum(len(batch.documents) for batch in self._batches)
 
     @classmethod
-    def from_frame(cls, frame: Any, *, columns: Mapping[str, str] | None = None) -> Run:
+    def from_frame(
+        cls, frame: Any, *, columns: Mapping[str, str | None] | None = None, allow: str | Collection[str] = ()
+    ) -> Run:
         """Read a DataFrame with a row per retrieved document.
 
         Args:
             frame: A pandas or polars DataFrame, an Arrow table, or a mapping of column names to columns.
             columns: The names of the columns `query`, `document`, and `score` or `rank`, if they differ from the
                 usual ones (`query_id`, `qid`, `doc_id`, `docno`, `sim` and the like). With scores the ranking is by
-                score; with ranks by rank; with neither, the rows of a query are in rank order.
+                score; with ranks by rank; with neither, the rows of a query are in rank order. None says that there is
+                no such column: `{"score": None}`.
+            allow: What is refused unless it is allowed: `"blanks"`, ids that begin or end with one; `"repeated"`,
+                columns of the same name, of which the first counts.
 
         Raises:
-            ValueError: If a column is not found, or two could be meant; if an id is missing, a score is not finite, or
-                a scored document appears twice in a query.
+            ValueError: If a column is not found, two could be meant, or neither score nor rank is found and a column
+                could be meant that is not understood; if an id is missing, a score is not finite, a scored document
+                appears twice in a query, or two ranks are equal.
             ImportError: If polars is not installed.
 
         Example:
@@ -54,7 +60,7 @@ class Run(Mapping[Any, Any]):
         """
         from retrieval_metrics.inputs.frames import run_batch  # noqa: PLC0415  (only those with a frame need it)
 
-        return cls([run_batch(frame, columns)])
+        return cls([run_batch(frame, columns, allow=allow)])
 
     @property
     def queries(self) -> list[QueryId]:
@@ -104,7 +110,10 @@ def index_of(batches: Iterable[Batch]) -> Index:
 
 
 class StreamedRun(Run):
-    """A run that stays on disk because its columns would take too much memory; every use reads it again."""
+    """A run that stays on disk because its columns would take too much memory; every use reads it again.
+
+    Every use raises a ValueError if the file is not the one that was read at first.
+    """
 
     def __init__(
         self, path: str | PathLike[str], read: Callable[[], Iterator[Batch]], index: Index, n_documents: int
@@ -116,11 +125,26 @@ class StreamedRun(Run):
         self.n_documents = n_documents
 
     def batches(self) -> Iterator[Batch]:
-        """Read the file again, in batches of whole queries."""
-        return self._read()
+        """Read the file again, in batches of whole queries.
+
+        Raises:
+            ValueError: If it has other queries, or more or fewer documents, than when it was read at first.
+        """
+        queries = documents = 0
+        for number, batch in enumerate(self._read()):
+            queries += len(batch.queries)
+            documents += len(batch.documents)
+            if any(self._index.get(query) != (number, at) for at, query in enumerate(batch.queries)):
+                self._refuse_change()
+            yield batch
+        if (queries, documents) != (len(self._index), self.n_documents):
+            self._refuse_change()
 
     def _batch(self, number: int) -> Batch:
-        return next(islice(self._read(), number, None))
+        return next(islice(self.batches(), number, None))
+
+    def _refuse_change(self) -> NoReturn:
+        raise ValueError(f"{self._path} has changed since it was read; read it again with read_run")
 
     def _how(self) -> str:
         return f", streamed from {self._path}"

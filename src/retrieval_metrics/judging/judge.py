@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from retrieval_metrics.checks import forked_from_polars
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.judging.by_column import judge_by_column
@@ -35,7 +36,9 @@ def judge(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching = "id
             raise TypeError(
                 "a Run in columns holds ids and nothing to match otherwise; pass lists of Retrieved, query by query"
             )
-        return judge_by_column(qrels, run) if ties == "docid" else judge_by_id(qrels, run.as_dict(), ties)
+        if ties == "docid" and not forked_from_polars():
+            return judge_by_column(qrels, run)
+        return judge_by_id(qrels, run.as_dict(), ties)
     if match == "id" and not qrels.has_pieces and not _has_items(run):
         return judge_by_id(qrels, run, ties)
     # Imported here, because who evaluates ids never needs it.

@@ -1,0 +1,28 @@
+"""What may be written to a terminal: no control characters that come from an id."""
+
+from __future__ import annotations
+
+import re
+
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+"""Control characters without tab and line feed, and marks that turn the direction of the text around them."""
+
+
+def escaped(text: str) -> str:
+    r"""Return a text whose control characters are shown as Python writes them; lines stay lines.
+
+    Example:
+        >>> print(escaped("q\x1b[31m7"))
+        q\x1b[31m7
+    """
+    return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def on_one_line(text: str) -> str:
+    r"""Return a text as one line.
+
+    Example:
+        >>> print(on_one_line("two\nlines"))
+        two\nlines
+    """
+    return escaped(text.replace("\n", "\\n").replace("\t", " "))

@@ -1,0 +1,71 @@
+"""Text that is not UTF-8: recognised by name, refused with the line and the way out."""
+
+from __future__ import annotations
+
+import codecs
+
+BYTE_ORDER_MARK = codecs.BOM_UTF8
+OTHERS = {
+    codecs.BOM_UTF32_LE: "UTF-32",  # before UTF-16, whose mark it begins with
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
+SHOWN = 200
+"""Characters of a line that a message quotes: about two lines of a terminal."""
+
+
+def refuse_marks(start: bytes, name: str) -> None:
+    """Raise if the beginning of a text shows that it is UTF-16 or UTF-32.
+
+    Raises:
+        ValueError: If it does; the message has the command that converts it.
+    """
+    found = next((encoding for mark, encoding in OTHERS.items() if start.startswith(mark)), None)
+    if found is None and len(start) > 3 and b"\x00" in (start[:1], start[1:2]) and start[:2] != b"\x00\x00":  # noqa: PLR2004  (two characters)
+        # Without a mark: of the two bytes of a Latin letter, one is zero.
+        odd, even = start[1::2].count(0), start[::2].count(0)
+        found = "UTF-16" if max(odd, even) > 0.4 * len(start) / 2 else None
+    if found is not None:
+        raise ValueError(
+            f"{name}, line 1: the text is {found}, and only UTF-8 is read; convert it: "
+            f"iconv -f {found} -t UTF-8 FILE > NEW_FILE"
+        )
+
+
+def refuse_other_encoding(text: bytes, name: str) -> None:
+    """Raise if a text is not UTF-8.
+
+    Raises:
+        ValueError: If it is not; the message has the line.
+    """
+    refuse_marks(text[: 1 << 16], name)
+    try:
+        text.decode()
+    except UnicodeDecodeError as error:
+        number = text.count(b"\n", 0, error.start) + 1
+        start = text.rfind(b"\n", 0, error.start) + 1
+        end = text.find(b"\n", error.start)
+        decoded(text[start : end if end >= 0 else len(text)], name, number)
+        raise
+
+
+def decoded(line: bytes, name: str, number: int) -> str:
+    """Return a line as text.
+
+    Raises:
+        ValueError: If it is not UTF-8, naming the line, and the encoding that it probably has.
+    """
+    try:
+        return line.decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{at_line(name, number, line.decode('latin-1').rstrip())}: it is not UTF-8 text (byte "
+            f"0x{line[error.start]:02x} at column {error.start + 1}: {error.reason}), and is shown as Latin-1, which "
+            "it probably is; convert it: iconv -f LATIN1 -t UTF-8 FILE > NEW_FILE"
+        ) from error
+
+
+def at_line(name: str, number: int, line: str) -> str:
+    """Return how an error names a line: file, number, and the line itself."""
+    return f"{name}, line {number}: {line if len(line) <= SHOWN else line[:SHOWN] + '...'}"

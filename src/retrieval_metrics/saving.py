@@ -1,0 +1,107 @@
+"""The one way to write a file: beside the target, and moved into place once it is complete."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import sys
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from secrets import token_hex
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from os import PathLike
+
+STANDARD_OUTPUT = "-"
+OPEN_FILE = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
+STANDARD = {"/dev/stdout": 1, "/dev/stderr": 2}
+"""Names of files that are already open. They are written into where they stand; opened anew they would be emptied."""
+SHOWN = 80
+"""Characters of the target's name that are part of the temporary one, because file systems limit its length."""
+
+
+def save_text(path: str | PathLike[str], text: str) -> None:
+    """Write a text to a file as UTF-8; see `saving`.
+
+    Raises:
+        OSError: If it cannot be written; a file that was there stays as it was.
+    """
+    with saving(path) as file:
+        file.write(text.encode())
+
+
+@contextmanager
+def saving(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
+    """Yield a file to write to, which takes the place of the target once it is complete.
+
+    A new file is written beside the target and then moved over it: whatever fails in between, the file that was there
+    stays as it was, and nothing is left beside it. A link is followed, the mode of an existing file is kept. A device
+    or a pipe is written into as it is, and so is standard output, `"-"`.
+
+    Args:
+        path: The target.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    if os.fspath(path) == STANDARD_OUTPUT:
+        yield from _standard_output()
+        return
+    name = os.fspath(path)
+    is_open = OPEN_FILE.fullmatch(name)
+    if is_open or name in STANDARD:
+        sys.stdout.flush()
+        with os.fdopen(os.dup(int(is_open[1]) if is_open else STANDARD[name]), "wb") as file:
+            yield file
+        return
+    found = None
+    with suppress(FileNotFoundError):
+        found = os.stat(path)  # noqa: PTH116  (follows links, as the target is looked for)
+    if found is not None and not stat.S_ISREG(found.st_mode):
+        with Path(path).open("wb") as file:  # a folder raises here
+            yield file
+        return
+    target = Path(os.path.realpath(path))
+    if found is not None and not os.access(target, os.W_OK):
+        raise PermissionError(13, "this file may not be written", name)
+    yield from _replacing(target, found)
+
+
+def _standard_output() -> Iterator[IO[bytes]]:
+    if sys.stdout is None:
+        raise ValueError("standard output is closed, so nothing can be written to '-'")
+    sys.stdout.flush()
+    held: Any = sys.stdout
+    yield held.buffer
+    held.buffer.flush()
+
+
+def _replacing(target: Path, found: os.stat_result | None) -> Iterator[IO[bytes]]:
+    partial = target.with_name(f".{target.name[:SHOWN]}.{token_hex(8)}")
+    # Nobody else may read what will have the mode of an existing file before it has it.
+    mode = 0o666 if found is None else 0o600
+    opened = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
+    try:
+        with os.fdopen(opened, "wb") as file:
+            yield file
+            file.flush()
+            if found is not None:
+                _keep(file.fileno(), found)
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _keep(opened: int, found: os.stat_result) -> None:
+    """Give an open file the owner and the mode of the one whose place it takes."""
+    now = os.fstat(opened)
+    if (now.st_uid, now.st_gid) != (found.st_uid, found.st_gid):
+        with suppress(
+            PermissionError, AttributeError
+        ):  # only the superuser may give a file away; Windows has no owners
+            os.fchown(opened, found.st_uid, found.st_gid)
+    if hasattr(os, "fchmod"):
+        os.fchmod(opened, stat.S_IMODE(found.st_mode))

@@ -1,0 +1,202 @@
+"""Every source is opened once and read from its start; what it may ask of its reader is limited."""
+
+import gzip
+import io
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import polars as pl
+import pytest
+from backports import zstd
+
+import retrieval_metrics as rm
+from retrieval_metrics.files.limits import Limits
+
+TREC = "".join(f"q{number // 50} Q0 d{number} 1 {-number} t\n" for number in range(20_000))  # many pipe buffers
+CSV = "query,document,score\n" + "".join(f"q{number // 50},d{number},{-number}\n" for number in range(20_000))
+JSONL = "".join(f'{{"query": "q{number}", "documents": ["d{number * 50}"]}}\n' for number in range(400))
+
+
+@contextmanager
+def piped(path: Path, content: bytes) -> Iterator[Path]:
+    """A named pipe into which somebody writes."""
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=(content,))
+    writer.start()
+    yield path
+    writer.join()
+
+
+def parquet() -> bytes:
+    file = io.BytesIO()
+    pl.DataFrame({"query": ["q0", "q0"], "document": ["d0", "d1"], "score": [2.0, 1.0]}).write_parquet(file)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, zstd.compress])
+@pytest.mark.parametrize(
+    "content",
+    [TREC.encode(), CSV.replace(",", "\t").encode(), JSONL.encode(), parquet()],
+    ids=["trec", "tsv", "jsonl", "parquet"],
+)
+def test_a_pipe_without_a_name_that_tells_is_read_from_its_start(
+    tmp_path: Path, content: bytes, compress: Callable[[bytes], bytes]
+) -> None:
+    (tmp_path / "regular").write_bytes(content)
+    expected = dict(rm.read_run(tmp_path / "regular"))
+    with piped(tmp_path / "pipe", compress(content)) as pipe:
+        assert dict(rm.read_run(pipe)) == expected
+    assert dict(rm.read_run(io.BytesIO(compress(content)))) == expected
+
+
+def test_a_wrong_line_of_a_pipe_is_named_with_its_line(tmp_path: Path) -> None:
+    for content, message in (
+        (TREC + "q399 Q0 d19999 1 2 t\n", r"pipe, line 20001: q399 Q0 d19999 1 2 t: document 'd19999' appears twice"),
+        (CSV + "q1,d1,high\n", r"pipe, line 20002: q1,d1,high: the line has 'high' as score"),
+    ):
+        with (
+            piped(tmp_path / "pipe", content.encode()) as pipe,
+            pytest.raises(ValueError, match=message),
+        ):
+            rm.read_run(pipe, format="csv" if content.startswith(CSV) else None)
+        (tmp_path / "pipe").unlink()
+
+
+def test_a_pipe_cannot_be_streamed(tmp_path: Path) -> None:
+    with (
+        piped(tmp_path / "pipe", TREC.encode()[: 1 << 15]) as pipe,
+        pytest.raises(ValueError, match="only a regular file"),
+    ):
+        rm.read_run(pipe, memory=1000)
+
+
+def test_an_open_file_is_read_from_where_it_stands_and_stays_open(tmp_path: Path) -> None:
+    path = tmp_path / "some.txt"
+    path.write_text("a heading\n" + TREC)
+    with path.open("rb") as file:
+        file.readline()
+        assert len(rm.read_run(file)) == 400
+        assert not file.closed
+    with path.open() as text:
+        text.readline()
+        with pytest.raises(ValueError, match=r"some.txt"):  # text was read ahead, so its place is unknown
+            rm.read_run(text, format="json")
+    assert dict(rm.read_run(io.StringIO("q Q0 d 1 2.5 t\n"))) == {"q": {"d": 2.5}}
+    assert rm.read_queries(io.BytesIO(b"q1\twhat?\n")) == {"q1": "what?"}
+
+
+def test_the_command_line_reads_pipes_of_any_size_and_standard_input(tmp_path: Path) -> None:
+    (tmp_path / "all.qrels").write_text("".join(f"q{query} 0 d{query * 50 + 1} 1\n" for query in range(400)))
+    (tmp_path / "all.run").write_text(TREC)
+    command = f"{sys.executable} -m retrieval_metrics.command_line evaluate -m mrr --format csv"
+    run, qrels = tmp_path / "all.run", tmp_path / "all.qrels"
+    for arguments in (
+        f"{qrels} <(cat {run})",
+        f"<(cat {qrels}) <(cat {run})",
+        f"{qrels} - < {run}",
+        f"- {run} < {qrels}",
+        f"{qrels} <(gzip -c {run})",
+        f"{qrels} /dev/stdin < {run}",
+    ):
+        done = subprocess.run(["bash", "-c", f"{command} {arguments}"], check=False, capture_output=True, text=True)
+        assert done.stdout == "metric,mean,n\nmrr,0.5,400\n", (arguments, done.stderr)
+    both = subprocess.run(["bash", "-c", f"{command} - - < {run}"], check=False, capture_output=True, text=True)
+    assert (both.returncode, both.stdout) == (2, "")
+
+
+def test_a_parquet_path_is_no_pattern(tmp_path: Path) -> None:
+    pl.DataFrame({"query": ["q"], "document": ["other"], "score": [1.0]}).write_parquet(tmp_path / "run1.parquet")
+    (tmp_path / "run[1].parquet").write_bytes(parquet())
+    assert dict(rm.read_run(tmp_path / "run[1].parquet")) == {"q0": {"d0": 2.0, "d1": 1.0}}
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
+def test_compressed_parquet_is_read_as_it_is_written(tmp_path: Path, suffix: str) -> None:
+    run = {"q": {"a": 2.5, "b": 1.0}}
+    rm.write_run(run, tmp_path / f"run.parquet{suffix}")
+    assert dict(rm.read_run(tmp_path / f"run.parquet{suffix}")) == run
+
+
+BOMB = """
+import resource, sys, time
+import retrieval_metrics as rm
+try:
+    rm.read_run(sys.argv[1], format=sys.argv[2])
+except ValueError as error:
+    print(error)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "byte"),
+    [("trec", b"\x00"), ("trec", b"\n"), ("trec", b"7"), ("csv", b"\n"), ("json", b"7"), ("jsonl", b"\n")],
+)
+def test_a_bomb_ends_early(tmp_path: Path, kind: str, byte: bytes) -> None:
+    path = tmp_path / "bomb.gz"
+    part = gzip.compress(byte * (64 << 20))
+    path.write_bytes(part * 16)  # 1 GB in 1 MB
+    done = subprocess.run(
+        [sys.executable, "-c", BOMB, path, kind], check=True, capture_output=True, text=True, timeout=120
+    )
+    *said, kilobytes = done.stdout.splitlines()
+    assert int(kilobytes) < 500_000
+    (message,) = said
+    assert "bomb.gz" in message
+    assert "compressed too well" in message or "binary" in message or "bytes" in message
+
+
+def test_limits_are_options(tmp_path: Path) -> None:
+    (tmp_path / "long.run").write_text(f"q Q0 {'d' * 5000} 1 2.5 t\n")
+    with pytest.raises(ValueError, match=r"long.run, line 1: the line has more than 1,000 bytes"):
+        rm.read_run(tmp_path / "long.run", limits=Limits(line=1000))
+    assert len(rm.read_run(tmp_path / "long.run", limits=Limits(line=6000))) == 1
+    (tmp_path / "many.run.gz").write_bytes(
+        gzip.compress("".join(f"q Q0 d{at} 1 1.5 t{'x' * 990}\n" for at in range(80_000)).encode())
+    )
+    with pytest.raises(ValueError, match=r"many.run.gz is compressed too well .*--max-compression, allows more than 9"):
+        rm.read_run(tmp_path / "many.run.gz", limits=Limits(compression=9))
+    assert rm.read_run(tmp_path / "many.run.gz", limits=Limits(compression=float("inf"))).n_documents == 80_000  # type: ignore[union-attr]
+    with pytest.raises(ValueError, match="the limit of a line must be a positive integer"):
+        Limits(line=0)
+
+
+TEXTS = {
+    "trec": "q1 Q0 dé 1 2.5 t\nq1 Q0 dü 2 1.5 t\n",
+    "csv": "query,document,score\nq1,dé,2.5\nq1,dü,1.5\n",
+    "tsv": "query\tdocument\tscore\nq1\tdé\t2.5\nq1\tdü\t1.5\n",
+    "json": '{"q1":\n{"dé": 2.5, "dü": 1.5}}\n',
+    "jsonl": '{"query": "q0", "documents": []}\n{"query": "q1", "documents": ["dé"]}\n',
+}
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_other_encodings_are_recognised_by_name(tmp_path: Path, kind: str) -> None:
+    for name in (f"some.{kind}", *(["some"] if kind != "csv" else [])):  # CSV is known by its name only
+        path = tmp_path / name
+        for encoding, said in (
+            ("utf-16", "UTF-16"),
+            ("utf-16-le", "UTF-16"),
+            ("utf-16-be", "UTF-16"),
+            ("utf-32", "UTF-32"),
+            ("latin-1", "Latin-1"),
+        ):
+            path.write_bytes(TEXTS[kind].encode(encoding))
+            with pytest.raises(ValueError, match=rf"{name}, line \d.*{said}"):
+                rm.read_run(path)
+
+
+def test_a_byte_order_mark_in_the_middle_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "joined.run").write_text("q1 Q0 a 1 2.5 t\n\ufeffq2 Q0 b 1 2.5 t\n")
+    with pytest.raises(ValueError, match=r"joined.run, line 2: a byte order mark begins this line"):
+        rm.read_run(tmp_path / "joined.run")
+
+
+def test_a_line_of_jsonl_without_an_extension_is_jsonl(tmp_path: Path) -> None:
+    (tmp_path / "one").write_text('{"query": "q1", "documents": ["d"]}\n')
+    assert dict(rm.read_run(tmp_path / "one")) == {"q1": ["d"]}

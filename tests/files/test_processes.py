@@ -1,0 +1,95 @@
+"""After a file was read: forked children, and files that change."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import retrieval_metrics as rm
+from retrieval_metrics.inputs.run import StreamedRun
+
+FORK = """
+import os, sys
+from pathlib import Path
+import retrieval_metrics as rm
+
+run = {f"q{query}": {f"d{at}": float(-at % 7) for at in range(50)} for query in range(200)}
+qrels = {f"q{query}": {f"d{query % 50}": 1} for query in range(200)}
+rm.write_run(run, "scored.run")
+rm.write_run({query: list(ranking) for query, ranking in run.items()}, "ranked.jsonl")
+rm.write_qrels(qrels, "all.qrels")
+truth, runs = rm.read_qrels("all.qrels"), [rm.read_run("scored.run"), rm.read_run("ranked.jsonl")]
+streamed = rm.read_run("scored.run", memory=100)
+expected = [rm.evaluate(truth, run, ["ndcg@10", "map"]).per_query for run in runs]
+if os.fork():
+    os._exit(os.waitstatus_to_exitcode(os.wait()[1]))
+assert [rm.evaluate(truth, run, ["ndcg@10", "map"]).per_query for run in runs] == expected
+for call in (
+    lambda: rm.read_run("scored.run"),
+    lambda: rm.write_run(run, "other.run"),
+    lambda: rm.Run.from_frame({"query": ["q"], "document": ["d"]}),
+    lambda: rm.evaluate(truth, streamed),
+):
+    try:
+        call()
+    except RuntimeError as error:
+        print(error, flush=True)
+os._exit(0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_child_evaluates_what_was_read_and_names_the_cure_where_it_cannot_read(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FORK], check=True, capture_output=True, text=True, cwd=tmp_path, timeout=100
+    )
+    said = done.stdout.splitlines()
+    assert len(said) == 4
+    assert all("multiprocessing.get_context('spawn')" in line for line in said)
+
+
+LINES = [f"q{at // 50} Q0 d{at} 1 {-at} t\n" for at in range(5000)]
+
+
+def rewritten(path: Path, text: str, *, keep_time: bool) -> None:
+    before = path.stat()
+    path.write_text(text)
+    if keep_time:
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+@pytest.mark.parametrize("keep_time", [False, True])
+@pytest.mark.parametrize(
+    "text",
+    ["".join(LINES[:2500]), "".join(LINES[:-1]), "".join(LINES).replace("q7 ", "p7 "), "".join(LINES) + LINES[0]],
+    ids=["cut in half", "a line less", "a query renamed", "a line more"],
+)
+def test_a_streamed_run_notices_that_its_file_changed(tmp_path: Path, text: str, keep_time: bool) -> None:  # noqa: FBT001  (a parameter of the test)
+    path = tmp_path / "large.run"
+    path.write_text("".join(LINES))
+    run = rm.read_run(path, memory=1000)
+    assert isinstance(run, StreamedRun)
+    qrels = {f"q{query}": [f"d{query * 50 + 3}"] for query in range(100)}
+    assert rm.evaluate(qrels, run, "mrr").means["mrr"] == 0.25
+    rewritten(path, text, keep_time=keep_time)
+    for use in (lambda: rm.evaluate(qrels, run, "mrr"), lambda: run["q99"], run.as_dict):
+        with pytest.raises(ValueError, match=r"large.run has changed since it was read; read it again with read_run"):
+            use()
+
+
+def test_a_streamed_run_notices_other_scores_and_a_file_in_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "large.run"
+    path.write_text("".join(LINES))
+    run = rm.read_run(path, memory=1000)
+    path.write_text("".join(LINES).replace(" -", " +"))  # as long as before
+    with pytest.raises(ValueError, match="has changed"):
+        rm.evaluate({"q1": ["d53"]}, run, "mrr")
+    path.write_text("".join(LINES))
+    run = rm.read_run(path, memory=1000)
+    rewritten_beside = tmp_path / "new.run"
+    rewritten_beside.write_text("".join(LINES))
+    rewritten_beside.replace(path)
+    with pytest.raises(ValueError, match="has changed"):
+        rm.evaluate({"q1": ["d53"]}, run, "mrr")
