@@ -29,7 +29,7 @@ def require(package: str, what: str) -> Any:
         what: What needs it, for the message ("to_pandas").
 
     Raises:
-        ImportError: If it is not installed; the message holds the command that installs it.
+        ImportError: If it is not installed; the message contains the command that installs it.
         RuntimeError: If it is polars, and this process was forked from one that has used it, where it would hang.
     """
     try:
@@ -65,7 +65,7 @@ def integer(value: Any, what: str, kind: str = "an integer") -> int:
         kind: What it must be, for the message.
 
     Raises:
-        TypeError: If it is not an integer; a bool is not.
+        TypeError: If it is not an integer; a bool is rejected.
     """
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{what} must be {kind}, got {value!r} ({type(value).__name__})")
@@ -78,10 +78,10 @@ def positive_integer(value: Any, what: str, *, or_none: bool = False) -> int:
     Args:
         value: Any integer, those of numpy included.
         what: What the value is, for the message.
-        or_none: Whether the caller accepts None too, for the message.
+        or_none: Whether the caller also accepts None, for the message.
 
     Raises:
-        TypeError: If it is not an integer; a bool is not.
+        TypeError: If it is not an integer; a bool is rejected.
         ValueError: If it is zero or negative.
     """
     kind = "a positive integer or None" if or_none else "a positive integer"
@@ -117,7 +117,7 @@ def proportion(value: Any, what: str, *, zero: bool = False, one: bool = False) 
 
 
 def positive_number(value: float, what: str) -> float:
-    """Return `value` as a float if it is above 0; infinity is.
+    """Return `value` as a float if it is above 0; infinity is allowed.
 
     Raises:
         ValueError: If it is zero, negative or NaN.
@@ -128,7 +128,7 @@ def positive_number(value: float, what: str) -> float:
 
 
 def id_kind(types: Iterable[type], owner: str) -> type | None:
-    """Return the one kind of id, `str` or `int`, among the types of some ids; None where there are none.
+    """Return the kind of some ids, `str` or `int`, from their types; None if there are no ids.
 
     Args:
         types: The types of the ids, in any order and number.
@@ -154,7 +154,7 @@ def _kind(cls: type, owner: str) -> type:
 
 
 def same_kind(left: type | None, left_owner: str, right: type | None, right_owner: str) -> None:
-    """Raise if two collections of ids are of different kinds, because then no id of one can equal one of the other.
+    """Raise if two collections hold ids of different kinds, because then no two ids can be equal.
 
     Raises:
         TypeError: If one side is str and the other int.

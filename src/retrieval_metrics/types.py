@@ -1,4 +1,4 @@
-"""Names of the types that travel between the stages."""
+"""Type aliases shared by all stages."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
     Cut: TypeAlias = int | IntArray | None
-    """How many of the first items count: as many for every query, so many for each, or all."""
+    """How many of the first items count: one number for all queries, one for each query, or all items (None)."""
 
     Gains: TypeAlias = Sequence[float | None] | npt.NDArray[Any]
-    """One ranking as grades in rank order; None is not judged."""
+    """One ranking as grades in rank order; None means not judged."""
 
 QueryId: TypeAlias = str | int
 DocumentId: TypeAlias = str | int
 
-# A mapping is invariant in its keys, so that "str or int" is a union of mappings, not a mapping of a union.
+# A mapping is invariant in its keys, so "str or int" must be a union of mappings, not a mapping of a union.
 Scores: TypeAlias = Mapping[str, float] | Mapping[int, float]
 
 Relevant: TypeAlias = "DocumentId | Piece"
-"""What can be relevant: a document by its id, or a piece of the truth that is no id."""
+"""What can be relevant: a document by its id, or a piece such as a quote."""
 
 Grades: TypeAlias = (
     "Scores | Mapping[Quote, float] | Mapping[Text, float] | Mapping[Span, float] | Mapping[Metadata, float]"
@@ -37,13 +37,13 @@ Grades: TypeAlias = (
 )
 
 Group: TypeAlias = "Grades | Collection[Relevant]"
-"""Alternatives of which one suffices: ids or pieces, with grades or without."""
+"""Alternatives of which one suffices: ids or pieces, with or without grades."""
 
 Judgments: TypeAlias = "Grades | Collection[Relevant] | Sequence[Group]"
-"""What is true for one query: ids or pieces, with grades or without, or groups that are all needed."""
+"""The judgments of one query: ids or pieces, with or without grades, or groups that are all needed."""
 
 Ranking: TypeAlias = "Scores | Sequence[DocumentId] | Sequence[Retrieved]"
-"""What was retrieved for one query: ids with scores, or ids or items best first."""
+"""What was retrieved for one query: ids with scores, or ids or items, best first."""
 
 QrelsMapping: TypeAlias = Mapping[str, Judgments] | Mapping[int, Judgments]
 RunMapping: TypeAlias = Mapping[str, Ranking] | Mapping[int, Ranking]

@@ -99,7 +99,7 @@ def test_every_alias_is_read_in_any_case(alias: str) -> None:
         ("ndgc@10", r"unknown metric 'ndgc'; did you mean ndcg"),
         ("precison@5", "did you mean precision"),
         ("zzzz", "unknown metric 'zzzz'; known are hit_rate, full_recall"),
-        ("ndcg@0", "cut-off in 'ndcg@0' must be a positive integer, got '0'; for all documents leave '@0' out"),
+        ("ndcg@0", "cut-off in 'ndcg@0' must be a positive integer, got '0'; leave out '@0' for all documents"),
         ("ndcg@1.5", "must be a positive integer, got '1.5'"),
         ("ndcg@-3", "must be a positive integer, got '-3'"),
         ("ndcg@ten", "must be a positive integer, got 'ten'"),
@@ -118,9 +118,9 @@ def test_every_alias_is_read_in_any_case(alias: str) -> None:
         ("ndcg(gains=1)", "must be grade:gain pairs"),
         ("ndcg(gains=1:-1)", "must be grade:gain pairs"),
         ("ndcg(gain)", r"cannot read 'gain' in 'ndcg\(gain\)'"),
-        ("ndcg(gain=linear,gain=binary)", "parameter 'gain' stands twice"),
-        ("ndcg(gain=linear@10", "is no metric name"),
-        ("", "is no metric name"),
+        ("ndcg(gain=linear,gain=binary)", "parameter 'gain' appears twice"),
+        ("ndcg(gain=linear@10", "is not a metric name"),
+        ("", "is not a metric name"),
     ],
 )
 def test_what_is_no_metric_is_refused_with_what_to_do(text: str, message: str) -> None:

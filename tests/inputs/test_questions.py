@@ -1,6 +1,6 @@
 """Datasets in the shapes their owners keep them in."""
 
-import datetime
+import datetime as dt
 import json
 import pickle
 from types import SimpleNamespace
@@ -109,9 +109,7 @@ RUN = {"q1": ["d7"], "q2": ["x", "d1"], "q3": ["d2"]}
 
 def test_rows_say_where_their_questions_come_from() -> None:
     questions = rm.EvaluationSet.of(ROWS)
-    assert questions.provenance["q1"] == rm.Provenance(
-        source="a.md", model="m", prompt="v3", date=datetime.date(2026, 5, 31)
-    )
+    assert questions.provenance["q1"] == rm.Provenance(source="a.md", model="m", prompt="v3", date=dt.date(2026, 5, 31))
     assert questions.provenance["q2"].as_dict() == {"source": "b.md", "person": "Kim", "labels": {"team": "sales"}}
     assert "q3" not in questions.provenance
     assert questions.labels("source") == {"q1": "a.md", "q2": "b.md"}
@@ -161,7 +159,7 @@ def test_questions_take_the_place_of_judgments() -> None:
     assert truth.flattened().provenance is truth.without_negative_grades().provenance is questions.provenance
     assert result.by(questions.labels("source"))["b.md"].means["mrr"] == 0.5
     runs = {"one": RUN, "other": {query: ranking[::-1] for query, ranking in RUN.items()}}
-    compared = [rm.compare(each, runs, "mrr", ties="input").differences for each in (questions, questions.qrels)]
+    compared = [str(rm.compare(each, runs, "mrr", ties="input")) for each in (questions, questions.qrels)]
     assert compared[0] == compared[1]
     assert str(rm.audit(questions, RUN, "mrr")) == str(rm.audit(questions.qrels, RUN, "mrr"))
     assert list(rm.match(questions, RUN)) == list(rm.match(questions.qrels, RUN))

@@ -125,7 +125,7 @@ def test_judged_queries_that_retrieved_nothing_or_are_missing_count_as_missing()
 
 def test_what_is_no_id_needs_items_and_not_columns() -> None:
     columns = in_columns({"q": {"a": 1.0}})
-    with pytest.raises(TypeError, match="a Run in columns holds ids and nothing to match otherwise"):
+    with pytest.raises(TypeError, match="a Run in columns holds only ids, which can only be matched by id"):
         rm.evaluate({"q": [rm.Quote("what is a closure?")]}, columns)
     with pytest.raises(TypeError, match="pass lists of Retrieved"):
         rm.evaluate({"q": ["a"]}, columns, match="source")

@@ -45,10 +45,11 @@ def define_metric(
     """Make a metric of your own known everywhere: in every function, adapter and worker that takes a metric's name.
 
     The function is given the grades of one ranking, row by row and cut at k: 0 for whatever is not relevant, not
-    judged, or a repeat. For judgments of single documents the rows are the ranking. With groups of alternatives or pieces such as quotes
-    they are the rows that every metric here sees: an item that is the first to satisfy c groups has c rows, best grade
-    first, each with the grade it has in that group; any other item has one row, of grade 0, except that an item which
-    adds to a piece without completing it has none. A budget such as `@2000chars` leaves the rows of the items that fit.
+    judged, or a repeat. For judgments of single documents the rows are the ranking. With groups of alternatives or
+    pieces such as quotes they are the rows that every metric here sees: an item that is the first to satisfy c groups
+    has c rows, best grade first, each with the grade it has in that group; any other item has one row, of grade 0,
+    except that an item which adds to a piece without completing it has none. A budget such as `@2000chars` leaves the
+    rows of the items that fit.
 
     The function is not called for an empty ranking, which scores 0, nor for a query without a relevant document, where
     the metric is undefined (see `needs_relevant`). With `ties="expected"` it is called for every order of the documents

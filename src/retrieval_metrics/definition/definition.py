@@ -1,4 +1,4 @@
-"""What a metric is made of: its formula, its parameters, and every fact about its values."""
+"""What makes up a metric: its formula, its parameters, and every fact about its values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ParameterValue: TypeAlias = float | str
 
 
 class OverOrders(NamedTuple):
-    """What a metric is worth over all orders of documents with equal scores.
+    """The values of a metric over all orders of documents with equal scores.
 
     Attributes:
         mean: Shape (queries,), the mean over all orders.
@@ -33,12 +33,12 @@ class Parameter:
     """One parameter of a metric.
 
     Attributes:
-        read: Turns the text of a metric name, or a Python value, into the value; raises ValueError with what is
-            allowed.
-        default: The value that is meant when the name does not say; it is left out of the printed name.
+        read: Converts text from a metric name, or a Python value, to the parameter's value. It raises a ValueError that
+            says what is allowed.
+        default: The value if the name does not give one; it is left out of the printed name.
         meaning: One line for tables and help.
-        words: What each value means, as a sentence, where rule sets differ in it.
-        acts_on: What in a query the parameter acts on; an audit shows it.
+        words: A sentence for each value, if rule sets differ in it.
+        acts_on: What the parameter acts on in a query; audits show it.
     """
 
     read: Callable[[Any], ParameterValue]
@@ -68,19 +68,20 @@ def _never(**_: Any) -> bool:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Definition:
-    """One metric: everything that is known about it.
+    """One metric and every fact about it.
 
     Attributes:
         name: The name as it is printed.
-        score: `score(judged_run, *, k, **parameters)` returns one float per query; where a query has no relevant
-            document the value is ignored.
+        score: `score(judged_run, *, k, **parameters)` returns one float per query; the value of a query without a
+            relevant document is ignored.
         summary: One line for tables and help.
         aliases: Other names accepted on input.
         parameters: The parameters by name.
-        takes_cutoff: Whether the literature cuts it at k.
+        takes_cutoff: Whether it can be cut off at k.
         bounded: Whether every value lies in [0, 1].
         binary: Whether every value is 0 or 1.
-        reaches_one: Whether the ideal ranking always scores 1; precision@5 is 0.2 where one document is relevant.
+        reaches_one: Whether the ideal ranking always scores 1; that of precision@5 scores 0.2 if one document is
+            relevant.
         needs_relevant: Whether it is undefined for a query without a relevant document.
         needs_places: Whether it is defined only where the truth is spans or texts.
         by_document: Whether it looks at alternatives one by one, as if there were no groups.
@@ -114,10 +115,10 @@ class Definition:
     made_by: MadeBy | None = None
 
     def explicit(self, given: Mapping[str, Any]) -> dict[str, ParameterValue]:
-        """Return the given parameters, checked, without those at their default or None.
+        """Return the given parameters, checked, without those that are None or at their default.
 
         Raises:
-            ValueError: If a parameter is unknown or its value not allowed; the message says what is.
+            ValueError: If a parameter is unknown or its value is not allowed; the message says what is allowed.
         """
         explicit = {}
         for key, value in given.items():
@@ -142,7 +143,7 @@ class Definition:
 
 
 def choice(*options: str) -> Callable[[Any], ParameterValue]:
-    """Return a reader that takes one of some words."""
+    """Return a reader that accepts one of some words."""
 
     def read(value: Any) -> ParameterValue:
         if value not in options:
@@ -153,7 +154,7 @@ def choice(*options: str) -> Callable[[Any], ParameterValue]:
 
 
 def number_between(low: float, high: float) -> Callable[[Any], ParameterValue]:
-    """Return a reader that takes a number strictly between two others."""
+    """Return a reader that accepts a number strictly between two limits."""
 
     def read(value: Any) -> ParameterValue:
         try:

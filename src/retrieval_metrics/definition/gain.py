@@ -1,4 +1,4 @@
-"""From grades to gains: what a document is worth in NDCG and its relatives."""
+"""Turn grades into gains: what a document is worth in NDCG and related metrics."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import FloatArray
 
 LARGEST_EXPONENT = 1000
-"""2 ** 1000 times a million documents still fits a float."""
+"""2 ** 1000 times a million documents still fits in a float."""
 
 
 def gain_of(grade: FloatArray, gain: str, gains: str | None = None) -> FloatArray:
@@ -24,7 +24,7 @@ def gain_of(grade: FloatArray, gain: str, gains: str | None = None) -> FloatArra
     Args:
         grade: Grades above 0.
         gain: `linear` (the grade), `exponential` (2^grade - 1) or `binary` (1).
-        gains: Grades with a gain of their own, as `1:0;3:7`.
+        gains: The gains of particular grades, such as `1:0;3:7`.
 
     Raises:
         ValueError: If a grade is too large for an exponential gain, or gains would decrease with the grade.
@@ -49,12 +49,12 @@ def exponential(grade: FloatArray) -> FloatArray:
     """Return 2^grade - 1.
 
     Raises:
-        ValueError: If a grade is so large that the power leaves the range of a float.
+        ValueError: If a grade is so large that the power overflows a float.
     """
     largest = grade.max(initial=0.0)
     if largest > LARGEST_EXPONENT:
         raise ValueError(f"an exponential gain needs grades of at most {LARGEST_EXPONENT}, got {largest:g}")
-    # Exact for whole grades; near 0, where the subtraction would cancel every digit, expm1 keeps them.
+    # Exact for whole grades; near 0, expm1 keeps the digits that the subtraction would cancel.
     return np.where(grade < 1, np.expm1(np.minimum(grade, 1) * np.log(2)), np.exp2(grade) - 1)
 
 
@@ -92,4 +92,4 @@ GAIN = Parameter(
     },
     acts_on="grades",
 )
-GAINS = Parameter(_read_gains, None, "grades with a gain of their own, as 1:0;3:7")
+GAINS = Parameter(_read_gains, None, "the gains of particular grades, such as 1:0;3:7")

@@ -10,16 +10,16 @@ if TYPE_CHECKING:
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.judging.judged_run import JudgedRun
 
-MAX_GRADE = Parameter(number_between(0, float("inf")), None, "top of the scale; without it, the largest grade there is")
+MAX_GRADE = Parameter(number_between(0, float("inf")), None, "top of the scale; by default the largest judged grade")
 
 
 def divides_by_largest_grade(metric: Metric) -> bool:
-    """Return whether a metric depends on the largest grade of all judgments, because its name says no other."""
+    """Return whether a metric depends on the largest grade of all judgments, because its name does not set one."""
     return "max_grade" in metric.definition.parameters and "max_grade" not in dict(metric.parameters)
 
 
 def largest_grade(judged: JudgedRun, max_grade: float | None) -> float:
-    """Return the top of the scale: `max_grade`, or the largest grade of all judgments (1 where nothing is relevant).
+    """Return the top of the scale: `max_grade`, or the largest grade of all judgments (1 if nothing is relevant).
 
     Raises:
         ValueError: If a grade is above `max_grade`.

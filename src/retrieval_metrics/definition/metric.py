@@ -1,4 +1,4 @@
-"""The name of a metric: parse it, print it, compare it."""
+"""The name of a metric: parse, print and compare it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.definition.definition import Definition, ParameterValue
 
 DEFAULT_METRICS = ("hit_rate@5", "full_recall@5", "recall@10", "precision@5", "mrr@10", "map", "ndcg@10")
-"""What is computed when nothing is asked for."""
+"""The metrics that are computed by default."""
 
 MAIN = ("__main__", "__mp_main__")
 """What the module of a script or a notebook is called, where it runs and in the processes it starts."""
@@ -31,7 +31,7 @@ _PEER_CUTOFF = r"(?P<name>.+?)(?:_at_|_cut_|_cut\.|_|\.)(?P<k>\d+)"
 class Metric:
     """A metric with its cut-off and parameters, as `name(parameter=value)@k`.
 
-    Two are equal if their names are; parameters at their default are no part of the name.
+    Two metrics are equal if their names are; parameters at their default are not part of the name.
 
     Attributes:
         name: The metric's canonical name, such as `ndcg`.
@@ -74,7 +74,7 @@ class Metric:
 
         Raises:
             ValueError: If the metric, a parameter or its value is unknown, or k is not positive.
-            TypeError: If k is no integer.
+            TypeError: If k is not an integer.
         """
         return cls(name, k, tuple(parameters.items()))
 
@@ -88,8 +88,8 @@ class Metric:
                 `recip_rank`) are read too.
 
         Raises:
-            ValueError: If the text is no metric; the message offers the nearest known ones.
-            TypeError: If it is no text.
+            ValueError: If the text is not a metric; the message suggests the nearest known ones.
+            TypeError: If it is not a str.
         """
         if not isinstance(text, str):
             raise TypeError(f"a metric is named by a str such as 'ndcg@10', got {text!r} ({type(text).__name__})")
@@ -167,7 +167,9 @@ def need_definition(name: str, module: str) -> None:
 def _parse(text: str) -> Metric:
     match = re.fullmatch(_NAME, text)
     if match is None:
-        raise ValueError(f"{text!r} is no metric name; write name@k or name(parameter=value)@k, for example 'ndcg@10'")
+        raise ValueError(
+            f"{text!r} is not a metric name; write name@k or name(parameter=value)@k, for example 'ndcg@10'"
+        )
     name, k = match["name"], match["k"]
     if k is None and match["parameters"] is None and (peer := _peer_spelling(name)):
         name, k = peer
@@ -186,7 +188,7 @@ def _read_cutoff(text: str, k: str) -> int | Budget:
     budget = Budget.parse(k)
     if budget is None:
         raise ValueError(
-            f"the cut-off in {text!r} must be a positive integer, got {k!r}; for all documents leave '@{k}' out, and "
+            f"the cut-off in {text!r} must be a positive integer, got {k!r}; leave out '@{k}' for all documents, and "
             "write a budget as @2000chars or @800tokens"
         )
     return budget
@@ -209,7 +211,7 @@ def _read_parameters(text: str, inside: str | None) -> dict[str, ParameterValue]
         if not (key and equals and value):
             raise ValueError(f"cannot read {part.strip()!r} in {text!r}; parameters are written name=value")
         if key in parameters:
-            raise ValueError(f"parameter {key!r} stands twice in {text!r}")
+            raise ValueError(f"parameter {key!r} appears twice in {text!r}")
         parameters[key] = value
     return parameters
 
@@ -222,7 +224,7 @@ def _canonical_name(name: str) -> str:
     key = _key(name)
     if key in NAME_OF:
         return NAME_OF[key]
-    from difflib import get_close_matches  # noqa: PLC0415  (needed only where a name is wrong)
+    from difflib import get_close_matches  # noqa: PLC0415  (needed only if a name is wrong)
 
     near = dict.fromkeys(NAME_OF[close] for close in get_close_matches(key, NAME_OF, n=4, cutoff=0.5))
     offer = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(DEFINITIONS)}"
@@ -230,7 +232,7 @@ def _canonical_name(name: str) -> str:
 
 
 def as_metric(metric: str | Metric) -> Metric:
-    """Return a metric from its name; a metric is returned as it is.
+    """Return a metric from its name; a metric is returned unchanged.
 
     Raises:
         TypeError: If it is neither.
@@ -244,7 +246,7 @@ def as_metrics(metrics: str | Metric | Iterable[str | Metric]) -> tuple[Metric, 
 
     Raises:
         TypeError: If something is neither a name nor a metric.
-        ValueError: If a name is unknown, or there is none.
+        ValueError: If a name is unknown, or no metric is given.
     """
     given = [metrics] if isinstance(metrics, (str, Metric)) else metrics
     if not isinstance(given, Iterable):

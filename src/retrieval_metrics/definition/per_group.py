@@ -1,4 +1,4 @@
-"""Averages over the groups of a query, each ranked on its own: a rule of AutoRAG."""
+"""Averages over the groups of a query, each ranked separately, as in AutoRAG."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ PER = Parameter(
     "one value per query, or the mean over its groups",
     {
         "query": "all documents are ranked together",
-        "group": "the value is a mean over the groups, each ranked on its own",
+        "group": "the value is a mean over the groups, each ranked separately",
     },
     acts_on="groups",
 )
 
 
 class GroupHits(NamedTuple):
-    """The members of groups that were retrieved: every one of them, not only the first of its group."""
+    """The retrieved members of groups: all of them, not only the first of each group."""
 
     group: IntArray
     rank: IntArray
@@ -42,12 +42,12 @@ def hits_per_group(judged: JudgedRun, k: Cut, rel: float | None) -> GroupHits:
     group, rank = found.group[wanted], ranks[found.item[wanted]]
     order = np.lexsort((rank, group))
     group, rank = group[order], rank[order]
-    # One item may satisfy several pieces of a group at its rank; a ranking has one place there.
+    # One item may satisfy several pieces of a group at its rank; they share one place in the ranking.
     new = (np.diff(group, prepend=-1) != 0) | (np.diff(rank, prepend=0) != 0)
     return GroupHits(group[new], rank[new], ordinals(group[new]))
 
 
 def mean_over_groups(judged: JudgedRun, group: IntArray, value: FloatArray, rel: float | None) -> FloatArray:
-    """Return for every query the mean over its groups of the sum of each group's values; a group not found has 0."""
+    """Return for each query the mean over its groups of the sum of each group's values; a group not found has 0."""
     of_group: FloatArray = np.bincount(group, value, minlength=len(judged.qrels.group_query)).astype(np.float64)
     return judged.per_query(judged.qrels.group_query, of_group) / np.maximum(judged.n_relevant(rel), 1)

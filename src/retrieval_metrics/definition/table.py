@@ -1,4 +1,4 @@
-"""The metrics there are, and the names they answer to."""
+"""The known metrics and their names."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ DEFINITIONS: Mapping[str, Definition] = MappingProxyType(_DEFINITIONS)
 """Every metric by its canonical name."""
 
 NAME_OF: Mapping[str, str] = MappingProxyType(_NAME_OF)
-"""The canonical name that each spelling means."""
+"""The canonical name for each spelling."""
 
 
 def add(definition: Definition) -> None:
-    """Make a metric known everywhere.
+    """Register a metric.
 
     Raises:
-        ValueError: If one of its names is taken.
+        ValueError: If one of its names is already taken.
     """
     spellings = (definition.name, *definition.aliases)
     for spelling in spellings:
         if spelling in NAME_OF:
-            raise ValueError(f"there is a metric {NAME_OF[spelling]!r} that is called {spelling!r} already")
+            raise ValueError(f"the metric {NAME_OF[spelling]!r} is already called {spelling!r}")
     _DEFINITIONS[definition.name] = definition
     _NAME_OF.update(dict.fromkeys(spellings, definition.name))
 

@@ -1,1 +1,1 @@
-"""Which retrieved item satisfies which piece of the truth."""
+"""Which retrieved items satisfy which judgments."""

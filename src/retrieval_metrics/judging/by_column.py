@@ -1,8 +1,8 @@
-"""Join judgments and a run that stands in columns.
+"""Join judgments and a run stored in columns.
 
-As with ids in dicts, only what is judged is looked at: the retrieved documents are filtered by the few judged ones, and
-the rank of each that remains is one more than the number of scores above its own. Where the rows of a query stand best
-first, that is its place.
+As with ids in dicts, only judged documents are looked at. The retrieved documents are filtered down to the few that are
+judged, and the rank of each is one more than the number of scores above its own. If the rows of a query are already
+best first, the rank is the position in the query.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class _Found(NamedTuple):
-    """Judged documents found in a batch: which document of the judgments, and in which row and query of the batch."""
+    """Judged documents found in a batch: their positions in the judgments, and their rows and queries in the batch."""
 
     document: IntArray
     row: IntArray
@@ -35,10 +35,10 @@ class _Found(NamedTuple):
 
 
 def judge_by_column(qrels: Qrels, run: Run) -> JudgedRun:
-    """Find the judged documents of every query in its rows; the same, to the last bit, as `judge_by_id`.
+    """Find the judged documents of every query in its rows; the result equals that of `judge_by_id` to the last bit.
 
     Raises:
-        TypeError: If the document ids of run and judgments are of different types.
+        TypeError: If the document ids of the run and the judgments are of different types.
     """
     judged = _judged_documents(qrels)
     any_query = judged["document"].unique().implode()
@@ -68,16 +68,16 @@ def judge_by_column(qrels: Qrels, run: Run) -> JudgedRun:
 
 
 def _joined(parts: Sequence[tuple[IntArray, ...]], width: int) -> tuple[IntArray, ...]:
-    """Return the columns of all parts, each as one."""
+    """Return the columns of all parts, concatenated."""
     none = (np.zeros(0, dtype=np.int64),) * width
     return tuple(np.concatenate(column) for column in zip(none, *parts, strict=True))
 
 
 def _judged_documents(qrels: Qrels) -> pl.DataFrame:
-    import polars as pl  # noqa: PLC0415  (an extra; whoever holds a Run has it)
+    import polars as pl  # noqa: PLC0415  (an extra, which every Run already needs)
 
     if qrels.document_kind is int:
-        # Columns hold no larger whole number, so that a judged one that is larger equals none of them.
+        # Columns hold 64-bit integers, so a larger judged id cannot match any of them.
         held = [document if -(2**63) <= document < 2**63 else None for document in qrels.documents]  # type: ignore[operator]
         ids = pl.Series("document", held, dtype=pl.Int64)
     else:
@@ -106,7 +106,7 @@ def _find(judged: pl.DataFrame, any_query: pl.Series, batch: Batch, at: IntArray
 
 
 def _first_ranks(found: _Found, batch: Batch) -> tuple[IntArray, ...]:
-    """Return each document with its first rank, for rows in rank order: nothing is tied."""
+    """Return each document with its first rank, for rows in rank order, where nothing is tied."""
     order = np.argsort(found.row, kind="stable")
     document, first = np.unique(found.document[order], return_index=True)
     first = order[first]
@@ -115,7 +115,7 @@ def _first_ranks(found: _Found, batch: Batch) -> tuple[IntArray, ...]:
 
 
 def _repeats(found: _Found, batch: Batch, at: IntArray) -> tuple[IntArray, ...]:
-    """Return query, rank and judged document (-1: none) of rows, in rank order, that repeat a document of their query.
+    """Return query, rank and judged document (-1 if none) of the rows that repeat a document, for rows in rank order.
 
     Args:
         found: The judged documents.
@@ -135,7 +135,7 @@ def _repeats(found: _Found, batch: Batch, at: IntArray) -> tuple[IntArray, ...]:
 
 
 def _by_score(found: _Found, batch: Batch, scores: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the rank of each found document, how many share its score, itself included, and their first rank."""
+    """Return for each found document its rank, how many documents have its score, and the first rank of those."""
     order = _best_first(found, batch, scores)
     row = found.row
     if order is not None:
@@ -156,9 +156,9 @@ def _by_score(found: _Found, batch: Batch, scores: FloatArray) -> tuple[IntArray
 
 
 def _best_first(found: _Found, batch: Batch, scores: FloatArray) -> IntArray | None:
-    """Return an order of the rows in which those of every query with something found are best first; None if they are.
+    """Return an order of the rows that puts each query with a match best first; None if they already are.
 
-    Rows of equal score may stand in any order.
+    Rows of equal score may be in any order.
     """
     rising = np.flatnonzero(scores[1:] > scores[:-1]) + 1
     query = np.searchsorted(batch.bounds, rising, side="right") - 1
@@ -175,7 +175,7 @@ def _best_first(found: _Found, batch: Batch, scores: FloatArray) -> IntArray | N
 
 
 def _beside_a_tie(row: IntArray, start: IntArray, end: IntArray, scores: FloatArray) -> BoolArray:
-    """Return which rows have the score of a neighbour in their query."""
+    """Return which rows have the same score as a neighbour in their query."""
     own = scores[row]
     before = (row > start) & (scores[np.maximum(row - 1, 0)] == own)
     after = (row + 1 < end) & (scores[np.minimum(row + 1, len(scores) - 1)] == own)
@@ -184,10 +184,10 @@ def _beside_a_tie(row: IntArray, start: IntArray, end: IntArray, scores: FloatAr
 
 
 class _Ties:
-    """The blocks of equal scores in some queries of a batch, in each of which larger ids, as text, come first."""
+    """The blocks of equal scores in some queries of a batch; in each, larger ids, compared as text, come first."""
 
     def __init__(self, batch: Batch, order: IntArray | None, scores: FloatArray, queries: IntArray) -> None:
-        """Take the scores best first, and the order of the rows that makes them so."""
+        """Take the scores best first, and the order of the rows that sorts them this way."""
         among = np.zeros(len(batch.queries), dtype=np.bool_)
         among[queries] = True
         self._rows, query = _rows_of(batch, among)
@@ -199,8 +199,8 @@ class _Ties:
         self._sizes = np.diff(self._starts, append=len(self._rows))
 
     def of(self, row: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-        """Return for some rows where their block begins, how many of it stand above them, and how many it has."""
-        import polars as pl  # noqa: PLC0415  (an extra; whoever holds a Run has it)
+        """Return for each row where its block begins, how many rows of the block are above it, and the block's size."""
+        import polars as pl  # noqa: PLC0415  (an extra, which every Run already needs)
 
         at = np.searchsorted(self._rows, row)
         block = self._block[at]
@@ -222,8 +222,8 @@ def _rows_of(batch: Batch, queries: BoolArray) -> tuple[IntArray, IntArray]:
 
 
 def _sorted(part: IntArray, values: FloatArray | pl.Series) -> IntArray:
-    """Return the order of entries that puts those of each part, which stand together, by value, descending."""
-    import polars as pl  # noqa: PLC0415  (an extra; whoever holds a Run has it)
+    """Return the order that sorts the entries of each part by value, descending; the entries of a part are adjacent."""
+    import polars as pl  # noqa: PLC0415  (an extra, which every Run already needs)
 
     entries = pl.DataFrame({"part": part, "value": values})
     place = entries.select(pl.col("value").arg_sort(descending=True).over("part")).to_series().to_numpy()

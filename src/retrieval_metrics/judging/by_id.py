@@ -1,8 +1,8 @@
 """Join judgments and rankings by document id.
 
-The metrics need the ranks of the judged documents only, so no retrieved document is looked up, hashed or sorted: each
-judged document is looked up in the ranking, and its rank is one more than the number of scores above its own. Document
-ids are compared only where scores tie.
+The metrics need the ranks of the judged documents only, so no retrieved document is looked up, hashed or sorted.
+Instead, each judged document is looked up in the ranking, and its rank is one more than the number of scores above its
+own. Document ids are compared only if scores tie.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import DocumentId, QueryId, RunMapping
 
 EXACT = 2**53
-"""Whole numbers beyond it tie where the floats nearest to them do, as in columns and in files."""
+"""Integers beyond this limit tie if their nearest floats do, as in columns and files."""
 
 
 def judge_by_id(qrels: Qrels, run: RunMapping, ties: str = "docid", lengths: Lengths | None = None) -> JudgedRun:
@@ -37,14 +37,14 @@ def judge_by_id(qrels: Qrels, run: RunMapping, ties: str = "docid", lengths: Len
 
     Args:
         qrels: The judgments.
-        run: Per query a list of document ids, best first, or a mapping of document ids to scores. Queries that are not
-            judged are not looked at.
-        ties: Equal scores are ordered by document id, descending (`"docid"`), or stay in the order of the mapping
+        run: Per query a list of document ids, best first, or a mapping of document ids to scores. Queries without
+            judgments are ignored.
+        ties: Equal scores are ordered by document id, descending (`"docid"`), or keep the order of the mapping
             (`"input"`).
-        lengths: How long the retrieved items are, where that is known.
+        lengths: The lengths of the retrieved items, if known.
 
     Raises:
-        TypeError: If a ranking is of another type, or the ids of run and judgments are of different types.
+        TypeError: If a ranking is of another type, or the ids of the run and the judgments are of different types.
         ValueError: If a score is NaN or infinite.
     """
     finder = _Finder(qrels, ties)
@@ -55,7 +55,7 @@ def judge_by_id(qrels: Qrels, run: RunMapping, ties: str = "docid", lengths: Len
         ranking = rankings.get(query)
         if ranking is None and query not in rankings:
             continue
-        if type(ranking) is dict or isinstance(ranking, Mapping):  # asking for dict first is much the cheaper question
+        if type(ranking) is dict or isinstance(ranking, Mapping):  # checking for dict first is much cheaper
             if ranking:
                 id_types.add(type(next(iter(ranking))))
                 finder.scored(index, ranking)
@@ -72,11 +72,11 @@ def judge_by_id(qrels: Qrels, run: RunMapping, ties: str = "docid", lengths: Len
 
 
 class NoId:
-    """Stands in a ranking for an item that has no id: it takes its place and equals nothing."""
+    """A placeholder for an item without an id: it keeps its rank and equals nothing."""
 
 
 class _Finder:
-    """Looks the judged documents up and collects where they stand."""
+    """Looks up the judged documents and collects their ranks."""
 
     def __init__(self, qrels: Qrels, ties: str) -> None:
         self.qrels = qrels
@@ -88,13 +88,13 @@ class _Finder:
         self.repeated: list[tuple[int, int, int]] = []
 
     def scored(self, index: int, ranking: Mapping[Any, float]) -> None:
-        """Rank the judged documents of a query by score descending, then document id descending."""
+        """Rank the judged documents of a query by score, then by document id, both descending."""
         start, end = self.bounds[index], self.bounds[index + 1]
         get = ranking.get
         hits = [(at, score) for at in range(start, end) if (score := get(self.documents[at])) is not None]
         scores = list(ranking.values()) if hits else ranking.values()
         try:
-            # One pass in C that meets every score: a sum is finite only if all of them are.
+            # One pass in C over every score: the sum is finite only if all of them are.
             sound = isfinite(sum(scores))
         except (TypeError, OverflowError):
             sound = False
@@ -102,7 +102,7 @@ class _Finder:
             refuse_bad_score(ranking, self.qrels.queries[index])
         if not isinstance(scores, list):
             return
-        scores.sort()  # one pass where the run is stored best first, and in place: a copy would cost as much again
+        scores.sort()  # one pass if the run is stored best first; in place, because a copy would double the cost
         if scores[-1] > EXACT or scores[0] < -EXACT:
             scores = list(map(float, scores))
             hits = [(at, float(score)) for at, score in hits]
@@ -134,14 +134,14 @@ class _Finder:
                 self.above[place] += block.index(document)
 
     def ranked(self, index: int, ranking: Sequence[DocumentId]) -> None:
-        """Take the documents of a query in the order they come in."""
+        """Take the documents of a query in the given order."""
         n = len(ranking)
         try:
             position: dict[Any, int] = dict(zip(reversed(ranking), range(n - 1, -1, -1), strict=True))
         except TypeError as error:
             query = self.qrels.queries[index]
             raise TypeError(
-                f"the ranking of query {query!r} holds something that is no document id: {error}"
+                f"the ranking of query {query!r} holds something that is not a document id: {error}"
             ) from error
         start, end = self.qrels.bounds[index], self.qrels.bounds[index + 1]
         for at, document in enumerate(self.qrels.documents[start:end], start):
@@ -162,7 +162,7 @@ class _Finder:
         )
 
     def repeats(self) -> Repeats:
-        """Return the ranks of documents that are in the ranking before."""
+        """Return the ranks of documents that appear earlier in the ranking."""
         columns = np.array(self.repeated, dtype=np.int64).reshape(-1, 3).T
         return Repeats(*columns)
 
@@ -178,10 +178,10 @@ class _Finder:
 
 
 def common_queries(run: RunMapping, qrels: Qrels) -> int:
-    """Count the queries of the run that are judged, and complain about a run that cannot belong to these judgments.
+    """Count the judged queries of the run, and raise if the run cannot belong to these judgments.
 
     Raises:
-        TypeError: If the run is no mapping, or its query ids are of another type than those of the judgments.
+        TypeError: If the run is not a mapping, or its query ids are of another type than those of the judgments.
         ValueError: If it is empty, or has no query in common with the judgments.
     """
     if not isinstance(run, Mapping):

@@ -1,4 +1,4 @@
-"""Decide which retrieved item satisfies which piece of the truth, for whatever truth and rankings there are."""
+"""Decide which retrieved items satisfy which judgments, for every kind of judgments and rankings."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ def judge(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching = "id
 
     Args:
         qrels: The judgments: ids, or pieces such as quotes and spans.
-        run: Per query a ranking: ids best first, ids with scores, or a list of `Retrieved`, best first. Or a `Run`.
-        match: What an id of the truth is compared with, or a `Matching` with more to say.
-        ties: How `judge_by_id` orders documents of equal score; lists have none. A `Run` is read query by query for any
-            but the usual order.
+        run: Per query a ranking: ids, best first, ids with scores, or a list of `Retrieved`, best first. Or a `Run`.
+        match: What an id of the judgments is compared with, or a `Matching` with more options.
+        ties: How `judge_by_id` orders documents of equal score. For any order but the default, a `Run` is read query by
+            query.
 
     Raises:
-        TypeError: If a ranking has another type, or lacks what the truth asks for.
+        TypeError: If a ranking has another type, or lacks what the judgments need.
         ValueError: If `match` is unknown, or a score is not finite.
     """
     if isinstance(run, Run):
         if match != "id" or qrels.has_pieces:
             raise TypeError(
-                "a Run in columns holds ids and nothing to match otherwise; pass lists of Retrieved, query by query"
+                "a Run in columns holds only ids, which can only be matched by id; pass lists of Retrieved per query"
             )
         if ties == "docid" and not forked_from_polars():
             return judge_by_column(qrels, run)
         return judge_by_id(qrels, run.as_dict(), ties)
     if match == "id" and not qrels.has_pieces and not _has_items(run):
         return judge_by_id(qrels, run, ties)
-    # Imported here, because who evaluates ids never needs it.
+    # Imported here because evaluating ids never needs it.
     from retrieval_metrics.judging.matching.by_piece import judge_items  # noqa: PLC0415
     from retrieval_metrics.judging.matching.matching import as_matching  # noqa: PLC0415
 
@@ -49,7 +49,7 @@ def judge(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching = "id
 
 
 def _has_items(run: RunMapping) -> bool:
-    """Return whether the first ranking that holds anything holds items rather than ids."""
+    """Return whether the first non-empty ranking holds items rather than ids."""
     for ranking in run.values():
         if not isinstance(ranking, (list, tuple)):
             return False

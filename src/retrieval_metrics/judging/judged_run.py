@@ -1,4 +1,4 @@
-"""The one structure every metric reads: at which ranks the judged documents are."""
+"""The one structure that every metric reads: the ranks of the judged documents."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class JudgedRun:
 
     Attributes:
         qrels: The judgments.
-        items: What is judged and was retrieved.
-        ranks: The ranks whose item is judged: those of the items, unless pieces were matched.
-        additions: Which ranks add to what is covered of a piece; None where no piece can be covered in part.
+        items: The judged documents or pieces that were retrieved.
+        ranks: The ranks that hold a judged item: those of `items`, unless pieces were matched.
+        additions: The ranks that extend the covered part of a piece; None if no piece can be covered in part.
         n_retrieved: Shape (queries,), how many documents were retrieved, repeats included.
         repeats: The ranks of documents that are in the ranking before.
         counts_repeats: Whether the items hold them as further hits.
@@ -100,16 +100,16 @@ class JudgedRun:
 
     @property
     def is_by_id(self) -> bool:
-        """Whether documents were found by their id, so that every judged one has a rank of its own."""
+        """Whether documents were found by id, so that each judged one has its own rank."""
         return self.ranks is self.items
 
     @property
     def n_repeated(self) -> IntArray:
-        """Shape (queries,), how many of the retrieved documents are in the ranking before."""
+        """How many of the retrieved documents repeat an earlier one, shape (queries,)."""
         return np.bincount(self.repeats.query, minlength=self.n_queries)
 
     def n_within(self, k: Cut) -> IntArray:
-        """Return how many of the first `k` ranks are taken, shape (queries,)."""
+        """Return how many of the first `k` ranks are filled, shape (queries,)."""
         return self.n_retrieved if k is None else np.minimum(self.n_retrieved, k)
 
     def n_distinct(self, k: Cut) -> IntArray:
@@ -121,7 +121,7 @@ class JudgedRun:
         return self.n_within(k) - np.bincount(repeated, minlength=self.n_queries)
 
     def tied_queries(self) -> IntArray:
-        """Return the queries in which a judged document has the score of another document, ascending."""
+        """Return the queries in which a judged document has the same score as another document, ascending."""
         tied = self.items.tied > 1
         return np.unique(self.items.query[tied]) if tied.any() else self.items.query[:0]
 
@@ -130,14 +130,14 @@ class JudgedRun:
         return JudgedRun(self.qrels, items, self.n_retrieved, self.repeats, covered=self.covered, lengths=self.lengths)
 
     def with_ties_joined(self) -> JudgedRun:
-        """Return the judged run in which all documents of a tie are at its first rank."""
+        """Return the judged run with all documents of a tie at its first rank."""
         in_qrels = np.argsort(self.items.document)
         document, tied, first = (column[in_qrels] for column in (self.items.document, *self.items[4:]))
         return self.with_items(Items.ordered(self.qrels, document, first, tied, first))
 
     def with_repeats(self, rule: str) -> JudgedRun:
-        """Return what is judged if documents that are retrieved again are treated by a rule: see `Rules.repeats`."""
-        # A piece has no repeats to count: which items satisfy it again is another question than which ids recur.
+        """Return the judged run with repeated documents treated by a rule; see `Rules.repeats`."""
+        # Pieces have no repeats to count: an item can satisfy a piece again without repeating an id.
         if rule in {"ignore", "error"} or not self.is_by_id or not len(self.repeats.query):
             return self
         if ("repeats", rule) not in self._known:
@@ -146,9 +146,9 @@ class JudgedRun:
         return found
 
     def _counted(self) -> JudgedRun:
-        """Return the judged run in which a judged document that is retrieved again is judged again.
+        """Return the judged run in which every repeat of a judged document counts as a further hit.
 
-        A group of alternatives is credited again where the document that it was credited for is retrieved again.
+        A group of alternatives is credited again when the document that satisfied it is retrieved again.
         """
         items, repeats = self.items, self.repeats
         again = repeats.document >= 0
@@ -168,7 +168,7 @@ class JudgedRun:
         )
 
     def _collapsed(self) -> JudgedRun:
-        """Return the judged run without the repeats: what is below them moves up."""
+        """Return the judged run without the repeats; everything below them moves up."""
         items, repeats = self.items, self.repeats
         above = count_above(items.query, items.rank, repeats.query, repeats.rank)
         moved = items._replace(rank=items.rank - above, tied_from=items.tied_from - above)
@@ -176,10 +176,10 @@ class JudgedRun:
         return JudgedRun(self.qrels, moved, left, covered=self.covered, lengths=self.lengths)
 
     def cutoff(self, k: int | Budget | None) -> Cut:
-        """Return a cut-off as a number of items: for a budget, how many fit, query by query.
+        """Return a cut-off as a number of items; for a budget, the number that fits, per query.
 
         Raises:
-            ValueError: If the budget cannot be counted, because the lengths of the items are not known.
+            ValueError: If the budget cannot be counted because the lengths of the items are unknown.
         """
         if k is None or isinstance(k, int):
             return k
@@ -195,7 +195,7 @@ class JudgedRun:
         return np.bincount(query, weights, minlength=self.n_queries).astype(np.float64, copy=False)
 
     def n_relevant(self, rel: float | None = None) -> FloatArray:
-        """Return how many groups of each query are needed: those with a document relevant at threshold `rel`."""
+        """Return how many groups each query needs: those with a document relevant at threshold `rel`."""
         if ("needed", rel) not in self._known:
             needed = self.qrels.group_query[is_relevant(self.qrels.group_grade, rel)]
             self._known["needed", rel] = self.per_query(needed)
@@ -218,7 +218,7 @@ class JudgedRun:
         return self.ranks.query[wanted]
 
     def credits(self) -> Credits:
-        """Return which groups the retrieved items satisfy, repeatedly or not."""
+        """Return which groups the retrieved items satisfy, including groups already satisfied."""
         if "credits" not in self._known:
             self._known["credits"] = self._find_credits()
         found: Credits = self._known["credits"]
@@ -247,8 +247,8 @@ class JudgedRun:
         item, grade = found.item[relevant], found.grade[relevant]
         flat = self.qrels.is_flat and self.is_by_id
         if not flat:
-            # Each group is credited at the first item that satisfies it, with the highest grade the item has in it; one
-            # item's credits stand highest grade first.
+            # Each group is credited at the first item that satisfies it, with the item's highest grade in the group.
+            # The credits of one item come highest grade first.
             group, place = found.group[relevant], self._place_of_item()[item]
             if not self.is_by_id:
                 by_group = np.lexsort((-grade, place, group))
@@ -272,17 +272,17 @@ class JudgedRun:
         return Hits(query, rank, row, grade, ordinal)
 
     def _place_of_item(self) -> IntArray:
-        """Return a number for the place of each item that several items share where they stand at one rank."""
+        """Return a number for the place of each item; items at the same rank share one."""
         if self.is_by_id:
             return np.arange(len(self.items.rank))
         new = np.diff(self.items.query, prepend=-1).astype(bool) | np.diff(self.items.rank, prepend=0).astype(bool)
         return np.cumsum(new)
 
     def settled_rows(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Return query, rank and row of every item whose gain is settled, in no order.
+        """Return query, rank and row of every item whose gain is settled, in no particular order.
 
-        These are the judged items, hit or miss, and the repeats that are not counted: whatever they repeat, they gain
-        nothing.
+        These are the judged items, hits and misses alike, and the repeats that do not count: they gain nothing,
+        whatever they repeat.
         """
         ranks, hits = self.ranks, self.hits()
         repeats = NO_REPEATS if self.counts_repeats else self.repeats
@@ -303,7 +303,7 @@ class JudgedRun:
         """Return the ideal ranking of every query: query, grade and position (from 1) of each relevant group.
 
         Args:
-            of_documents: Rank every member of every group on its own, as if all of them were needed.
+            of_documents: Rank every member of every group separately, as if all of them were needed.
         """
         if ("ideal", of_documents) not in self._known:
             qrels = self.qrels

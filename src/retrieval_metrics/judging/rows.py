@@ -1,4 +1,4 @@
-"""The columns of a judged run, and what is asked of their rows."""
+"""The columns of a judged run, and functions over their rows."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
 
 
 class Items(NamedTuple):
-    """What is judged and was retrieved, each at the first rank that satisfies it, ordered by query, rank and grade.
+    """The judged documents or pieces that were retrieved, each at its first rank; ordered by query, rank and grade.
 
-    For judgments by id these are the retrieved documents that are judged, one at a rank. For pieces such as quotes one
-    item may satisfy several.
+    With judgments by id there is one judged document per rank. With pieces such as quotes, one item may satisfy several
+    at its rank.
 
     Attributes:
         document: Position of the document in `Qrels.documents`.
         query: Position of the query in `Qrels.queries`.
         rank: Rank in the ranking, from 1.
-        grade: Grade of the document: its largest over the groups it belongs to. Of several at one rank the highest
-            stands first.
-        tied: How many documents of the ranking share its score, itself included.
+        grade: Grade of the document: the largest over the groups it belongs to. At one rank, the highest grade comes
+            first.
+        tied: How many documents of the ranking have its score, itself included.
         tied_from: The first rank of those.
     """
 
@@ -43,7 +43,7 @@ class Items(NamedTuple):
         tied: IntArray | None = None,
         tied_from: IntArray | None = None,
     ) -> Items:
-        """Return the items of documents found in any order; without `tied` and `tied_from` none are tied."""
+        """Return the items of documents found in any order; without `tied` and `tied_from` nothing is tied."""
         query = qrels.document_query[document]
         order = np.lexsort((rank, query))
         document, rank = document[order], rank[order]
@@ -58,7 +58,7 @@ class Items(NamedTuple):
 
 
 class JudgedRanks(NamedTuple):
-    """The ranks whose item is judged, each once, ordered by query and rank.
+    """The ranks that hold a judged item, each once, ordered by query and rank.
 
     Attributes:
         query: Position of the query in `Qrels.queries`.
@@ -72,13 +72,13 @@ class JudgedRanks(NamedTuple):
 
 
 class Additions(NamedTuple):
-    """The ranks whose item covers something of a piece that no item above it covers, ordered by query and rank.
+    """The ranks whose item covers part of a piece that no item above it covers, ordered by query and rank.
 
     Attributes:
         query: Position of the query in `Qrels.queries`.
         rank: Rank in the ranking, from 1.
         grade: Largest grade of the pieces it adds to.
-        completed: Largest grade of the pieces that are satisfied at this rank; minus infinity if none is.
+        completed: Largest grade of the pieces that are satisfied at this rank; minus infinity if there is none.
     """
 
     query: IntArray
@@ -87,13 +87,13 @@ class Additions(NamedTuple):
     completed: FloatArray
 
     def partial(self, rel: float | None) -> tuple[IntArray, IntArray]:
-        """Return query and rank of the items that add to a relevant piece and complete none: they give no row."""
+        """Return query and rank of the items that add to a relevant piece without completing one; they give no row."""
         mask = is_relevant(self.grade, rel) & ~is_relevant(self.completed, rel)
         return self.query[mask], self.rank[mask]
 
 
 class Repeats(NamedTuple):
-    """The ranks whose document is in the ranking before, ordered by query and rank.
+    """The ranks whose document appears earlier in the ranking, ordered by query and rank.
 
     Attributes:
         query: Position of the query in `Qrels.queries`.
@@ -127,16 +127,16 @@ class Misplaced(NamedTuple):
 class Hits(NamedTuple):
     """The hit rows of the expanded ranking, ordered by query and row.
 
-    An item that is the first to satisfy c >= 1 groups gives c hit rows, highest grade first; an item that adds to what
-    is covered of a piece without completing one gives no row; any other item gives one miss row. For flat judgments by
-    id the expanded ranking is the ranking itself, and row equals rank.
+    An item that is the first to satisfy c >= 1 groups gives c hit rows, highest grade first. An item that extends the
+    covered part of a piece without completing one gives no row. Any other item gives one miss row. With flat judgments
+    by id the expanded ranking is the ranking itself, and row equals rank.
 
     Attributes:
         query: Position of the query in `Qrels.queries`.
         rank: Rank of the item, from 1.
         row: Row in the expanded ranking, from 1.
         grade: Grade the item has in the group it satisfies.
-        ordinal: How many hit rows of the query there are up to this one, itself included.
+        ordinal: How many hit rows the query has up to and including this one.
     """
 
     query: IntArray
@@ -146,16 +146,16 @@ class Hits(NamedTuple):
     ordinal: IntArray
 
     def where(self, mask: BoolArray) -> Hits:
-        """Return the rows under a mask; ordinals stay those of the whole ranking."""
+        """Return the rows that a mask selects; ordinals still count over the whole ranking."""
         return Hits(self.query[mask], self.rank[mask], self.row[mask], self.grade[mask], self.ordinal[mask])
 
     def cut(self, k: Cut) -> Hits:
-        """Return what is left at cut-off `k`, which cuts items, then rows; a budget cuts items alone."""
+        """Return the hits within cut-off `k`, which limits both items and rows; a budget limits items only."""
         return self if k is None else self.where(cut_rows(self.query, self.rank, self.row, k))
 
 
 class Credits(NamedTuple):
-    """Every satisfaction of a group by a retrieved item, also when the group was satisfied before; ordered like items.
+    """Every time a retrieved item satisfies a group, including groups satisfied before; ordered like the items.
 
     Attributes:
         item: Position in `Items`.
@@ -174,20 +174,20 @@ def within(query: IntArray, rank: IntArray, k: int | IntArray) -> BoolArray:
 
 
 def cut_rows(query: IntArray, rank: IntArray, row: IntArray, k: int | IntArray) -> BoolArray:
-    """Return which rows of the expanded ranking are left at a cut-off."""
+    """Return which rows of the expanded ranking are within a cut-off."""
     if isinstance(k, np.ndarray):
         return rank <= k[query]
-    # The expanded ranking has rows of its own; where it is the ranking itself, one comparison is enough.
+    # The expanded ranking has its own rows; if it is the ranking itself, one comparison is enough.
     return row <= k if row is rank else (row <= k) & (rank <= k)
 
 
 def is_relevant(grade: FloatArray, rel: float | None) -> BoolArray:
-    """Return which grades are relevant: above 0, or at least `rel` where a threshold is given."""
+    """Return which grades are relevant: above 0, or at least `rel` if a threshold is given."""
     return grade > 0 if rel is None else grade >= rel
 
 
 def count_above(query: IntArray, rank: IntArray, other_query: IntArray, other_rank: IntArray) -> IntArray:
-    """Return for each (query, rank) how many of the others, ordered by query and rank, stand above it in its query.
+    """Return for each (query, rank) how many of the others are above it in its query; they are in order.
 
     Example:
         >>> query, rank = np.array([0, 1]), np.array([5, 5])

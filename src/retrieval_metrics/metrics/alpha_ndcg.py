@@ -1,4 +1,4 @@
-"""Alpha-NDCG: does every further document say something new?"""
+"""Alpha-NDCG: does each further document add something new?"""
 
 from __future__ import annotations
 
@@ -33,20 +33,21 @@ def score(judged: JudgedRun, *, k: Cut, alpha: float = DEFAULT_ALPHA, rel: float
         alpha-NDCG@k = alpha-DCG@k / that of the ideal ranking
         alpha-DCG@k = sum over i <= k of G_i / log2(i + 1),   G_i = sum over t of (1 - alpha)^n_t
 
-    where t runs over the groups that the document at rank i is a member of, and n_t is how many documents above it are
-    members of t: the more often a group has been satisfied, the less another of its members is worth. Grades only say
-    who is a member. The ideal ranking takes at every rank the document that gains most there, among equals the one with
-    the highest id, as ndeval does, up to rank k; a budget such as `@2000chars` does not cut it. To find the best
-    ranking of all is infeasible, so a ranking may surpass this one: range [0, infinity), though hardly ever above 1.
-    With flat judgments every document is a group of its own, and the value is NDCG with binary gain. A repeated
-    document earns nothing. Source: Clarke et al., Novelty and Diversity in Information Retrieval Evaluation (2008).
+    where t runs over the groups that the document at rank i belongs to, and n_t is the number of documents above it
+    that belong to t. The more often a group has been satisfied, the less another of its members is worth. Grades only
+    decide which documents belong to a group. The ideal ranking takes, at each rank up to k, the document that gains
+    most there; if several gain the same, it takes the highest id, as ndeval does. With a budget such as `@2000chars`
+    the ideal ranking uses all relevant documents. Finding the best ranking of all is infeasible, so a ranking may
+    surpass this one: range [0, infinity), though values above 1 are rare. With flat judgments every document is a group
+    of its own, and the value is NDCG with binary gain. A repeated document earns nothing. Source: Clarke et al.,
+    Novelty and Diversity in Information Retrieval Evaluation (2008).
 
     Args:
         judged: Judgments and rankings, joined.
         k: Cut-off in documents, of the ranking and of the ideal; None takes all.
-        alpha: How much of a group a member is expected to have said, from 0 (repetition costs nothing) to 1 (only the
+        alpha: How much of a group each member is expected to cover, from 0 (repetition costs nothing) to 1 (only the
             first member of a group gains).
-        rel: A document is a member of a group if its grade is at least this; without it, if it is above 0.
+        rel: A document belongs to a group if its grade is at least this; by default, if it is above 0.
 
     Example:
         >>> import retrieval_metrics as rm
@@ -56,12 +57,12 @@ def score(judged: JudgedRun, *, k: Cut, alpha: float = DEFAULT_ALPHA, rel: float
         0.8066
     """
     found = hits_per_group(judged, k, rel)
-    # Of several pieces of a group that one item holds, one counts: group and rank, each pair once.
+    # An item that satisfies several pieces of a group counts once: keep each pair of group and rank once.
     new = np.diff(found.group, prepend=-1).astype(bool) | np.diff(found.rank, prepend=0).astype(bool)
     group, rank = found.group[new], found.rank[new]
     gain = np.power(1.0 - alpha, ordinals(group) - 1.0)
     query = judged.qrels.group_query[group]
-    # Down the ranking, so that the order of the judgments shows in no digit.
+    # In rank order, so that the order of the judgments does not affect the rounding.
     order = np.lexsort((-gain, rank, query))
     achieved = discounted(judged, query[order], rank[order], gain[order])
     best = _ideal(judged, k if isinstance(k, int) else None, alpha, rel)
@@ -79,7 +80,7 @@ def _ideal(judged: JudgedRun, k: int | None, alpha: float, rel: float | None) ->
 
 
 def _memberships(qrels: Qrels, rel: float | None) -> Iterator[list[list[int]]]:
-    """Yield for each query the groups of each relevant document, the documents by descending id."""
+    """Yield for each query the groups of each relevant document, with the documents by descending id."""
     relevant = is_relevant(qrels.member_grade, rel)
     members = zip(qrels.member_document[relevant].tolist(), qrels.member_group[relevant].tolist(), strict=True)
     groups: dict[int, list[int]] = {}
@@ -88,7 +89,7 @@ def _memberships(qrels: Qrels, rel: float | None) -> Iterator[list[list[int]]]:
     names: Any = qrels.documents
     for start, end in pairwise(qrels.bounds):
         documents = [at for at in range(start, end) if at in groups]
-        if not qrels.has_pieces:  # pieces have no order but the one they were given in
+        if not qrels.has_pieces:  # pieces have no order other than the given one
             documents.sort(key=lambda at: names[at], reverse=True)
         yield [groups[at] for at in documents]
 
@@ -99,7 +100,7 @@ def _greedy_gains(groups: list[list[int]], k: int | None, alpha: float) -> list[
 
     satisfied: dict[int, int] = {}
     gains: list[float] = []
-    # What a document gains only ever falls, so the best is found once the top of the heap is up to date.
+    # A document's gain only ever falls, so the best is found once the top of the heap is up to date.
     heap = [(-float(len(member_of)), at) for at, member_of in enumerate(groups)]
     heapify(heap)
     while heap and (k is None or len(gains) < k):
@@ -132,7 +133,7 @@ def over_orders(
     alpha: float = DEFAULT_ALPHA,
     rel: float | None = None,
 ) -> OverOrders:
-    """Return alpha-NDCG over all orders of equal scores: of documents that are each a group, NDCG with binary gain."""
+    """Return alpha-NDCG over all orders of equal scores; as each document is a group, it is NDCG with binary gain."""
     best = _ideal(judged, k, alpha, rel)
     gain = is_relevant(judged.items.grade, rel).astype(np.float64)
     mean = mean_discounted(judged, gain, k) / np.where(best > 0, best, np.nan)
@@ -142,7 +143,7 @@ def over_orders(
 DEFINITION = Definition(
     name="alpha_ndcg",
     score=score,
-    summary="NDCG in which a group gains less each time it is satisfied again / that of a greedy ideal",
+    summary="alpha-DCG of the first k / that of a greedy ideal ranking; each repeat of a group gains less",
     aliases=("andcg", "alphandcg", "alpha_n_dcg"),
     parameters={
         "alpha": Parameter(_read_alpha, DEFAULT_ALPHA, "how much less each further member of a group gains, 0 to 1"),

@@ -1,4 +1,4 @@
-"""Average precision: is everything relevant near the top?"""
+"""Average precision: are all relevant documents near the top?"""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ def average_precision(gains: Gains, *, k: int | None = None, n_relevant: int | N
 
         AP@k = 1/R * sum over i <= k with g_i > 0 of P(i),   P(i) = |{j <= i : g_j > 0}| / i
 
-    where g_i is the grade at rank i and R the number of relevant documents, retrieved or not, also with a cut-off: what
-    was not found adds 0. (Some libraries divide by the relevant documents *found*; as a metric of a run that is
-    `map(norm=retrieved)`.) Range [0, 1]. A list without a relevant document scores 0; R = 0 is undefined (NaN). Its
-    mean over queries is the mean average precision (MAP). Source: Buckley and Voorhees (2000); Harman (1993).
+    where g_i is the grade at rank i and R the number of relevant documents, retrieved or not, even with a cut-off:
+    documents that were not found add 0. (Some libraries divide by the relevant documents *found*; for a run,
+    `map(norm=retrieved)` does the same.) Range [0, 1]. A list without a relevant document scores 0; R = 0 is undefined
+    (NaN). The mean over queries is the mean average precision (MAP). Source: Buckley and Voorhees (2000); Harman
+    (1993).
 
     Args:
         gains: Grades in rank order; 0 is not relevant, None not judged.
@@ -37,8 +38,8 @@ def average_precision(gains: Gains, *, k: int | None = None, n_relevant: int | N
         n_relevant: R; None means that all relevant documents are in the list.
 
     Raises:
-        TypeError: If `gains` is no list of numbers, or `k` or `n_relevant` no integer.
-        ValueError: If a gain is not finite, `k` not positive, or the list holds more than `n_relevant`.
+        TypeError: If `gains` is not a list of numbers, or `k` or `n_relevant` is not an integer.
+        ValueError: If a gain is not finite, `k` is not positive, or the list holds more than `n_relevant`.
 
     Example:
         >>> average_precision([1, 0, 0, 1])  # (1/1 + 2/4) / 2
@@ -100,7 +101,8 @@ def over_orders(
 def _precisions(above: int, hits_above: int, size: int, relevant: int, places: int) -> float:
     """Return the mean sum of the precisions at the relevant documents among the first places of a block.
 
-    A place is relevant with probability r / b; given that, each place before it in the block with (r - 1) / (b - 1).
+    A place is relevant with probability r / b; given that, each earlier place of the block is relevant with probability
+    (r - 1) / (b - 1).
     """
     place = np.arange(1.0, places + 1)
     before = (place - 1) * ((relevant - 1) / (size - 1)) if size > 1 else 0.0
@@ -110,8 +112,8 @@ def _precisions(above: int, hits_above: int, size: int, relevant: int, places: i
 def _over_orders_of_found(blocks: Sequence[Block], k: int) -> tuple[float, float, float]:
     """Return mean, smallest and largest average precision at `k` divided by the hits among the first `k`.
 
-    Only the block that the cut goes through leaves the number of hits open; for each number its places are like a
-    block of their own.
+    Only the block that the cut divides leaves the number of hits open. For each possible number, the places of that
+    block before the cut act as a block of their own.
     """
     total, low, high, hits = 0.0, 0.0, 0.0, 0
     for block in blocks:
@@ -134,7 +136,7 @@ def _over_orders_of_found(blocks: Sequence[Block], k: int) -> tuple[float, float
 def _found_in_cut(
     block: Block, so_far: tuple[float, float, float], hits: int, places: int, here: int
 ) -> tuple[float, float, float, int]:
-    """Return mean, smallest, largest, and the number itself, if the cut leaves `here` hits in its block."""
+    """Return mean, smallest and largest value if the cut leaves `here` hits in its block, and `here` itself."""
     divisor = max(hits + here, 1)
     if not here:
         return so_far[0] / divisor, so_far[1] / divisor, so_far[2] / divisor, here
@@ -145,14 +147,14 @@ def _found_in_cut(
 
 
 def _sum_of_precisions(above: int, hits: int, relevant: int) -> float:
-    """Return the sum of the precisions at relevant documents that follow each other."""
+    """Return the sum of the precisions at consecutive relevant documents."""
     return sum((hits + step) / (above + step) for step in range(1, relevant + 1))
 
 
 DEFINITION = Definition(
     name="map",
     score=score,
-    summary="mean over the relevant documents of the precision at the rank of each; its mean is MAP",
+    summary="mean of the precision at the rank of each relevant document; its mean over queries is MAP",
     aliases=("ap", "average_precision", "mean_average_precision"),
     parameters={
         "rel": REL,

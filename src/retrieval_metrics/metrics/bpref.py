@@ -1,4 +1,4 @@
-"""Bpref: are relevant documents above those judged not relevant?"""
+"""Bpref: are relevant documents ranked above those judged not relevant?"""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 def bpref(gains: Gains, *, n_relevant: int, n_nonrelevant: int) -> float:
-    """Return how rarely a document judged not relevant stands above a relevant one; unjudged documents do not count.
+    """Return how rarely documents judged not relevant are ranked above relevant ones, ignoring unjudged documents.
 
         bpref = 1/R * sum over relevant retrieved r of (1 - min(n_r, R) / min(N, R))
 
-    where R is the number of relevant documents, N that of documents judged not relevant (grade from 0 up to, not
-    including, the threshold; a negative grade is neither), and n_r how many of the latter stand above r; a term with
-    n_r = 0 is 1. Range [0, 1]. An empty list scores 0; R = 0 is undefined (NaN). It has no cut-off. Source: Buckley and
-    Voorhees (2004), in the form trec_eval computes.
+    where R is the number of relevant documents, N the number of documents judged not relevant (grade from 0 up to, but
+    not including, the threshold; a negative grade is neither), and n_r the number of the latter ranked above r. A term
+    with n_r = 0 is 1. Range [0, 1]. An empty list scores 0; R = 0 is undefined (NaN). There is no cut-off. Source:
+    Buckley and Voorhees (2004), in the form that trec_eval computes.
 
     Args:
         gains: Grades in rank order; 0 is judged not relevant, None not judged.
@@ -37,7 +37,7 @@ def bpref(gains: Gains, *, n_relevant: int, n_nonrelevant: int) -> float:
         n_nonrelevant: N, retrieved or not.
 
     Raises:
-        TypeError: If `gains` is no list of numbers, or a number is no integer.
+        TypeError: If `gains` is not a list of numbers, or one of the numbers is not an integer.
         ValueError: If a gain is not finite, or the list holds more than the numbers given.
 
     Example:
@@ -71,7 +71,7 @@ def over_orders(
 ) -> OverOrders:
     """Return bpref over all orders of equal scores.
 
-    Above a relevant document are 0, 1, ... or all of its block's documents that are not, each equally likely.
+    The number of nonrelevant documents of the same block above a relevant one is 0, 1, ... or all, each equally likely.
     """
     qrels = judged.qrels
 
@@ -93,7 +93,7 @@ def over_orders(
 DEFINITION = Definition(
     name="bpref",
     score=score,
-    summary="how rarely a document judged not relevant stands above a relevant one",
+    summary="how rarely documents judged not relevant are ranked above relevant ones",
     parameters={"rel": REL},
     takes_cutoff=False,
     over_orders=over_orders,

@@ -1,4 +1,4 @@
-"""Coverage: how much of the text that is needed was retrieved?"""
+"""Coverage: how much of the needed text was retrieved?"""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 
 
 def score(judged: JudgedRun, *, k: Cut) -> FloatArray:
-    """Return the share of the needed characters that the first `k` items hold, shape (queries,).
+    """Return the share of the needed characters that the first `k` items cover, shape (queries,).
 
         coverage@k = |G n (C_1 u ... u C_k)| / |G|
 
-    where C_i are the characters of item i and G those of the relevant spans and texts; of a group of alternatives those
-    with which the value is largest. White space does not count where the sources are known. Range [0, 1]. Nothing
-    retrieved scores 0. Undefined (NaN) where something relevant is no `Span` or `Text`, or an item has no offsets.
+    where C_i are the characters of item i and G those of the relevant spans and texts. For groups of alternatives, G
+    takes the choice for which the value is largest. White space does not count if the sources are known. Range [0, 1].
+    A query for which nothing was retrieved scores 0. Undefined (NaN) if something relevant is not a `Span` or `Text`,
+    or an item has no offsets.
     """
     if judged.covered is None:
         return np.full(judged.n_queries, np.nan)

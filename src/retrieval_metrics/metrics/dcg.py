@@ -34,8 +34,8 @@ def dcg(gains: Gains, *, k: int | None = None, gain: str = "linear") -> float:
         gain: `linear`, `exponential` or `binary`.
 
     Raises:
-        TypeError: If `gains` is no list of numbers, or `k` no integer.
-        ValueError: If a gain is not finite, `k` not positive, or `gain` unknown.
+        TypeError: If `gains` is not a list of numbers, or `k` is not an integer.
+        ValueError: If a gain is not finite, `k` is not positive, or `gain` is unknown.
 
     Example:
         >>> dcg([3, 0, 1])  # 3 / log2(2) + 1 / log2(4)

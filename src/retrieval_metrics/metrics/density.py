@@ -1,4 +1,4 @@
-"""Density: how much of the text that was retrieved is needed?"""
+"""Density: how much of the retrieved text is needed?"""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def score(judged: JudgedRun, *, k: Cut) -> FloatArray:
 
         density@k = |G n (C_1 u ... u C_k)| / (|C_1| + ... + |C_k|)
 
-    where C_i are the characters of item i and G those of the relevant spans and texts, as in coverage@k: what is
-    retrieved twice is needed once. White space does not count where the sources are known. Range [0, 1]. Nothing
-    retrieved scores 0. Undefined (NaN) where coverage@k is.
+    where C_i are the characters of item i and G those of the relevant spans and texts, as in coverage@k. Text that is
+    retrieved twice is needed once. White space does not count if the sources are known. Range [0, 1]. A query for which
+    nothing was retrieved scores 0. Undefined (NaN) if coverage@k is.
     """
     if judged.covered is None:
         return np.full(judged.n_queries, np.nan)
     covered, _ = judged.covered.counted(k)
-    # A text is read in words and a span in characters: where a query has both, more may be needed than there is.
+    # A text is measured in words and a span in characters, so a query with both may need more than was retrieved.
     return np.minimum(covered / np.maximum(judged.covered.lengths(k), 1), 1.0)
 
 

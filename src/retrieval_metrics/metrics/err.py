@@ -1,4 +1,4 @@
-"""Expected reciprocal rank: where does a user stop who stops when satisfied?"""
+"""Expected reciprocal rank: how far down is the document that satisfies the user?"""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def err(gains: Gains, *, k: int | None = None, max_grade: float | None = None) -> float:
-    """Return the expected reciprocal of the rank at which a user stops who stops at the first satisfying document.
+    """Return the expected reciprocal rank of the first document that satisfies the user.
 
         ERR@k = sum over i <= k of 1/i * S_i * product over j < i of (1 - S_j),   S_i = (2^g_i - 1) / 2^G
 
@@ -38,8 +38,8 @@ def err(gains: Gains, *, k: int | None = None, max_grade: float | None = None) -
         max_grade: G; None takes the largest grade of the list (of all judgments, in an evaluation).
 
     Raises:
-        TypeError: If `gains` is no list of numbers, or `k` no integer.
-        ValueError: If a gain is not finite, above `max_grade` or above 1000, or `k` not positive.
+        TypeError: If `gains` is not a list of numbers, or `k` is not an integer.
+        ValueError: If a gain is not finite, above `max_grade` or above 1000, or `k` is not positive.
 
     Example:
         >>> err([1, 1])  # S = 1/2: 1/1 * 1/2 + 1/2 * 1/2 * 1/2
@@ -66,7 +66,7 @@ def score(judged: JudgedRun, *, k: Cut, max_grade: float | None = None) -> Float
 def over_orders(judged: JudgedRun, *, k: int | None, max_grade: float | None = None) -> OverOrders:
     """Return ERR over all orders of equal scores.
 
-    Going on past i documents less going on past i - 1 is stopping at the i-th.
+    The probability of stopping at document i is that of passing i - 1 documents minus that of passing i.
     """
     top = float(exponential(np.array([largest_grade(judged, max_grade)]))[0]) + 1
 
@@ -87,7 +87,7 @@ def over_orders(judged: JudgedRun, *, k: int | None, max_grade: float | None = N
 
 
 def _mean_products(factors: FloatArray) -> list[float]:
-    """Return the mean product of 0, 1, 2, ... of some factors drawn at random: elementary symmetric polynomials.
+    """Return the mean product of 0, 1, 2, ... factors drawn at random: elementary symmetric polynomials.
 
     Example:
         >>> _mean_products(np.array([0.5, 0.25]))  # 1, (1/2 + 1/4) / 2, 1/2 * 1/4
@@ -103,7 +103,7 @@ def _mean_products(factors: FloatArray) -> list[float]:
 DEFINITION = Definition(
     name="err",
     score=score,
-    summary="expected reciprocal rank: 1 / rank at which a user stops who stops when satisfied",
+    summary="expected reciprocal rank of the first document that satisfies the user",
     parameters={"max_grade": MAX_GRADE},
     reaches_one=False,
     over_orders=over_orders,

@@ -24,8 +24,8 @@ def f1(gains: Gains, *, n_relevant: int, k: int | None = None) -> float:
 
         F1@k = 2 P R / (P + R), and 0 if P = R = 0
 
-    where P is precision@k and R recall@k. Range [0, 1]. An empty list scores 0; no relevant document at all is
-    undefined (NaN). Source: van Rijsbergen, Information Retrieval (1979), with beta = 1.
+    where P is precision@k and R recall@k. Range [0, 1]. An empty list scores 0; without any relevant document the value
+    is undefined (NaN). Source: van Rijsbergen, Information Retrieval (1979), with beta = 1.
 
     Args:
         gains: Grades in rank order; 0 is not relevant, None not judged.
@@ -33,8 +33,8 @@ def f1(gains: Gains, *, n_relevant: int, k: int | None = None) -> float:
         k: Cut-off in documents; None takes the whole list.
 
     Raises:
-        TypeError: If `gains` is no list of numbers, or `k` or `n_relevant` no integer.
-        ValueError: If a gain is not finite, `k` not positive, or the list holds more than `n_relevant`.
+        TypeError: If `gains` is not a list of numbers, or `k` or `n_relevant` is not an integer.
+        ValueError: If a gain is not finite, `k` is not positive, or the list holds more than `n_relevant`.
 
     Example:
         >>> f1([1, 0, 1, 0], n_relevant=2, k=4)  # P = 2/4, R = 2/2: 2 * .5 * 1 / 1.5

@@ -1,4 +1,4 @@
-"""Full recall: is everything there that the answer needs?"""
+"""Full recall: was everything that the answer needs retrieved?"""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def full_recall(gains: Gains, *, n_relevant: int, k: int | None = None) -> float
 
         full_recall@k = 1 if recall@k = 1, else 0
 
-    With groups of alternatives every group must be satisfied. Range {0, 1}. An empty list scores 0; no relevant
-    document at all is undefined (NaN).
+    With groups of alternatives, every group must be satisfied. Range {0, 1}. An empty list scores 0; without any
+    relevant document the value is undefined (NaN).
 
     Args:
         gains: Grades in rank order; 0 is not relevant, None not judged.
@@ -35,8 +35,8 @@ def full_recall(gains: Gains, *, n_relevant: int, k: int | None = None) -> float
         k: Cut-off in documents; None takes the whole list.
 
     Raises:
-        TypeError: If `gains` is no list of numbers, or `k` or `n_relevant` no integer.
-        ValueError: If a gain is not finite, `k` not positive, or the list holds more than `n_relevant`.
+        TypeError: If `gains` is not a list of numbers, or `k` or `n_relevant` is not an integer.
+        ValueError: If a gain is not finite, `k` is not positive, or the list holds more than `n_relevant`.
 
     Example:
         >>> full_recall([1, 0, 1], n_relevant=2, k=3)  # both are there
@@ -48,12 +48,12 @@ def full_recall(gains: Gains, *, n_relevant: int, k: int | None = None) -> float
 
 
 def score(judged: JudgedRun, *, k: Cut, rel: float | None = None) -> FloatArray:
-    """Return whether recall is full for every query, shape (queries,)."""
+    """Return the full recall of every query, shape (queries,)."""
     return np.equal(groups_found(judged, k, rel), judged.n_relevant(rel)).astype(np.float64)
 
 
 def over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = None) -> OverOrders:
-    """Return full recall over all orders of equal scores: the chance that no block leaves one out."""
+    """Return full recall over all orders of equal scores: the probability that no block leaves out a needed one."""
 
     def mean(query: int, blocks: Sequence[Block]) -> float:
         if sum(block.relevant for block in blocks) < judged.n_relevant(rel)[query]:

@@ -1,4 +1,4 @@
-"""Hit rate: is anything relevant there at all?"""
+"""Hit rate: was anything relevant retrieved?"""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def hit_rate(gains: Gains, *, k: int | None = None) -> float:
         k: Cut-off in documents; None takes the whole list.
 
     Raises:
-        TypeError: If `gains` is no list of numbers, or `k` no integer.
-        ValueError: If a gain is not finite, or `k` not positive.
+        TypeError: If `gains` is not a list of numbers, or `k` is not an integer.
+        ValueError: If a gain is not finite, or `k` is not positive.
 
     Example:
         >>> hit_rate([0, 0, 1], k=3)  # relevant at rank 3
@@ -50,7 +50,7 @@ def score(judged: JudgedRun, *, k: Cut, rel: float | None = None) -> FloatArray:
 
 
 def over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = None) -> OverOrders:
-    """Return the hit rate over all orders of equal scores: 1 less the chance that every block misses."""
+    """Return the hit rate over all orders of equal scores: 1 minus the probability that every block misses."""
 
     def mean(_: int, blocks: Sequence[Block]) -> float:
         missed = 1.0
@@ -62,7 +62,7 @@ def over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = None) -
 
 
 def one_suffices(**_: object) -> bool:
-    """Return True: one relevant document is all it looks for."""
+    """Return True: one relevant document is all it needs."""
     return True
 
 

@@ -1,4 +1,4 @@
-"""Judged: how much of what was retrieved has been judged at all?"""
+"""Judged: how much of what was retrieved has been judged?"""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 
 
 def judged(gains: Gains, *, k: int | None = None) -> float:
-    """Return the share of the first `k` documents that somebody has judged.
+    """Return the share of the first `k` documents that are judged.
 
         judged@k = |{i <= k : document i is judged}| / min(k, n)
 
-    where n is the number retrieved. A low value means that the other metrics rest on little: what is not judged counts
-    as not relevant in them. Range [0, 1]. An empty list is undefined (NaN); a query without a relevant document is not.
-    A repeated document counts once.
+    where n is the number retrieved. A low value means that the other metrics rest on little evidence: they count
+    unjudged documents as not relevant. Range [0, 1]. An empty list is undefined (NaN); a query without a relevant
+    document is defined. A repeated document counts once.
 
     Args:
         gains: Grades in rank order; None is not judged.
         k: Cut-off in documents; None takes the whole list.
 
     Raises:
-        TypeError: If `gains` is no list of numbers, or `k` no integer.
-        ValueError: If a gain is not finite, or `k` not positive.
+        TypeError: If `gains` is not a list of numbers, or `k` is not an integer.
+        ValueError: If a gain is not finite, or `k` is not positive.
 
     Example:
         >>> judged([1, None, 0, None], k=4)  # 2 / 4
@@ -52,7 +52,7 @@ def score(judged: JudgedRun, *, k: Cut) -> FloatArray:
 
 
 def over_orders(judged: JudgedRun, *, k: int | None) -> OverOrders:
-    """Return the judged share over all orders of equal scores: best with all that is judged first, relevant or not."""
+    """Return the judged share over all orders of equal scores; it is best with all judged documents first."""
     known = judged.per_query(judged.items.query, mean_weight(judged, np.ones_like, k))
     mean = known / np.maximum(judged.n_within(k), 1)
     return between_orders(judged, mean, partial(score, k=k), first=np.ones(len(judged.items.rank), dtype=np.bool_))

@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 
 def ndcg(gains: Gains, *, k: int | None = None, ideal: Gains | None = None, gain: str = "linear") -> float:
-    """Return the discounted cumulative gain of the first `k` documents as a share of the best possible one.
+    """Return the discounted cumulative gain of the first `k` documents divided by the best possible one.
 
         NDCG@k = DCG@k / IDCG@k,   DCG@k = sum over i <= k of gain(g_i) / log2(i + 1)
 
     where g_i is the grade at rank i, gain(g) is g (`linear`), 2^g - 1 (`exponential`) or 1 (`binary`) for g > 0 and 0
     otherwise, and IDCG@k is the DCG@k of all relevant documents, best first, retrieved or not. With groups of
-    alternatives the ideal takes each group's largest grade once; a budget such as `@2000chars` does not cut it. Range
-    [0, 1]. A list without a relevant document scores 0; an ideal without one is undefined (NaN). Sources: Jarvelin and
-    Kekalainen (2002); exponential gain: Burges et al. (2005).
+    alternatives, the ideal takes each group's largest grade once. With a budget such as `@2000chars`, the ideal uses
+    all relevant documents. Range [0, 1]. A list without a relevant document scores 0; without one in the ideal, the
+    value is undefined (NaN). Sources: Jarvelin and Kekalainen (2002); exponential gain: Burges et al. (2005).
 
     Args:
         gains: Grades in rank order; 0 is not relevant, None not judged.
@@ -40,8 +40,9 @@ def ndcg(gains: Gains, *, k: int | None = None, ideal: Gains | None = None, gain
         gain: `linear`, `exponential` or `binary`.
 
     Raises:
-        TypeError: If `gains` or `ideal` is no list of numbers, or `k` no integer.
-        ValueError: If a gain is not finite, `k` not positive, `gain` unknown, or the ideal lacks a gain of the list.
+        TypeError: If `gains` or `ideal` is not a list of numbers, or `k` is not an integer.
+        ValueError: If a gain is not finite, `k` is not positive, `gain` is unknown, or the ideal lacks a gain of the
+            list.
 
     Example:
         >>> round(ndcg([0, 1]), 4)  # (1 / log2(3)) / (1 / log2(2))
@@ -71,9 +72,9 @@ def score(
     if ideal in {"retrieved", "expanded"}:
         share = np.where(judged.n_retrieved > 0, share, 0.0)  # this ideal is empty because the list is
     if judged.counts_repeats and ideal != "expanded":
-        return share  # a document that gains twice may gain more than the ideal
-    # The sums of two equal rankings may differ in the last bit where grades do; and one item that satisfies several
-    # documents may gain more than an ideal with one a row.
+        return share  # a document that gains twice may exceed the ideal
+    # The sums of two equal rankings may differ in the last bit if grades differ, and one item that satisfies several
+    # documents may gain more than an ideal with one per row.
     return np.minimum(share, 1.0)
 
 
@@ -107,7 +108,7 @@ def _ideal(
     query, grade, position = judged.ideal(of_documents=of == "documents")
     if ideal == "expanded":
         query, grade, position = _with_repeated_hits(judged, k, query, grade)
-    # A budget does not cut the ideal: how many items fit depends on how the texts are cut, what is needed does not.
+    # A budget does not cut the ideal: how many items fit depends on how texts are split; what is needed does not.
     cut = k if isinstance(k, int) and ideal != "uncut" else None
     counted = np.ones(len(query), dtype=bool) if cut is None else position <= cut
     if ideal in {"retrieved", "expanded"}:
@@ -118,7 +119,7 @@ def _ideal(
 def _with_repeated_hits(
     judged: JudgedRun, k: Cut, query: IntArray, grade: FloatArray
 ) -> tuple[IntArray, FloatArray, IntArray]:
-    """Return an ideal ranking to which every repeat of a relevant document among the first `k` was added."""
+    """Return an ideal ranking extended by every repeat of a relevant document among the first `k`."""
     items = judged.items
     repeated = items.grade > 0
     repeated[np.unique(items.document, return_index=True)[1]] = False
@@ -138,7 +139,7 @@ def over_orders(
     ideal: str = "all",
     of: str = "groups",
 ) -> OverOrders:
-    """Return NDCG over all orders of equal scores: the mean DCG; no order changes the ideal."""
+    """Return NDCG over all orders of equal scores, from the mean DCG; the ideal is the same for every order."""
     best = ideal_dcg(judged, k, gain=gain, gains=gains, ideal=ideal, of=of)
     mean = mean_dcg(judged, k, gain, gains) / np.where(best > 0, best, np.nan)
     return between_orders(judged, mean, partial(score, k=k, gain=gain, gains=gains, ideal=ideal, of=of))
@@ -166,7 +167,7 @@ DEFINITION = Definition(
         "of": Parameter(
             choice("groups", "documents"),
             "groups",
-            "each group gains once, or every member on its own",
+            "each group gains once, or every member separately",
             {"groups": "each group gains once", "documents": "every document of a group gains"},
             acts_on="groups",
         ),

@@ -23,18 +23,18 @@ def precision(gains: Gains, *, k: int | None = None) -> float:
 
         precision@k = |{i <= k : g_i > 0}| / k
 
-    where g_i is the grade at rank i. The denominator is k also if fewer came back: an empty place is not relevant.
-    Without k it is the length of the list, and with a budget the number of items that fit. Range [0, 1]. An empty list
-    scores 0. With groups of alternatives each distinct member counts. A repeated document earns nothing but takes its
-    place.
+    where g_i is the grade at rank i. The denominator is k even if fewer documents were retrieved: empty places are not
+    relevant. Without k it is the length of the list; with a budget, the number of items that fit. Range [0, 1]. An
+    empty list scores 0. With groups of alternatives, each distinct member counts. A repeated document takes its place
+    but earns nothing.
 
     Args:
         gains: Grades in rank order; 0 is not relevant, None not judged.
         k: Cut-off in documents; None takes the whole list.
 
     Raises:
-        TypeError: If `gains` is no list of numbers, or `k` no integer.
-        ValueError: If a gain is not finite, or `k` not positive.
+        TypeError: If `gains` is not a list of numbers, or `k` is not an integer.
+        ValueError: If a gain is not finite, or `k` is not positive.
 
     Example:
         >>> precision([1, 0, 1], k=5)  # 2 / 5
@@ -66,7 +66,7 @@ def over_orders(
     rel: float | None = None,
     norm: str = "k",
 ) -> OverOrders:
-    """Return precision over all orders of equal scores: every place of a block is as likely to be relevant."""
+    """Return precision over all orders of equal scores: every place of a block is equally likely to be relevant."""
     mean = mean_found(judged, k, rel) / n_places(judged, k, norm)
     return between_orders(judged, mean, partial(score, k=k, rel=rel, norm=norm))
 

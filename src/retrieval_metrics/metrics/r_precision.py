@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 def r_precision(gains: Gains, *, n_relevant: int) -> float:
-    """Return the share of relevant documents among the first R, R being their number.
+    """Return the precision at rank R, where R is the number of relevant documents.
 
         R-precision = |{i <= R : g_i > 0}| / R
 
-    where g_i is the grade at rank i. With groups of alternatives R is the number of groups, and rows of the expanded
-    ranking are counted. Range [0, 1]. An empty list scores 0; R = 0 is undefined (NaN). It has no cut-off: R is the
+    where g_i is the grade at rank i. With groups of alternatives, R is the number of groups, and rows of the expanded
+    ranking are counted. Range [0, 1]. An empty list scores 0; R = 0 is undefined (NaN). It takes no k, because R is the
     cut-off. Source: Buckley and Voorhees (2005).
 
     Args:
@@ -32,7 +32,7 @@ def r_precision(gains: Gains, *, n_relevant: int) -> float:
         n_relevant: R, the number of relevant documents, retrieved or not.
 
     Raises:
-        TypeError: If `gains` is no list of numbers, or `n_relevant` no integer.
+        TypeError: If `gains` is not a list of numbers, or `n_relevant` is not an integer.
         ValueError: If a gain is not finite, or the list holds more than `n_relevant`.
 
     Example:
@@ -54,7 +54,7 @@ def over_orders(
     k: None = None,  # noqa: ARG001  (never given a k)
     rel: float | None = None,
 ) -> OverOrders:
-    """Return R-precision over all orders of equal scores: every place of a block is as likely to be relevant."""
+    """Return R-precision over all orders of equal scores: every place of a block is equally likely to be relevant."""
     wanted = judged.n_relevant(rel)
     mean = mean_found(judged, wanted.astype(np.int64), rel) / np.maximum(wanted, 1)
     return between_orders(judged, mean, partial(score, rel=rel))
@@ -63,7 +63,7 @@ def over_orders(
 DEFINITION = Definition(
     name="r_precision",
     score=score,
-    summary="relevant documents among the first R / R; R, the number of relevant documents, is its cut-off",
+    summary="relevant documents among the first R / R; its cut-off R is the number of relevant documents",
     aliases=("rprec", "r_prec"),
     parameters={"rel": REL},
     takes_cutoff=False,

@@ -1,4 +1,4 @@
-"""Rank-biased precision: what a user gains who goes on to the next document with probability p."""
+"""Rank-biased precision: the gain of a user who goes on to the next document with probability p."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 def rbp(gains: Gains, *, k: int | None = None, p: float = 0.8, max_grade: float | None = None) -> float:
-    """Return the rate at which a user gains who looks at the next document with probability `p`.
+    """Return the rate of gain of a user who goes on to the next document with probability `p`.
 
         RBP@k = (1 - p) * sum over i <= k of p^(i - 1) * g_i / G
 
-    where g_i is the grade at rank i and G the largest grade. Range [0, 1), and 1 only in the limit: the ideal ranking
-    of n documents reaches 1 - p^n. What unjudged and unseen documents could still add is its residual, printed with the
-    result of an evaluation. An empty list scores 0. Source: Moffat and Zobel (2008).
+    where g_i is the grade at rank i and G the largest grade. Range [0, 1); 1 is only a limit, because the ideal ranking
+    of n documents reaches 1 - p^n. The residual, printed with the result of an evaluation, is what unjudged and unseen
+    documents could still add. An empty list scores 0. Source: Moffat and Zobel (2008).
 
     Args:
         gains: Grades in rank order; 0 is not relevant, None not judged.
@@ -36,8 +36,8 @@ def rbp(gains: Gains, *, k: int | None = None, p: float = 0.8, max_grade: float 
         max_grade: G; None takes the largest grade of the list (of all judgments, in an evaluation).
 
     Raises:
-        TypeError: If `gains` is no list of numbers, or `k` no integer.
-        ValueError: If a gain is not finite or above `max_grade`, `k` not positive, or `p` outside (0, 1).
+        TypeError: If `gains` is not a list of numbers, or `k` is not an integer.
+        ValueError: If a gain is not finite or above `max_grade`, `k` is not positive, or `p` is outside (0, 1).
 
     Example:
         >>> round(rbp([1, 0, 1], p=0.5), 4)  # .5 * (1 + .25)
@@ -50,12 +50,12 @@ def score(judged: JudgedRun, *, k: Cut, p: float = 0.8, max_grade: float | None 
     """Return RBP of every query, shape (queries,)."""
     hits = judged.hits().cut(k)
     share = hits.grade / largest_grade(judged, max_grade)
-    # A long sum of powers may end a last bit above 1.
+    # A long sum of powers may exceed 1 by the last bit.
     return np.minimum(judged.per_query(hits.query, _weight(hits.row, p) * share), 1.0)
 
 
 def residual(judged: JudgedRun, *, k: Cut, p: float = 0.8, max_grade: float | None = None) -> FloatArray:  # noqa: ARG001  (same parameters as score)
-    """Return what RBP would gain if all unjudged and unseen documents had the largest grade, shape (queries,).
+    """Return how much RBP would gain if all unjudged and unseen documents had the largest grade, shape (queries,).
 
     A place that repeats a document gains nothing, whatever the document's grade.
     """

@@ -20,22 +20,22 @@ if TYPE_CHECKING:
 
 
 def recall(gains: Gains, *, n_relevant: int, k: int | None = None) -> float:
-    """Return the share of the relevant documents that is among the first `k`.
+    """Return the share of the relevant documents that are among the first `k`.
 
         recall@k = |{i <= k : g_i > 0}| / R
 
     where g_i is the grade at rank i and R the number of relevant documents, retrieved or not. With groups of
-    alternatives it is the groups satisfied / all groups. Range [0, 1]. An empty list scores 0; R = 0 is undefined
-    (NaN). A repeated document counts once.
+    alternatives, it is the share of the groups that are satisfied. Range [0, 1]. An empty list scores 0; R = 0 is
+    undefined (NaN). A repeated document counts once.
 
     Args:
         gains: Grades in rank order; 0 is not relevant, None not judged.
-        n_relevant: R. The list cannot know it, so it must be given.
+        n_relevant: R. It is required, because the list alone does not tell it.
         k: Cut-off in documents; None takes the whole list.
 
     Raises:
-        TypeError: If `gains` is no list of numbers, or `k` or `n_relevant` no integer.
-        ValueError: If a gain is not finite, `k` not positive, or the list holds more than `n_relevant`.
+        TypeError: If `gains` is not a list of numbers, or `k` or `n_relevant` is not an integer.
+        ValueError: If a gain is not finite, `k` is not positive, or the list holds more than `n_relevant`.
 
     Example:
         >>> recall([1, 0, 1], n_relevant=4)  # 2 / 4
@@ -47,7 +47,7 @@ def recall(gains: Gains, *, n_relevant: int, k: int | None = None) -> float:
 
 
 def groups_found(judged: JudgedRun, k: Cut, rel: float | None) -> FloatArray:
-    """Return how many groups the first k items satisfy; the cut is by item, so one item may complete them all."""
+    """Return how many groups the first k items satisfy; the cut-off counts items, so one item may complete them all."""
     hits = judged.hits(rel)
     return judged.per_query(hits.query if k is None else hits.query[within(hits.query, hits.rank, k)])
 
@@ -63,7 +63,7 @@ def over_orders(
     k: int | None,
     rel: float | None = None,
 ) -> OverOrders:
-    """Return recall over all orders of equal scores: every place of a block is as likely to be relevant."""
+    """Return recall over all orders of equal scores: every place of a block is equally likely to be relevant."""
     mean = mean_found(judged, k, rel) / np.maximum(judged.n_relevant(rel), 1)
     return between_orders(judged, mean, partial(score, k=k, rel=rel))
 

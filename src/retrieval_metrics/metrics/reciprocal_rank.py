@@ -24,7 +24,7 @@ def reciprocal_rank(gains: Gains, *, k: int | None = None) -> float:
 
         RR@k = 1 / min{i <= k : g_i > 0}
 
-    where g_i is the grade at rank i. Range [0, 1]. An empty list scores 0. Its mean over queries is the mean reciprocal
+    where g_i is the grade at rank i. Range [0, 1]. An empty list scores 0. The mean over queries is the mean reciprocal
     rank (MRR). Source: Voorhees, The TREC-8 Question Answering Track Report (1999).
 
     Args:
@@ -32,8 +32,8 @@ def reciprocal_rank(gains: Gains, *, k: int | None = None) -> float:
         k: Cut-off in documents; None takes the whole list.
 
     Raises:
-        TypeError: If `gains` is no list of numbers, or `k` no integer.
-        ValueError: If a gain is not finite, or `k` not positive.
+        TypeError: If `gains` is not a list of numbers, or `k` is not an integer.
+        ValueError: If a gain is not finite, or `k` is not positive.
 
     Example:
         >>> round(reciprocal_rank([0, 0, 1]), 4)  # 1 / 3
@@ -56,7 +56,7 @@ def score(judged: JudgedRun, *, k: Cut, rel: float | None = None, per: str = "qu
 
 
 def over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = None, per: str = "query") -> OverOrders | None:
-    """Return the reciprocal rank over all orders of equal scores: it depends on the first block with a relevant one."""
+    """Return the reciprocal rank over all orders of equal scores; the first block with a relevant document decides."""
     if per == "group":
         return None
 
@@ -75,14 +75,14 @@ def over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = None, p
 
 
 def one_suffices(*, per: str = "query", **_: object) -> bool:
-    """Return whether one relevant document is all it looks for: of groups ranked each on its own, each needs one."""
+    """Return whether one relevant document is all it needs; if groups are ranked separately, each needs one."""
     return per == "query"
 
 
 DEFINITION = Definition(
     name="mrr",
     score=score,
-    summary="1 / rank of the first relevant document; its mean is MRR",
+    summary="1 / rank of the first relevant document; its mean over queries is MRR",
     aliases=("rr", "reciprocal_rank", "recip_rank", "mean_reciprocal_rank"),
     parameters={"rel": REL, "per": PER},
     one_suffices=one_suffices,

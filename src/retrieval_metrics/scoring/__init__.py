@@ -1,1 +1,1 @@
-"""From a judged run, a metric and rules to numbers: the only way there is."""
+"""Compute values from a judged run, a metric and rules; no other folder does."""

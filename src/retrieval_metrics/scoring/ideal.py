@@ -1,4 +1,4 @@
-"""How high a metric can get on some queries: what its confidence interval may assume to be possible."""
+"""How high a metric can get on some queries, which bounds its confidence interval."""
 
 from __future__ import annotations
 
@@ -21,21 +21,20 @@ if TYPE_CHECKING:
 
 
 def ideal_values(metric: Metric, judged: JudgedRun, rules: Rules) -> FloatArray | None:
-    """Return the metric of each query's ideal ranking, shape (queries,), where it may be less than 1 and is known."""
+    """Return the metric of each query's ideal ranking, shape (queries,); None if it is always 1, or unknown."""
     if metric.definition.reaches_one or not _has_known_ideal(metric, judged.qrels):
         return None
     return score(_ideal_run(judged.qrels, dict(metric.parameters).get("rel")), metric, rules).values
 
 
 def bounds(metric: Metric, smallest: float, largest: float, ideal: float | None) -> tuple[float, float]:
-    """Return the least and the largest value that a metric can have on some queries.
+    """Return the smallest and the largest value that a metric can have on some queries.
 
     Args:
         metric: The metric.
-        smallest: The least of its values, which always lie within; NaN if there are none.
-        largest: The greatest of them.
-        ideal: The greatest of the `ideal_values` of these queries; None where they are not known, and then a bounded
-            metric reaches 1.
+        smallest: The smallest of its values, all of which lie within the bounds; NaN if there are none.
+        largest: The largest of its values.
+        ideal: The largest of the `ideal_values` of these queries. If it is None, a bounded metric reaches 1.
     """
     if not metric.definition.bounded or largest > 1 or smallest < 0:
         return (-inf if smallest < 0 else 0.0), inf
@@ -45,15 +44,15 @@ def bounds(metric: Metric, smallest: float, largest: float, ideal: float | None)
 
 
 def is_binary(metric: Metric, sums: Sums) -> bool:
-    """Return whether all values are 0 or 1; of a binary metric the means over orders of equal scores need not be."""
+    """Return whether all values are 0 or 1; a binary metric's means over orders of equal scores need not be."""
     return metric.definition.binary and sums.total == sums.total_of_squares
 
 
 def _has_known_ideal(metric: Metric, qrels: Qrels) -> bool:
     """Return whether sorting the relevant documents by grade gives the metric's best value.
 
-    It does not where one document may satisfy several groups, unless they are merely counted, and it is unknown where
-    items of unknown length or number may satisfy a piece.
+    It does not if one document may satisfy several groups, unless the metric counts documents rather than groups. The
+    best value is unknown if items of unknown length or number may satisfy a piece.
     """
     return (metric.definition.by_document or qrels.is_flat) and not (qrels.has_pieces or isinstance(metric.k, Budget))
 

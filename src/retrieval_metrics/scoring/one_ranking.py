@@ -1,4 +1,4 @@
-"""The list form: one ranking given as gains, scored by the same definition as a whole run."""
+"""Score one ranking, given as a list of gains, by the same definition as a whole run."""
 
 from __future__ import annotations
 
@@ -36,15 +36,16 @@ def score_one(
         definition: The metric.
         gains: Grades in rank order; 0 is not relevant, None is not judged.
         k: The cut-off.
-        n_relevant: How many documents are relevant, retrieved or not; None: those in the list, and one that is not if
-            the list has none (a list without a relevant document then scores 0, as it does whatever their number).
+        n_relevant: How many documents are relevant, retrieved or not. None counts those in the list; if there are none,
+            it assumes one that was not retrieved, so that the list scores 0, as it would for any number.
         ideal: The grades of all relevant documents, retrieved or not, instead of their number.
-        n_nonrelevant: How many documents are judged not relevant; None: those in the list.
-        **parameters: The metric's own parameters; None stands for the default.
+        n_nonrelevant: How many documents are judged not relevant; None counts those in the list.
+        **parameters: The metric's own parameters; None means the default.
 
     Raises:
-        TypeError: If the gains are no sequence of numbers.
-        ValueError: If a gain is not finite, a parameter not allowed, or the list holds more than there is said to be.
+        TypeError: If the gains are not a sequence of numbers.
+        ValueError: If a gain is not finite, a parameter is not allowed, or the list holds more documents than the given
+            number.
     """
     metric = Metric(definition.name, k, tuple(parameters.items()))
     listed = _numbers(gains, "gains", none_allowed=True)
@@ -75,7 +76,7 @@ def _numbers(values: Any, what: str, *, none_allowed: bool = False) -> list[floa
 
 
 def _missing(grades: list[float], n_relevant: int | None, ideal: Gains | None) -> list[float]:
-    """Return the grades of the relevant documents that the list does not hold."""
+    """Return the grades of the relevant documents that are not in the list."""
     relevant = [grade for grade in grades if grade > 0]
     if ideal is not None:
         lacking = Counter(grade for grade in _numbers(ideal, "ideal") if grade is not None and grade > 0)

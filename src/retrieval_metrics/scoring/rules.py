@@ -20,23 +20,23 @@ class Rules:
     Attributes:
         name: The name printed with the results.
         missing: A judged query that is not in the run has retrieved nothing (`"zero"`), or is left out (`"skip"`).
-        empty: A query for which nothing was retrieved scores what the formula gives, 0 (`"zero"`), is undefined and
-            leaves the mean (`"undefined"`), or is an error.
-        no_relevant: A query without a relevant document is undefined and leaves the mean (`"undefined"`), scores 0 and
-            stays (`"zero"`), scores 1 if nothing was retrieved either and else 0 (`"match"`), or is an error.
-        negative: A document of negative grade is judged and gains nothing (`"nonrelevant"`), or counts as never judged
+        empty: A query for which nothing was retrieved scores 0, as the formula gives (`"zero"`), is undefined and left
+            out of the mean (`"undefined"`), or is an error.
+        no_relevant: A query without a relevant document is undefined and left out of the mean (`"undefined"`), scores 0
+            and counts (`"zero"`), scores 1 if nothing was retrieved either and otherwise 0 (`"match"`), or is an error.
+        negative: A document with a negative grade is judged and gains nothing (`"nonrelevant"`), or counts as unjudged
             (`"unjudged"`).
         groups: Each group of alternatives is credited once (`"credit"`), or every document of every group is needed on
             its own (`"flatten"`).
         repeats: A document that is retrieved again keeps its rank and earns nothing (`"ignore"`), is a hit again
-            (`"count"`), is taken out of the ranking before anything is ranked (`"collapse"`), or is an error. Where
-            pieces such as quotes are matched, not ids, counting and taking out are ignoring.
-        ties: Documents with equal scores are ordered by their id, descending (`"docid"`), stay in the order in which
-            they were given (`"input"`), or the value is the mean over all their orders (`"expected"`).
+            (`"count"`), is removed from the ranking before anything is ranked (`"collapse"`), or is an error. If pieces
+            such as quotes are matched instead of ids, `"count"` and `"collapse"` act like `"ignore"`.
+        ties: Documents with equal scores are ordered by id, descending (`"docid"`), keep the order in which they were
+            given (`"input"`), or the value is the mean over all their orders (`"expected"`).
         grades: Any finite grade (`"real"`), or only whole numbers (`"integer"`; others are an error).
-        parameters: Per metric name, parameters that differ from the metric's own defaults. What a metric's name says
-            explicitly (`map(norm=retrieved)`) wins over this.
-        exceptions: Per metric name, which of `empty`, `no_relevant` and `repeats` are different for this metric.
+        parameters: Per metric name, parameters that differ from the metric's own defaults. Parameters written in a
+            metric's name (`map(norm=retrieved)`) take precedence.
+        exceptions: Per metric name, the values of `empty`, `no_relevant` and `repeats` that differ for this metric.
         metrics: The metrics that the library has; None if it has all. The others are computed by the same rules.
     """
 
@@ -62,7 +62,7 @@ class Rules:
                 )
 
     def of(self, metric: str) -> Rules:
-        """Return the rules as they are for one metric, without exceptions.
+        """Return the rules for one metric, with its exceptions applied.
 
         Example:
             >>> LLAMA_INDEX.repeats, LLAMA_INDEX.of("recall").repeats
@@ -72,7 +72,7 @@ class Rules:
         return replace(self, exceptions={}, **changed) if changed else self
 
     def has(self, metric: str) -> bool:
-        """Return whether the library has that metric at all."""
+        """Return whether the library has the metric."""
         return self.metrics is None or metric in self.metrics
 
 
@@ -91,7 +91,7 @@ TREC_EVAL = Rules(
 """What trec_eval does, through pytrec_eval-terrier 0.5.11: the same value for every query, to 1e-9, for str ids, whole
 grades and scores whose order and ties are the same in 32 bits, in map, ndcg, mrr, r_precision and bpref without a
 cut-off, and map, ndcg, precision, recall and hit_rate (there: success) with one. Raises where a document is retrieved
-twice (trec_eval: "duplicate docs") and where a grade is no whole number (pytrec_eval: TypeError)."""
+twice (trec_eval: "duplicate docs") and where a grade is not a whole number (pytrec_eval: TypeError)."""
 
 LLAMA_INDEX = Rules(
     name="llama_index",
@@ -189,11 +189,11 @@ RULE_SETS: Mapping[str, Rules] = {
 
 
 def as_rules(semantics: str | Rules, ties: str | None = None) -> Rules:
-    """Return the rule set of that name, or the given one.
+    """Return a rule set from its name; a rule set is returned unchanged.
 
     Args:
         semantics: A name or a rule set.
-        ties: What it does with ties instead of what it says.
+        ties: How to treat ties, in place of the rule set's own way.
 
     Raises:
         ValueError: If no rule set has that name, or `ties` is unknown.

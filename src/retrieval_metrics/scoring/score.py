@@ -1,4 +1,4 @@
-"""From a judged run, a metric and rules to values: the only way there is."""
+"""Compute values from a judged run, a metric and rules; every other part of the package calls this."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Scored(NamedTuple):
         values: Shape (queries,); NaN where the metric is undefined.
         lowest: Shape (queries,), the smallest value over all orders of equal scores; None unless ties="expected".
         highest: Shape (queries,), the largest, likewise.
-        residual: Shape (queries,), by how much unjudged and unseen documents could raise each value; None where the
-            metric does not know it.
+        residual: Shape (queries,), by how much unjudged and unseen documents could raise each value; None if the metric
+            has no residual.
     """
 
     values: FloatArray
@@ -35,12 +35,12 @@ class Scored(NamedTuple):
 def score(judged: JudgedRun, metric: Metric, rules: Rules) -> Scored:
     """Return a metric of every query under a rule set.
 
-    Queries without a relevant document, or for which nothing was retrieved, are treated here, for all metrics alike.
-    What the rules refuse becomes NaN; call `refuse` first to raise instead.
+    Queries without a relevant document, or for which nothing was retrieved, are handled here, in the same way for all
+    metrics. Refused queries become NaN; call `refuse` first to raise instead.
 
     Raises:
-        ValueError: If a budget cannot be counted, a grade is not allowed, or with ties="expected" there are too many
-            orders to try them all.
+        ValueError: If a budget cannot be counted, a grade is not allowed, or ties="expected" leaves too many orders to
+            try.
     """
     parameters, rules, k = parameters_of(metric, rules), rules.of(metric.name), judged.cutoff(metric.k)
     definition, judged = metric.definition, judged.with_repeats(rules.repeats)
@@ -52,7 +52,7 @@ def score(judged: JudgedRun, metric: Metric, rules: Rules) -> Scored:
 
 
 def parameters_of(metric: Metric, rules: Rules) -> dict[str, Any]:
-    """Return the parameters of a metric: what its name says, and else what the rules say."""
+    """Return the parameters of a metric: those in its name, and otherwise those of the rules."""
     return {**rules.parameters.get(metric.name, {}), **dict(metric.parameters)}
 
 
@@ -72,12 +72,12 @@ def _settled(
 def _over_orders(
     judged: JudgedRun, metric: Metric, parameters: Mapping[str, Any], values: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return mean, smallest and largest value; what has no ties keeps its value, and NaN stays NaN."""
+    """Return mean, smallest and largest value; queries without ties keep their value, and NaN stays NaN."""
     expected = values.copy(), values.copy(), values.copy()
     tied = judged.tied_queries()
     defined = tied[~np.isnan(values[tied])]
     if len(defined):
-        # Imported here, because only ties need it.
+        # Imported here because only ties need it.
         from retrieval_metrics.scoring.ties.over_orders import over_orders  # noqa: PLC0415
 
         found = over_orders(judged.with_ties_joined(), defined, metric, parameters)

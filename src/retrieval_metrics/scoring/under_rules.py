@@ -1,4 +1,4 @@
-"""Judgments and runs as a rule set reads them, before any metric is computed."""
+"""Read judgments and runs according to a rule set, before any metric is computed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def truth_under(truth: Qrels, rules: Rules) -> Qrels:
     """Return the judgments as the rules read them.
 
     Raises:
-        ValueError: If a grade is no whole number and the rules know no other.
+        ValueError: If a grade is not a whole number and the rules allow only whole numbers.
     """
     if rules.negative == "unjudged":
         truth = truth.without_negative_grades()
@@ -31,7 +31,7 @@ def truth_under(truth: Qrels, rules: Rules) -> Qrels:
 
 
 def judge_under(truth: Qrels, run: RunMapping | Run, match: str | Key | Matching, rules: Rules) -> JudgedRun:
-    """Join judgments and rankings; equal scores are ordered by document id, unless the rules keep the order given."""
+    """Join judgments and rankings; equal scores are ordered by document id, unless the rules keep the given order."""
     return judge(truth, run, match, "input" if rules.ties == "input" else "docid")
 
 
@@ -39,7 +39,7 @@ def refuse(judged: JudgedRun, rules: Rules) -> None:
     """Raise if the rules refuse a query.
 
     Raises:
-        ValueError: If they do, naming the first such query and the rule.
+        ValueError: If they do; the message names the first such query and the rule.
     """
     for rule, (queries, complaint) in refusals(judged, rules).items():
         if queries.any():
@@ -50,7 +50,7 @@ def refuse(judged: JudgedRun, rules: Rules) -> None:
 
 
 def refusals(judged: JudgedRun, rules: Rules) -> dict[str, tuple[BoolArray, str]]:
-    """Return for each rule that refuses something which queries it refuses, and why."""
+    """Return, for each rule that refuses something, the queries it refuses and the reason."""
     found: dict[str, tuple[BoolArray, str]] = {}
     if rules.repeats == "error":
         found["repeats"] = judged.n_repeated > 0, "the ranking of query {query} holds a document twice"
@@ -62,13 +62,13 @@ def refusals(judged: JudgedRun, rules: Rules) -> dict[str, tuple[BoolArray, str]
 
 
 def fractions(truth: Qrels) -> BoolArray:
-    """Return which queries have a grade that is no whole number, shape (queries,)."""
+    """Return which queries have a grade that is not a whole number, shape (queries,)."""
     found: BoolArray = np.bincount(truth.document_query, truth.document_grade % 1 != 0, minlength=len(truth)) > 0
     return found
 
 
 _ADVICE = {
     "repeats": 'remove it, or use semantics="standard", where only the first counts',
-    "no_relevant": 'remove the query, or use semantics="standard", where it is counted and leaves the mean',
+    "no_relevant": 'remove the query, or use semantics="standard", where it is counted but left out of the mean',
     "empty": 'remove the query, or use semantics="standard", where it scores 0',
 }

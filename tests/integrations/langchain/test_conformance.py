@@ -25,6 +25,26 @@ class TestARetrieverAsynchronously(EvaluationConformance):
         )
 
 
+def all_of(qrels: Truth, run: Rankings) -> dict[str, Sequence[str]]:
+    """The rankings of all queries, of those that retrieve nothing too."""
+    return {query: run.get(query, []) for query in {**qrels, **run}}
+
+
+class TestARetrieverThroughTheCore(EvaluationConformance):
+    def evaluation(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> rm.Evaluation:
+        answers = all_of(qrels, run)
+        return rm.evaluate(
+            qrels, rm.retrieve(Prepared(answers=answers), dict(zip(answers, answers, strict=True))), metrics
+        )
+
+
+class TestAnAsynchronousRetrieverThroughTheCore(EvaluationConformance):
+    def evaluation(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> rm.Evaluation:
+        answers = all_of(qrels, run)
+        texts = dict(zip(answers, answers, strict=True))
+        return rm.evaluate(qrels, asyncio.run(rm.aretrieve(PreparedAsync(answers=answers), texts)), metrics)
+
+
 class TestAnotherRunnableByMetadata(EvaluationConformance):
     def evaluation(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> rm.Evaluation:
         def retrieve(query: str) -> list[Document]:

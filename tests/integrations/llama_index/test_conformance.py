@@ -102,3 +102,19 @@ class TestOurResultsOnADataset(Conformance):
         assert set(results.errors) == set(qrels) - set(run)
         values = {str(result.query_id): result.metric_vals_dict for result in results}
         return {metric: {query: values[query][metric] for query in qrels} for metric in metrics}
+
+
+class TestARetrieverThroughTheCore(EvaluationConformance):
+    """Chunks judged by their source, so that a document can come back twice, which ids of nodes cannot."""
+
+    def retriever(self, run: Rankings) -> Prepared:
+        return Prepared(with_sources(run))
+
+    def evaluation(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> rm.Evaluation:
+        found = rm.retrieve(self.retriever(run), {query: query for query in {**qrels, **run}})
+        return rm.evaluate(qrels, found, metrics, match="source")
+
+
+class TestAnAsynchronousRetrieverThroughTheCore(TestARetrieverThroughTheCore):
+    def retriever(self, run: Rankings) -> Prepared:
+        return PreparedAsync(with_sources(run))

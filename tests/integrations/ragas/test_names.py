@@ -97,7 +97,7 @@ def test_spellings_of_the_core_are_read(spelling: str) -> None:
             ValueError,
             r"not one of NDCG; rebuild it with RetrievalMetric\('mrr_at_10'\)",
         ),
-        (lambda: NDCG(name="my favourite"), ValueError, "'my favourite' is no metric name"),
+        (lambda: NDCG(name="my favourite"), ValueError, "'my favourite' is not a metric name"),
         (lambda: NDCG(5, name="ndcg_at_10"), ValueError, "says k=10, and k=5 is given"),
         (lambda: NDCG(k=0), ValueError, "k of ndcg must be a positive integer"),
         (lambda: NDCG(k=any_of(2.5)), TypeError, "k of ndcg must be a positive integer or None, got 2.5"),

@@ -1,4 +1,4 @@
-"""Truth that is no id, and ids that are not the items' own."""
+"""Judgments other than ids, and ids that are not the items' own."""
 
 import random
 from typing import Any
@@ -256,7 +256,7 @@ class TestSpans:
 
 class TestWhatIsRefused:
     def test_truth_of_pieces_with_rankings_of_ids(self) -> None:
-        with pytest.raises(TypeError, match="the ranking of query 'q' holds 'd1', but the truth"):
+        with pytest.raises(TypeError, match="the ranking of query 'q' holds 'd1', but the judgments"):
             means([Quote(FACT)], ["d1"])
         with pytest.raises(TypeError, match="the ranking of query 'q' maps ids to scores"):
             means([Quote(FACT)], {"d1": 2.0})

@@ -30,7 +30,7 @@ texts = st.lists(st.sampled_from(LETTERS), min_size=1, max_size=40).map(lambda p
 
 @st.composite
 def stretches(draw: st.DrawFn, text: str) -> tuple[int, int]:
-    """Two offsets with something between them that is no white space."""
+    """Two offsets with something between them that is not white space."""
     start = draw(st.integers(0, len(text) - 1))
     end = draw(st.integers(start + 1, len(text)))
     return (start, end) if text[start:end].strip() else (0, end)
@@ -306,11 +306,11 @@ class TestWhereAnItemStands:
         assert (result.means["mrr"], result.counts["unplaced"]) == (0, 2)
 
     def test_a_span_behind_the_end_of_its_source_is_refused(self) -> None:
-        with pytest.raises(ValueError, match="ends behind its source, which has 36 characters"):
+        with pytest.raises(ValueError, match="ends beyond its source, which has 36 characters"):
             means([Span("s", 30, 37)], [], ["mrr"], self.SOURCES)
 
     def test_a_span_of_white_space_is_refused(self) -> None:
-        with pytest.raises(ValueError, match="holds nothing but white space"):
+        with pytest.raises(ValueError, match="contains only white space"):
             means([Span("s", 20, 24)], [], ["mrr"], self.SOURCES)
 
 

@@ -1,1 +1,1 @@
-"""Which retrieved text, place or property satisfies which piece of the truth."""
+"""Match retrieved texts, positions and metadata with the judgments."""

@@ -1,4 +1,4 @@
-"""Which alternative of each group counts: those with which the covered share is largest."""
+"""Choose one alternative of each group so that the covered share is largest."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
     Gain = Callable[[Iterable[frozenset[int]]], int]
 
 Group: TypeAlias = "Sequence[frozenset[int]]"
-"""The alternatives of a group, each as the atoms that it consists of."""
+"""The alternatives of a group, each as the atoms it consists of."""
 
 MOST_CHOICES = 10_000
-"""Up to so many choices among groups that overlap are all tried; with more, one group after the other is improved."""
+"""Up to this many choices among overlapping groups are all tried; beyond it, groups are improved one at a time."""
 
 
 class Atoms:
-    """Stretches that pieces consist of: several pieces may have one in common.
+    """Stretches that pieces consist of; several pieces may share one.
 
     Attributes:
         covered: How many characters of each atom are covered.
-        size: How many it has.
+        size: How many characters each atom has.
         of: The atoms of each piece.
     """
 
@@ -33,23 +33,23 @@ class Atoms:
         self.of: dict[int, frozenset[int]] = {}
 
     def add(self, pieces: Iterable[int], covered: int, size: int) -> None:
-        """Add an atom that some pieces have in common."""
+        """Add an atom that some pieces share."""
         for piece in pieces:
             self.of[piece] = self.of.get(piece, frozenset()) | {len(self.size)}
         self.covered.append(covered)
         self.size.append(size)
 
     def sums(self, chosen: Iterable[frozenset[int]]) -> tuple[int, int]:
-        """Return how many characters of some pieces are covered, and how many there are, each counted once."""
+        """Return how many characters of some pieces are covered, and how many they have, each counted once."""
         union: frozenset[int] = frozenset().union(*chosen)
         return sum(self.covered[atom] for atom in union), sum(self.size[atom] for atom in union)
 
 
 def best_choice(groups: Sequence[Group], atoms: Atoms) -> tuple[int, int]:
-    """Return covered and all characters of one alternative of each group, chosen so that their quotient is largest.
+    """Return the covered and the total characters of one alternative per group, chosen for the largest quotient.
 
-    Exact where each set of groups that overlap leaves at most `MOST_CHOICES` choices; beyond that a choice that no
-    change of a single group improves.
+    The choice is exact if each set of overlapping groups leaves at most `MOST_CHOICES` choices. Beyond that, it is one
+    that changing a single group cannot improve.
 
     Example:
         >>> atoms = Atoms()
@@ -61,7 +61,7 @@ def best_choice(groups: Sequence[Group], atoms: Atoms) -> tuple[int, int]:
     """
     parts = _overlapping(groups)
     chosen = [[group[0] for group in part] for part in parts]
-    while True:  # Dinkelbach (1967): a better choice at the present share has a larger share, until there is none
+    while True:  # Dinkelbach (1967): a better choice at the present share has a larger share; repeat until none exists
         covered, size = atoms.sums(piece for part in chosen for piece in part)
 
         def gain(pieces: Iterable[frozenset[int]], covered: int = covered, size: int = size) -> int:
@@ -75,7 +75,7 @@ def best_choice(groups: Sequence[Group], atoms: Atoms) -> tuple[int, int]:
 
 
 def _best(part: Sequence[Group], present: list[frozenset[int]], gain: Gain) -> list[frozenset[int]]:
-    """Return the choice among groups that overlap which gains most."""
+    """Return the choice among overlapping groups that gains most."""
     if prod(map(len, part)) <= MOST_CHOICES:
         return list(max(product(*part), key=gain))
     best, improved = list(present), True
@@ -89,7 +89,7 @@ def _best(part: Sequence[Group], present: list[frozenset[int]], gain: Gain) -> l
 
 
 def _overlapping(groups: Iterable[Group]) -> list[list[Group]]:
-    """Return the groups in parts that have no atom in common."""
+    """Return the groups in parts that share no atom."""
     parts: list[tuple[set[int], list[Group]]] = []
     for group in groups:
         atoms: set[int] = set().union(*group)

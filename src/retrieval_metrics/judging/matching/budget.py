@@ -1,4 +1,4 @@
-"""Cut-offs by budget: as many items as fit into so many characters or tokens."""
+"""Cut-offs by budget: as many items as fit into a number of characters or tokens."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _BUDGET = r"(?a:(\d+)\s*)(char|chars|characters|token|tokens)"
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """A cut-off by length: the first items that fit together, white space included.
+    """A cut-off by length: as many of the first items as fit, white space included.
 
-    Rankings of chunks of different sizes are comparable at the same budget, where at the same number of items they are
-    not. The ideal ranking of NDCG is not cut by it, so that its denominator does not depend on how texts were cut.
+    Rankings of chunks of different sizes are comparable at the same budget, but not at the same number of items. With a
+    budget, the ideal ranking of NDCG uses all relevant documents, so that it does not depend on how texts were split.
 
     Attributes:
         size: How much fits.
@@ -56,7 +56,7 @@ class Budget:
 
 
 class Lengths:
-    """How long the items of every ranking are; asked for only where a metric has a budget."""
+    """The lengths of the items of every ranking; counted only if a metric has a budget."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class Lengths:
         """Return how many of the first items of each query fit into a budget, shape (queries,).
 
         Raises:
-            ValueError: If the length of an item is not known.
+            ValueError: If the length of an item is unknown.
         """
         measure = self._characters if budget.unit == "chars" else self._tokens
         fitting = np.zeros(len(self._queries), dtype=np.int64)
@@ -110,8 +110,8 @@ class Lengths:
 
 
 def no_lengths(budget: Budget) -> ValueError:
-    """Return the error of a budget for rankings that hold ids alone."""
+    """Return the error for a budget on rankings that hold only ids."""
     return ValueError(
-        f"a cut-off of {budget} needs the lengths of the items, and the rankings hold ids; pass lists of "
+        f"a cut-off of {budget} needs the lengths of the items, but the rankings hold only ids; pass lists of "
         "Retrieved(id, text=...)"
     )

@@ -1,4 +1,4 @@
-"""Join judgments and rankings of items that carry texts, places and properties."""
+"""Join judgments and rankings of items that carry texts, positions and metadata."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Rule(Protocol):
-    """Decides for one kind of piece which items satisfy it."""
+    """Decides which items satisfy one kind of piece."""
 
     def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], hits: PieceHits) -> None:
         """Look for the pieces of a query in its ranking: the items with their ranks, each id once."""
@@ -44,12 +44,12 @@ def judge_items(qrels: Qrels, run: RunMapping, matching: Matching) -> JudgedRun:
 
     Args:
         qrels: The judgments.
-        run: Per query a list of `Retrieved`, best first. Queries that are not judged are not looked at.
+        run: Per query a list of `Retrieved`, best first. Queries without judgments are ignored.
         matching: What is compared with what, and how strictly.
 
     Raises:
-        TypeError: If a ranking holds something else, or ids of run and judgments are of different types.
-        ValueError: If no item has what it is to be matched by, or a quote is too short.
+        TypeError: If a ranking holds anything else, or the ids of the run and the judgments are of different types.
+        ValueError: If no item has the value to match by, or a quote is too short.
     """
     rankings = _read(qrels, run)
     keys = _keys(rankings, matching, needed=qrels.document_kind is not None or not qrels.has_pieces)
@@ -71,7 +71,7 @@ def _read(qrels: Qrels, run: RunMapping) -> Rankings:
         if isinstance(ranking, Mapping):
             if ranking:
                 raise TypeError(
-                    f"the ranking of query {query!r} maps ids to scores, but the truth or match= asks for more than "
+                    f"the ranking of query {query!r} maps ids to scores, but the judgments or match= need more than "
                     "ids; pass a list of Retrieved(id, text=..., source=...), best first"
                 )
             ranking = []
@@ -79,15 +79,15 @@ def _read(qrels: Qrels, run: RunMapping) -> Rankings:
         for item in items:
             if not isinstance(item, Retrieved):
                 raise TypeError(
-                    f"the ranking of query {query!r} holds {item!r}, but the truth, match= or the other rankings ask "
-                    "for more than ids; pass Retrieved(id, text=..., source=...) for every item"
+                    f"the ranking of query {query!r} holds {item!r}, but the judgments, match= or the other rankings "
+                    "need more than ids; pass Retrieved(id, text=..., source=...) for every item"
                 )
         rankings[query] = items
     return rankings
 
 
 def _keys(rankings: Rankings, matching: Matching, *, needed: bool) -> dict[Any, list[Any]]:
-    """Return the id of every item as the matching says; an item without one gets an id that equals nothing."""
+    """Return the id of every item according to the matching; an item without one gets an id that equals nothing."""
     if not (needed or matching.collapse):
         return {}
     key = matching.key
@@ -158,7 +158,7 @@ def _judge_pieces(qrels: Qrels, rankings: Rankings, matching: Matching, lengths:
 
 
 def _distinct(items: Sequence[Retrieved]) -> list[tuple[int, Retrieved]]:
-    """Return the items with their ranks, without those whose id is in the ranking before."""
+    """Return the items with their ranks, leaving out those whose id appears earlier in the ranking."""
     seen: set[Any] = set()
     distinct = []
     for rank, item in enumerate(items, start=1):

@@ -1,4 +1,4 @@
-"""How many of the characters that are needed the retrieved items hold together."""
+"""How many of the needed characters the retrieved items cover together."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 
 class CoveredCharacters:
-    """Counts the characters of spans and texts that are covered at a cut-off, and those there are.
+    """Counts the characters of spans and texts that are covered at a cut-off, and how many there are.
 
     Args:
         hits: What was found, and where the items are.
-        rankings: Per query its items.
-        locator: The lengths of stretches.
+        rankings: The items of each query.
+        locator: Measures stretches.
     """
 
     def __init__(self, hits: PieceHits, rankings: Mapping[QueryId, Sequence[Retrieved]], locator: Locator) -> None:
@@ -43,11 +43,10 @@ class CoveredCharacters:
         self._alternatives = _alternatives(hits.qrels)
 
     def counted(self, k: Cut) -> tuple[FloatArray, FloatArray]:
-        """Return how many needed characters the first k items hold, and how many there are, shape (queries,) each.
+        """Return how many needed characters the first k items cover, and how many are needed, each of shape (queries,).
 
-        Of each group one alternative is needed: those with which the share is largest; what several spans have in
-        common counts once. NaN where something needed has no characters to count, or the position of an item is not
-        known.
+        Each group needs one alternative, chosen so that the share is largest. Characters shared by several spans count
+        once. The result is NaN if something needed has no characters to count, or the position of an item is unknown.
         """
         covered = np.full(len(self._qrels), np.nan)
         total = np.full(len(self._qrels), np.nan)
@@ -91,7 +90,7 @@ class CoveredCharacters:
         return [int(sum_of_piece) for sum_of_piece in np.bincount(piece, characters, minlength=len(self._size))]
 
     def _atoms(self, pieces: Iterable[int], of_piece: Sequence[int], positions: Positions, depth: int) -> Atoms:
-        """Cut the spans among some pieces where any of them begins or ends; a text is one atom of its own."""
+        """Cut the spans among some pieces wherever one of them begins or ends; a text is a single atom."""
         atoms = Atoms()
         spans: dict[str, dict[int, Span]] = {}
         for at in pieces:
@@ -114,7 +113,7 @@ class CoveredCharacters:
 
 
 def _alternatives(qrels: Qrels) -> dict[int, list[list[int]]]:
-    """Return the relevant pieces of each group that has any, by query."""
+    """Return, by query, the relevant pieces of each group that has any."""
     groups: dict[int, list[int]] = {}
     members = zip(qrels.member_document.tolist(), qrels.member_group.tolist(), qrels.member_grade.tolist(), strict=True)
     for document, group, grade in members:

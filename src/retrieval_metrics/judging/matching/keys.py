@@ -1,4 +1,4 @@
-"""Match ids and properties: by what an item is called or said to be, not by what it holds."""
+"""Match ids and metadata: what an item is called or labelled, not what it contains."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class IdRule:
-    """Finds ids that stand beside pieces in the truth: each at the first item that has it."""
+    """Finds ids that are judged alongside pieces, each at the first item that has it."""
 
     def __init__(self, qrels: Qrels, matching: Matching) -> None:
         self._qrels = qrels
@@ -43,7 +43,7 @@ class IdRule:
 
 
 class MetadataRule:
-    """Finds properties: an item satisfies them if it has them all."""
+    """Finds metadata: an item satisfies it if it has all its properties."""
 
     def __init__(self, qrels: Qrels) -> None:
         self._wanted: dict[int, list[tuple[int, Metadata]]] = {}
@@ -52,7 +52,7 @@ class MetadataRule:
                 self._wanted.setdefault(int(qrels.document_query[at]), []).append((at, piece))
 
     def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], hits: PieceHits) -> None:
-        """Look for the properties of a query among the items of its ranking."""
+        """Look for the metadata of a query among the items of its ranking."""
         missing = dict(self._wanted.get(query, []))
         for at, wanted in self._wanted.get(query, []):
             for rank, item in ranking:

@@ -1,4 +1,4 @@
-"""How retrieved items are matched with the truth: the options, each with its default."""
+"""How retrieved items are matched with the judgments: the options, each with its default."""
 
 from __future__ import annotations
 
@@ -16,25 +16,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matching:
-    """How retrieved items are matched with the truth.
+    """How retrieved items are matched with the judgments.
 
     Attributes:
-        by: What an id of the truth is compared with: `"id"`, `"source"`, `"metadata:<name>"`, or a callable that takes
-            a `Retrieved` and returns its id (None: it has none).
-        collapse: Drop every item whose id, as `by` says, stood in the ranking before, so that a document takes one
-            place however many of its chunks came back. Without it a repeat keeps its place and earns nothing.
-        sources: The text of each source, by the name that items and spans call it. With it white space does not count
-            in what spans and items cover, and an item that has no offsets is looked for in its source; without it every
+        by: What an id of the judgments is compared with: `"id"`, `"source"`, `"metadata:<name>"`, or a callable that
+            takes a `Retrieved` and returns its id, or None if it has none.
+        collapse: Drop every item whose id, as given by `by`, appears earlier in the ranking, so that a document takes
+            one rank however many of its chunks were retrieved. Otherwise a repeat keeps its rank and earns nothing.
+        sources: The text of each source, under the name that items and spans use. If given, white space does not count
+            in what spans and items cover, and an item without offsets is searched for in its source. Otherwise every
             character counts.
-        shortest_quote: A `Quote` of fewer characters, white space aside, is an error, because it occurs by chance.
-        text_run: How many words in a row must be the same for a word of a `Text` to count as held.
+        shortest_quote: A `Quote` with fewer characters, white space excluded, is an error, because it may occur by
+            chance.
+        text_run: How many consecutive words must match for a word of a `Text` to count as covered.
         share: A `Span` or a `Text` is satisfied once this share of its characters is covered.
         overlap: An item counts as relevant in precision if its overlap with a `Span` or a `Text` is at least this share
             of the shorter of the two.
-        tokens: Counts the tokens of a text, for cut-offs such as `recall@800tokens` where items have no count.
+        tokens: Counts the tokens of a text, for cut-offs such as `recall@800tokens` if items have no count.
 
     Raises:
-        ValueError: If an option has a value that means nothing.
+        ValueError: If an option has an invalid value.
     """
 
     by: str | Key = "id"
@@ -63,7 +64,7 @@ class Matching:
 
 
 def as_matching(match: str | Key | Matching) -> Matching:
-    """Return the options, from themselves or from what `Matching.by` takes.
+    """Return the options unchanged, or make them from a value that `Matching.by` takes.
 
     Raises:
         ValueError: If it is neither.

@@ -1,4 +1,4 @@
-"""One form for texts that differ in typography alone."""
+"""One form for texts that differ only in typography."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ODD = re.compile(f"[{''.join(_PLAIN)}]")
 
 
 def normalised(text: str) -> str:
-    r"""Return a text in NFKC, without case, white space and invisible characters, with plain quotes and hyphens.
+    r"""Return a case-folded text in NFKC, without white space or invisible characters, with plain quotes and hyphens.
 
     Example:
         >>> normalised("The \u201cof\ufb01ce\u201d \u2013\r\n  Caf\u00c9")
@@ -24,12 +24,12 @@ def normalised(text: str) -> str:
     """
     if text.isascii():
         return "".join(text.lower().replace("`", "'").split())
-    # Decomposed first, because case folding and the marks above see letters, not their compositions; composed last,
-    # because taking white space out can bring a letter and its accent together.
+    # Decomposed first, so that case folding and the marks above apply to single letters; composed last, because
+    # removing white space can bring a letter and its accent together.
     folded = normalize("NFKD", normalize("NFKD", _plain(text)).casefold())
     return normalize("NFKC", "".join(_plain(folded).split()))
 
 
 def _plain(text: str) -> str:
-    # Five times as fast as str.translate, which looks every character up.
+    # Five times as fast as str.translate, which looks up every character.
     return _ODD.sub(lambda odd: _PLAIN[odd[0]], text)

@@ -1,4 +1,4 @@
-"""Which retrieved items satisfy, overlap or add to which pieces of the truth, collected into columns."""
+"""Collect in columns which retrieved items satisfy, overlap or extend which judged pieces."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class PieceHits:
     """What the matching rules find, piece by piece and rank by rank.
 
-    A piece is named by its position in `Qrels.documents`. Pieces that can be covered in part (spans, texts) have a
-    size in characters.
+    A piece is identified by its position in `Qrels.documents`. Pieces that can be covered in part (spans, texts) have
+    a size in characters.
     """
 
     def __init__(self, qrels: Qrels) -> None:
@@ -30,28 +30,28 @@ class PieceHits:
         self._added: tuple[list[int], list[int], list[int]] = ([], [], [])
 
     def satisfied(self, piece: int, rank: int) -> None:
-        """Say that the items down to this rank satisfy a piece, and those above it did not."""
+        """Record that the items down to this rank satisfy a piece, and those above it did not."""
         self._satisfied[0].append(piece)
         self._satisfied[1].append(rank)
 
     def overlapping(self, piece: int, rank: int) -> None:
-        """Say that the item at this rank is relevant because of a piece, whether or not an item above it was."""
+        """Record that the item at this rank is relevant because of a piece, whether or not an item above it was."""
         self._overlapping[0].append(piece)
         self._overlapping[1].append(rank)
 
     def cover(self, piece: int, rank: int, characters: tuple[int, int], share: float) -> None:
-        """Say how many characters of a piece are covered above this rank, and with it; a share satisfies it."""
+        """Record how many characters of a piece are covered above this rank, and with it; `share` satisfies it."""
         before, after = characters
         if after > before:
             self._added[0].append(piece)
             self._added[1].append(rank)
             self._added[2].append(after - before)
-            # The quotient of two integers is the nearest float to the share that the user typed; a product may not be.
+            # The quotient of two integers is the float nearest to the share that the user typed; a product may not be.
             if before / self.size[piece] < share <= after / self.size[piece]:
                 self.satisfied(piece, rank)
 
     def located(self, query: int, rank: int, place: tuple[str, int, int] | None) -> None:
-        """Say where an item is that may cover a span of its query: source, start and end; None if that is not known."""
+        """Record the source, start and end of an item that may cover a span of its query; None if unknown."""
         found = self.positions.setdefault(query, Positions())
         if place is not None:
             found.stretches.append((rank, *place))

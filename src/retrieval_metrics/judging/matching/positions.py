@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 @dataclass
 class Positions:
-    """Where the items of one query are, as far as they are in a source that holds a span of the query.
+    """Where the items of one query are, for items from a source that has a span of the query.
 
     Attributes:
         stretches: Rank, source, start and end of each.
-        first_unplaced: The first rank whose item could hold something but whose position is not known.
+        first_unplaced: The first rank whose item could cover something but whose position is unknown.
     """
 
     stretches: list[tuple[int, str, int, int]] = field(default_factory=list)
@@ -27,7 +27,7 @@ class Positions:
 
 
 class Locator:
-    """Lengths in the characters that count, and the positions of items.
+    """Measures stretches in the characters that count, and locates items.
 
     Where the text of a source is given, white space does not count, and an item without offsets is looked for in it.
     Without the text every character counts. Offsets are checked before they are believed, because parsers and
@@ -46,7 +46,7 @@ class Locator:
         self.ambiguous = 0
 
     def source(self, name: str) -> Source | None:
-        """Return the text of a source, if it is given."""
+        """Return a source; None if its text was not given."""
         return self._sources.get(name)
 
     def length(self, name: str, start: int, end: int) -> int:

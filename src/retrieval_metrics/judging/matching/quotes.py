@@ -1,4 +1,4 @@
-"""Match quotes: an item satisfies a quote if it contains it, typography aside."""
+"""Match quotes: an item satisfies a quote if it contains it, ignoring typography."""
 
 from __future__ import annotations
 

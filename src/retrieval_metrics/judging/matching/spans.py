@@ -1,4 +1,4 @@
-"""Match places in a source: by what the items cover of them together."""
+"""Match spans of a source by what the items cover of them together."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class _Covered:
-    """A span, and what the items so far cover of it."""
+    """A span, and what the items cover of it so far."""
 
     def __init__(self, at: int, span: Span, locator: Locator) -> None:
         self.at = at
@@ -32,7 +32,7 @@ class _Covered:
         self._stretches: list[tuple[int, int]] = []
 
     def take(self, start: int, end: int) -> tuple[int, int]:
-        """Cover a stretch of it; return how many characters were covered before and are now."""
+        """Cover a stretch of the span; return how many characters were covered before, and how many are now."""
         before = self._characters
         for stretch in uncovered(start, end, self._stretches):
             insort(self._stretches, stretch)
@@ -60,11 +60,11 @@ class SpanRule:
         source = self._locator.source(span.source)
         if source is not None and span.end > len(source.text):
             raise ValueError(
-                f"{span!r} for query {query!r} ends behind its source, which has {len(source.text)} characters"
+                f"{span!r} for query {query!r} ends beyond its source, which has {len(source.text)} characters"
             )
         length = self._locator.length(span.source, span.start, span.end)
         if not length:
-            raise ValueError(f"{span!r} for query {query!r} holds nothing but white space, so nothing could cover it")
+            raise ValueError(f"{span!r} for query {query!r} contains only white space, so nothing can cover it")
         return length
 
     def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], hits: PieceHits) -> None:
@@ -96,7 +96,7 @@ class SpanRule:
 
 
 def uncovered(start: int, end: int, covered: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the stretches between two offsets that lie in none of some others, which are in order and apart.
+    """Return the parts of [start, end) that are not covered by some stretches, which are sorted and disjoint.
 
     Example:
         >>> uncovered(0, 10, [(2, 4), (8, 12)])

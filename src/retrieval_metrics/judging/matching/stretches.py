@@ -1,4 +1,4 @@
-"""Stretches of a text as (start, end): their union and what they share."""
+"""Stretches of a text as (start, end): their union and intersection."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def merged(stretches: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the union of some stretches, in order and apart.
+    """Return the union of some stretches, sorted and disjoint.
 
     Example:
         >>> merged([(5, 9), (0, 3), (2, 4)])
@@ -25,7 +25,7 @@ def merged(stretches: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def shared(left: Sequence[tuple[int, int]], right: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return what two unions of stretches have in common.
+    """Return the intersection of two unions of stretches.
 
     Example:
         >>> shared([(0, 4), (6, 9)], [(3, 7)])

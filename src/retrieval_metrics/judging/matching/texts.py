@@ -1,4 +1,4 @@
-"""Match whole reference texts: by the words that items hold in the same runs as the reference."""
+"""Match whole reference texts by the runs of words that items share with them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Run: TypeAlias = tuple[str, ...]
 
-# Scripts that put no space between words are read letter by letter.
+# Scripts without spaces between words are read letter by letter.
 _WORD = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
     "|[^\\W_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -30,7 +30,7 @@ _WORD = re.compile(
 
 
 def words(text: str) -> list[str]:
-    r"""Return the words of a text in NFKC and without case; punctuation and white space are none.
+    r"""Return the words of a text, case-folded and in NFKC; punctuation and white space separate words.
 
     Example:
         >>> words("The \ufb01rst: don't; \u4e2d\u6587")
@@ -40,7 +40,7 @@ def words(text: str) -> list[str]:
 
 
 class _Reference:
-    """A reference text, cut into words."""
+    """A reference text, split into words."""
 
     def __init__(self, at: int, text: str, longest_run: int) -> None:
         tokens = words(text)
@@ -53,11 +53,11 @@ class _Reference:
             self.places.setdefault(run, []).append(place)
 
     def characters(self, held: BoolArray) -> int:
-        """Return how many characters some of its words have."""
+        """Return how many characters the selected words have."""
         return int(self.weight[held].sum())
 
     def held(self, runs: set[Run]) -> BoolArray | None:
-        """Return which words stand in a run that is among some others; None if none does."""
+        """Return which words are in a run that also occurs in `runs`; None if none is."""
         common = self.places.keys() & runs
         if not common:
             return None

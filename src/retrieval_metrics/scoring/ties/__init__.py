@@ -1,1 +1,1 @@
-"""What metrics are worth when documents have equal scores, over all orders of these."""
+"""The values of metrics over all orders of documents with equal scores."""

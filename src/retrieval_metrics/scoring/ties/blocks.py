@@ -44,13 +44,13 @@ def by_block(
     mean_of: Callable[[int, Sequence[Block]], float],
     score: Callable[[JudgedRun], FloatArray],
 ) -> OverOrders:
-    """Return a metric over all orders of equal scores, its mean computed query by query.
+    """Return a metric over all orders of equal scores, with the mean computed query by query.
 
     Args:
-        judged: The judged run in which all documents of a tie are at its first rank.
-        rel: The threshold of relevance.
-        mean_of: From the position of a query and its blocks, from the top, to the mean.
-        score: From a judged run to values.
+        judged: The judged run with all documents of a tie at its first rank.
+        rel: The relevance threshold.
+        mean_of: Takes the position of a query and its blocks, top first, and returns the mean.
+        score: Takes a judged run and returns the values.
     """
     mean = np.zeros(judged.n_queries)
     for query, blocks in blocks_of(judged, rel):
@@ -59,7 +59,7 @@ def by_block(
 
 
 def blocks_of(judged: JudgedRun, rel: float | None) -> Iterator[tuple[int, list[Block]]]:
-    """Yield for each query with ties its blocks, from the top."""
+    """Yield each query with ties and its blocks, top first."""
     items, queries = judged.items, judged.tied_queries()
     first, end = np.searchsorted(items.query, queries), np.searchsorted(items.query, queries, side="right")
     for query, start, stop in zip(queries.tolist(), first.tolist(), end.tolist(), strict=True):
@@ -73,7 +73,7 @@ def blocks_of(judged: JudgedRun, rel: float | None) -> Iterator[tuple[int, list[
 
 
 def chance(size: int, relevant: int, drawn: int, hits: int) -> float:
-    """Return the probability that `drawn` of the documents of a block hold `hits` of its relevant ones.
+    """Return the probability that `drawn` documents of a block include exactly `hits` of its relevant ones.
 
     Example:
         >>> chance(4, 2, 2, 1)  # 2 * 2 of the 6 pairs

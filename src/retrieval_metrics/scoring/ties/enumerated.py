@@ -1,4 +1,4 @@
-"""All orders of documents with equal scores, tried one by one: where there is no closed form."""
+"""Try all orders of documents with equal scores, for metrics without a closed form."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import IntArray
 
 MOST_ORDERS = 10_000
-"""So many take some tenths of a second."""
+"""This many take a few tenths of a second."""
 
 
 def enumerated(judged: JudgedRun, queries: IntArray, metric: Metric, parameters: Mapping[str, Any]) -> OverOrders:
@@ -37,7 +37,7 @@ def enumerated(judged: JudgedRun, queries: IntArray, metric: Metric, parameters:
 
 
 def _orders(judged: JudgedRun, query: int, metric: Metric) -> JudgedRun:
-    """Return a judged run with a query for each place the judged documents of one query may take."""
+    """Return a judged run with one query for each way to place the judged documents of a query."""
     items, qrels = judged.items, judged.qrels
     here = np.flatnonzero(items.query == query)
     ranks = np.unique(items.rank[here])
@@ -46,7 +46,7 @@ def _orders(judged: JudgedRun, query: int, metric: Metric) -> JudgedRun:
     count = prod(perm(size, len(block)) for size, block in zip(sizes, blocks, strict=True))
     if count > MOST_ORDERS:
         raise ValueError(
-            f"{metric} has no closed form for its mean over all orders of equal scores with such judgments, and query "
+            f"{metric} has no closed form for its mean over all orders of equal scores with these judgments, and query "
             f'{qrels.queries[query]!r} has {count:.3g} orders, too many to try; use ties="docid" or ties="input"'
         )
     of_each_block = [list(permutations(range(size), len(block))) for size, block in zip(sizes, blocks, strict=True)]

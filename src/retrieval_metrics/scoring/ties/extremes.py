@@ -21,14 +21,14 @@ def between_orders(
 ) -> OverOrders:
     """Return a mean with the smallest and the largest value, for metrics that never fall when the order improves.
 
-    The best order of a block has its relevant documents first, the best of them on top, and those judged not relevant
-    last; the worst is its reverse.
+    In the best order of a block the relevant documents come first, highest grade on top, and those judged not relevant
+    come last. The worst order is the reverse.
 
     Args:
-        judged: The judged run in which all documents of a tie are at its first rank.
+        judged: The judged run with all documents of a tie at its first rank.
         mean: Shape (queries,), the mean over all orders.
-        score: From a judged run to values.
-        first: Which items come first in the best order; None takes the relevant ones.
+        score: Takes a judged run and returns the values.
+        first: The items that come first in the best order; None takes the relevant ones.
     """
     items = judged.items
     good = items.grade > 0 if first is None else first
@@ -38,12 +38,12 @@ def between_orders(
 
 
 def _ordered(judged: JudgedRun, first: BoolArray, worth: FloatArray) -> Items:
-    """Return the items with some of them first in their block, and the other judged ones last.
+    """Return the items with some of them first in their block and the other judged ones last.
 
     Args:
-        judged: The judged run in which all documents of a tie are at its first rank.
-        first: Which come first.
-        worth: Those of more worth are ranked higher among them.
+        judged: The judged run with all documents of a tie at its first rank.
+        first: The items that come first.
+        worth: Among these, items worth more are ranked higher.
     """
     items = judged.items
     order = np.lexsort((-worth, ~first, items.rank, items.query))

@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 
 
 def over_orders(judged: JudgedRun, queries: IntArray, metric: Metric, parameters: Mapping[str, Any]) -> OverOrders:
-    """Return a metric over all orders of equal scores, in closed form where it has one.
+    """Return a metric over all orders of equal scores, in closed form if it has one.
 
     The closed forms are those of McSherry and Najork, Computing information retrieval performance measures efficiently
     in the presence of tied scores (2008), extended to graded gains, ERR, bpref and alpha-NDCG.
 
     Args:
-        judged: The judged run in which all documents of a tie are at its first rank.
+        judged: The judged run with all documents of a tie at its first rank.
         queries: The queries with ties; the values of all others are meaningless.
         metric: The metric.
         parameters: Its parameters.
 
     Raises:
-        ValueError: If there is no closed form, and too many orders to try them all.
+        ValueError: If there is no closed form and there are too many orders to try.
     """
     definition = metric.definition
     if definition.over_orders is not None and (judged.qrels.is_flat or definition.by_document):
-        # Scored rankings hold ids without lengths, so the cut-off is one number for all queries.
+        # Scored rankings have no item lengths, so the cut-off is one integer for all queries.
         found = definition.over_orders(judged, k=judged.cutoff(metric.k), **parameters)
         if found is not None:
             return found

@@ -1,4 +1,4 @@
-"""Mean weights of ranks: for metrics that sum, over documents, a gain times a weight of the rank."""
+"""Mean weights of ranks, for metrics that sum a gain times a weight of the rank over documents."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 def mean_weight(
     judged: JudgedRun, weight: Callable[[FloatArray], FloatArray], cut: int | IntArray | None
 ) -> FloatArray:
-    """Return for each item the mean of a weight of the rank over the ranks of its block; beyond the cut it is 0.
+    """Return for each item the mean weight of the ranks of its block; ranks beyond the cut weigh 0.
 
     Args:
-        judged: The judged run in which all documents of a tie are at its first rank.
-        weight: From ranks to weights.
-        cut: The last rank that counts, one for all or one per query; None counts all.
+        judged: The judged run with all documents of a tie at its first rank.
+        weight: Takes ranks and returns their weights.
+        cut: The last rank that counts, one for all queries or one for each; None counts all ranks.
     """
     items = judged.items
     above, below = items.rank - 1, items.rank - 1 + items.tied
