@@ -50,9 +50,10 @@ if TYPE_CHECKING:
     from retrieval_metrics.files.texts import read_corpus, read_queries
     from retrieval_metrics.files.writing import write_qrels, write_run
     from retrieval_metrics.inputs.provenance import Provenance
-    from retrieval_metrics.inputs.questions import EvaluationSet
     from retrieval_metrics.inputs.sources import locate
     from retrieval_metrics.judging.matching.matching import Matching
+    from retrieval_metrics.loading import load, save_run
+    from retrieval_metrics.questions.evaluation_set import EvaluationSet
     from retrieval_metrics.rechunking.match import Match, Matches, match
     from retrieval_metrics.rechunking.relabel import Relabelled, Relabelling, relabel
     from retrieval_metrics.reranking.batch import mmr_batch
@@ -122,6 +123,7 @@ __all__ = [
     "f1",
     "hit_rate",
     "intra_list_diversity",
+    "load",
     "locate",
     "match",
     "merge",
@@ -140,6 +142,7 @@ __all__ = [
     "reciprocal_rank",
     "relabel",
     "retrieve",
+    "save_run",
     "write_qrels",
     "write_run",
 ]
@@ -149,7 +152,7 @@ _LAZY = {
     "__version__": "version",
     "Audit": "auditing.audit",
     "ByMetric": "results.by_metric",
-    "EvaluationSet": "inputs.questions",
+    "EvaluationSet": "questions.evaluation_set",
     "Matching": "judging.matching.matching",
     "audit": "auditing.audit",
     "Comparison": "comparing.comparison",
@@ -178,6 +181,7 @@ _LAZY = {
     "define_metric": "definition.define",
     "evaluate_ranking": "evaluation.evaluate_ranking",
     "intra_list_diversity": "reranking.diversity",
+    "load": "loading",
     "locate": "inputs.sources",
     "match": "rechunking.match",
     "merge": "evaluation.merge",
@@ -190,6 +194,7 @@ _LAZY = {
     "read_queries": "files.texts",
     "read_run": "files.reading",
     "relabel": "rechunking.relabel",
+    "save_run": "loading",
     "write_qrels": "files.writing",
     "write_run": "files.writing",
 }

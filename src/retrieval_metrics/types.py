@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.inputs.pieces import Metadata, Piece, Quote, Span, Text
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.inputs.questions import EvaluationSet
+    from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.inputs.retrieved import Retrieved
 
     FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -49,5 +49,5 @@ QrelsMapping: TypeAlias = Mapping[str, Judgments] | Mapping[int, Judgments]
 RunMapping: TypeAlias = Mapping[str, Ranking] | Mapping[int, Ranking]
 QueryTexts: TypeAlias = Mapping[str, str] | Mapping[int, str]
 
-QuestionsOrQrels: TypeAlias = "EvaluationSet | Qrels | QrelsMapping"
+QuestionsOrQrels: TypeAlias = "Questions | Qrels | QrelsMapping"
 """What is true for all queries: with their texts and where they come from, or the judgments alone."""

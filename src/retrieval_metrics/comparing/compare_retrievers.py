@@ -14,7 +14,7 @@ from retrieval_metrics.evaluation.first_answer import first_answer_check
 from retrieval_metrics.inputs.asking import Asking, ask_all
 from retrieval_metrics.inputs.event_loop import run_until_complete
 from retrieval_metrics.inputs.qrels import as_qrels
-from retrieval_metrics.inputs.questions import EvaluationSet
+from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.inputs.retrieve import WORKERS
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class _Retrieval:
             raise TypeError(f"compare_retrievers and compare have no option {', '.join(map(repr, unknown))}")
         self.options = options
         self.metrics = metrics if isinstance(metrics, (str, Metric)) else list(metrics)
-        evaluation_set = EvaluationSet.of(questions)
+        evaluation_set = Questions.of(questions)
         self.qrels = as_qrels(evaluation_set.qrels)
         rules = {name: options[name] for name in ("semantics", "match", "ties") if name in options}
         check = first_answer_check(self.qrels, self.metrics, **rules)

@@ -13,7 +13,7 @@ from retrieval_metrics.inputs.answers import Judgeable, as_ranking
 from retrieval_metrics.inputs.hosts import host_of
 from retrieval_metrics.inputs.progress import progress
 from retrieval_metrics.inputs.qrels import as_qrels
-from retrieval_metrics.inputs.questions import EvaluationSet
+from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.threads import Threads
 
@@ -36,7 +36,7 @@ class Asking:
     def __init__(
         self,
         retriever: Any,
-        questions: QueryTexts | EvaluationSet,
+        questions: QueryTexts | Questions,
         *,
         workers: int,
         timeout: float | None,
@@ -68,7 +68,7 @@ class Asking:
         )
         self.texts = texts_of(questions)
         self._judgeable = (
-            Judgeable(as_qrels(questions.qrels), match) if isinstance(questions, EvaluationSet) and self.texts else None
+            Judgeable(as_qrels(questions.qrels), match) if isinstance(questions, Questions) and self.texts else None
         )
         self._workers = positive_integer(workers, "workers")
         self._timeout = None if timeout is None else positive_number(timeout, "timeout")
@@ -234,13 +234,13 @@ def how_to_ask(retriever: Any) -> tuple[Callable[[str], Any], Host | None]:
     )
 
 
-def texts_of(questions: QueryTexts | EvaluationSet) -> Mapping[Any, str]:
+def texts_of(questions: QueryTexts | Questions) -> Mapping[Any, str]:
     """Return the query texts by query id.
 
     Raises:
         TypeError: If it is neither a mapping of ids to texts nor an evaluation set.
     """
-    texts: Mapping[Any, Any] | Any = questions.queries if isinstance(questions, EvaluationSet) else questions
+    texts: Mapping[Any, Any] | Any = questions.queries if isinstance(questions, Questions) else questions
     if not isinstance(texts, Mapping):
         raise TypeError(
             f"questions must map query ids to texts, or be an EvaluationSet, got {type(texts).__name__}; "

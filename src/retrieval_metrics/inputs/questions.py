@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from retrieval_metrics.inputs.provenance import Provenance
     from retrieval_metrics.types import Judgments, QrelsMapping, QueryId, QueryTexts
 
@@ -16,21 +18,13 @@ RELEVANT_KEYS = ("relevant", "relevant_docs", "expected_ids", "reference_context
 
 
 @dataclass(frozen=True, slots=True)
-class EvaluationSet:
-    """The questions to ask, and what is relevant to each.
+class Questions:
+    """The record of an evaluation set: the questions to ask, what is relevant to each, and where they come from.
 
     Attributes:
         queries: The text of each query, by query id.
         qrels: The judgments of each query, by query id, in any shape that `evaluate` takes.
         provenance: Where a question comes from, by query id, for those of which it is known.
-
-    Example:
-        >>> questions = EvaluationSet.of([{"id": "q1", "query": "why?", "relevant": ["d7"], "source": "handbook.md"}])
-        >>> questions.labels("source")
-        {'q1': 'handbook.md'}
-        >>> import retrieval_metrics as rm
-        >>> rm.evaluate(questions, {"q1": ["d3", "d7"]}, "mrr").means
-        {'mrr': 0.5}
     """
 
     queries: QueryTexts
@@ -38,7 +32,7 @@ class EvaluationSet:
     provenance: Mapping[QueryId, Provenance] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, dataset: Any) -> EvaluationSet:
+    def of(cls, dataset: Any) -> Self:
         """Read a dataset.
 
         Args:
@@ -76,7 +70,7 @@ class EvaluationSet:
         )
 
     @classmethod
-    def _of_rows(cls, rows: Iterable[Any]) -> EvaluationSet:
+    def _of_rows(cls, rows: Iterable[Any]) -> Self:
         queries: dict[QueryId, str] = {}
         qrels: dict[QueryId, Judgments] = {}
         provenance: dict[QueryId, Provenance] = {}
@@ -97,7 +91,7 @@ class EvaluationSet:
     @classmethod
     def _checked(
         cls, queries: Mapping[Any, Any], qrels: Mapping[Any, Any], provenance: Mapping[QueryId, Provenance]
-    ) -> EvaluationSet:
+    ) -> Self:
         if not queries:
             raise ValueError("the dataset is empty: there is no query to ask")
         for query_id, text in queries.items():

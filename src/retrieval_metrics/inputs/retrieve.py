@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from retrieval_metrics.inputs.answers import Match
-    from retrieval_metrics.inputs.questions import EvaluationSet
+    from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.inputs.retrieved_run import RetrievedRun
     from retrieval_metrics.types import QueryTexts, RunMapping
@@ -20,7 +20,7 @@ WORKERS = 8
 
 def retrieve(
     retriever: Any,
-    questions: QueryTexts | EvaluationSet,
+    questions: QueryTexts | Questions,
     *,
     workers: int = WORKERS,
     timeout: float | None = None,
@@ -93,7 +93,7 @@ def retrieve(
 
 async def aretrieve(
     retriever: Any,
-    questions: QueryTexts | EvaluationSet,
+    questions: QueryTexts | Questions,
     *,
     workers: int = WORKERS,
     timeout: float | None = None,  # noqa: ASYNC109  (of each query, not of the whole)
