@@ -39,6 +39,7 @@ from retrieval_metrics.statistics import ExactSums, detectable_difference
 from retrieval_metrics.types import DocumentId, Judgments, QrelsMapping, QueryId, Ranking
 
 if TYPE_CHECKING:  # these exist for type checkers alone, so __all__ cannot name them
+    from retrieval_metrics.inputs.clusters import ClustersBy as ClustersBy  # noqa: PLC0414  (likewise)
     from retrieval_metrics.judging.matching.matching import Key as Key  # noqa: PLC0414  (exported by this form)
     from retrieval_metrics.types import FloatArray as FloatArray  # noqa: PLC0414  (likewise)
 

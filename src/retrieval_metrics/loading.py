@@ -18,11 +18,10 @@ from retrieval_metrics.results.totals import Totals, totals_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from collections.abc import Mapping
     from os import PathLike
 
-    from retrieval_metrics.keeping.document import Document, Labels
     from retrieval_metrics.inputs.run import Run
+    from retrieval_metrics.keeping.document import Document, Labels
     from retrieval_metrics.types import RunMapping
 
 

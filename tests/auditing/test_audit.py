@@ -165,13 +165,14 @@ class TestLints:
     def test_one_relevant_document_everywhere(self) -> None:
         (lint,) = rm.audit({"p": ["a"], "q": ["b"]}, {"p": ["a"], "q": ["b"]}, "map").lints
         assert lint.startswith(
-            "every query has exactly one relevant document: recall, full recall and hit rate are one"
+            "every query has exactly one relevant document: recall, full recall and hit rate are the same number"
         )
 
     def test_relevant_documents_that_are_not_in_the_corpus(self) -> None:
         (lint,) = rm.audit({"p": {"a": 1, "z": 1, "n": 0}}, {"p": ["a"]}, "map", corpus={"a", "b"}).lints
         assert lint == (
-            "1 relevant documents of 1 queries are not in the corpus, so nothing can find them, as 'z' of query 'p'"
+            "1 relevant documents of 1 queries are not in the corpus, so no retriever can find them, "
+            "such as 'z' of query 'p'"
         )
 
     def test_repeated_queries_by_their_texts_or_by_ids_that_are_texts(self) -> None:
@@ -184,7 +185,7 @@ class TestLints:
 
     def test_queries_without_a_relevant_document_and_the_judged_share(self) -> None:
         lints = rm.audit({"p": ["a"], "q": {"b": 0}}, {"p": ["a", "x", "y", "z"], "q": ["b"]}, "map").lints
-        assert lints[0] == "1 of 2 queries have no relevant document, as query 'q'"
+        assert lints[0] == "1 of 2 queries have no relevant document, such as query 'q'"
         assert lints[1].startswith("62% of the first 10 retrieved documents are judged")
 
 

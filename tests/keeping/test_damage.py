@@ -41,19 +41,30 @@ def put(*keys: Any) -> Any:
 
 def test_a_newer_version_is_refused_by_name(tmp_path: Path) -> None:
     path = changed(tmp_path, put("version", 2))
-    with pytest.raises(ValueError, match=r"result\.json is of version 2 of the format, .* up to 1; .* pip install --upgrade"):
+    with pytest.raises(
+        ValueError, match=r"result\.json is of version 2 of the format, .* up to 1; .* pip install --upgrade"
+    ):
         rm.load(path)
 
 
 ORIGIN = ("evaluation", "origin")
 DAMAGES = {
-    "a ranking": (put(*ORIGIN, "run", "rankings", 1, "items", 0, {"text": 0}), r"damaged at run: query 'q2': .* needs an id"),
+    "a ranking": (
+        put(*ORIGIN, "run", "rankings", 1, "items", 0, {"text": 0}),
+        r"damaged at run: query 'q2': .* needs an id",
+    ),
     "a text": (put(*ORIGIN, "run", "rankings", 1, "items", 0, "text", 9), r"damaged at run: list index"),
     "judgments": (put(*ORIGIN, "questions", 1, "relevant", 7), r"damaged at questions: .*'q2'"),
     "a question": (put(*ORIGIN, "questions", 1, {"query": "q2"}), r"damaged at questions\[1\]: there is no 'relevant'"),
-    "a question twice": (put(*ORIGIN, "questions", 1, "query", "q1"), r"damaged at questions\[1\]: query 'q1' .* twice"),
+    "a question twice": (
+        put(*ORIGIN, "questions", 1, "query", "q1"),
+        r"damaged at questions\[1\]: query 'q1' .* twice",
+    ),
     "a value": (put("evaluation", "values", "values", 0, ["x", 1]), r"damaged at values: "),
-    "values that are missing": (put("evaluation", "values", "values", [[1.0, 1.0]]), r"values has 2 numbers for 2 queries"),
+    "values that are missing": (
+        put("evaluation", "values", "values", [[1.0, 1.0]]),
+        r"values has 2 numbers for 2 queries",
+    ),
     "a residual": (put("evaluation", "values", "residuals", {"rbp": [0.1]}), r"residuals of rbp has 1 numbers"),
     "rules": (put("evaluation", "rules", "record", "Popen"), r"damaged at rules: 'Popen' is no record"),
     "a rule": (put("evaluation", "rules", "unheard", 1), r"damaged at rules: .*unheard"),

@@ -14,13 +14,19 @@ pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarn
 quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 texts = st.text(min_size=1, max_size=30).filter(str.strip)
-long_texts = st.text(alphabet="abcdefgh ijk\ud800é", min_size=12, max_size=60).filter(lambda text: len(text.split()) > 0)
+long_texts = st.text(alphabet="abcdefgh ijk\ud800é", min_size=12, max_size=60).filter(
+    lambda text: len(text.split()) > 0
+)
 grades = st.one_of(st.integers(-1, 4), st.floats(0, 4))
 names = st.text(min_size=1, max_size=6)
 
 
 def ids(kind: type) -> st.SearchStrategy[Any]:
-    return st.integers(0, 12) if kind is int else st.sampled_from([f"d{number}" for number in range(10)] + ["é", " x", "type"])
+    return (
+        st.integers(0, 12)
+        if kind is int
+        else st.sampled_from([f"d{number}" for number in range(10)] + ["é", " x", "type"])
+    )
 
 
 def pieces() -> st.SearchStrategy[Any]:
@@ -42,12 +48,15 @@ def judgments(documents: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 items = st.builds(
     rm.Retrieved,
     st.one_of(st.none(), ids(str)),
-    st.sampled_from(["the quick brown fox jumps over", "jumps over the dog and", "the dog sleeps in the sun all day", ""]),
+    st.sampled_from(
+        ["the quick brown fox jumps over", "jumps over the dog and", "the dog sleeps in the sun all day", ""]
+    ),
     source=st.sampled_from(["s", "t"]),
     start=st.integers(0, 60),
     score=st.one_of(st.none(), st.floats(allow_nan=False, allow_infinity=False)),
     metadata=st.one_of(
-        st.none(), st.dictionaries(names, st.one_of(st.integers(), st.text(), st.booleans(), st.lists(st.floats(0, 1)))),
+        st.none(),
+        st.dictionaries(names, st.one_of(st.integers(), st.text(), st.booleans(), st.lists(st.floats(0, 1)))),
         st.just({"page": 1, "parts": None}),
     ),
     tokens=st.one_of(st.none(), st.integers(0, 50)),
@@ -86,13 +95,17 @@ def assert_same_queries(one: rm.Evaluation, other: rm.Evaluation) -> None:
     for query in one.queries:
         assert str(one.explain(query)) == str(other.explain(query))
     assert str(one.worst(one.metrics[0])) == str(other.worst(one.metrics[0]))
-    assert one.over_cutoffs("recall", [1, 2, 5]) == pytest.approx(other.over_cutoffs("recall", [1, 2, 5]), abs=0, rel=0, nan_ok=True)
+    assert one.over_cutoffs("recall", [1, 2, 5]) == pytest.approx(
+        other.over_cutoffs("recall", [1, 2, 5]), abs=0, rel=0, nan_ok=True
+    )
     labels = {query: number % 2 for number, query in enumerate(one.queries)}
     assert str(one.by(labels)) == str(other.by(labels))
 
 
 @quick
-@given(inputs(), st.sampled_from(["docid", "input", "expected"]), st.sampled_from(["a.json", "a.json.gz", "a.json.zst"]))
+@given(
+    inputs(), st.sampled_from(["docid", "input", "expected"]), st.sampled_from(["a.json", "a.json.gz", "a.json.zst"])
+)
 def test_an_evaluation(tmp_path: Any, given_: Any, ties: str, name: str) -> None:
     qrels, run = given_
     metrics = ["ndcg@3", "map", "rbp", "mrr", "precision@2", "judged@5"]
@@ -112,13 +125,17 @@ def test_an_evaluation(tmp_path: Any, given_: Any, ties: str, name: str) -> None
 @pytest.mark.parametrize("semantics", ["standard", "trec_eval", "ragas", "autorag", "mlflow", "haystack"])
 def test_every_rule_set(tmp_path: Any, semantics: str) -> None:
     qrels = {"q1": {"a": 2, "b": 1, "c": 0}, "q2": {"d": 1, "e": -1}, "q3": {"f": 0}}
-    result = rm.evaluate(qrels, {"q1": ["x", "b", "a"], "q2": ["e", "d"]}, ["ndcg@2", "map", "recall@2"], semantics=semantics)
+    result = rm.evaluate(
+        qrels, {"q1": ["x", "b", "a"], "q2": ["e", "d"]}, ["ndcg@2", "map", "recall@2"], semantics=semantics
+    )
     result.save(tmp_path / "result.json")
     assert_same_queries(result, rm.load(tmp_path / "result.json"))
 
 
 def test_rules_of_ones_own(tmp_path: Any) -> None:
-    rules = rm.Rules(name="mine", repeats="count", parameters={"ndcg": {"gain": "binary"}}, exceptions={"map": {"repeats": "ignore"}})
+    rules = rm.Rules(
+        name="mine", repeats="count", parameters={"ndcg": {"gain": "binary"}}, exceptions={"map": {"repeats": "ignore"}}
+    )
     result = rm.evaluate({"q": {"a": 2, "b": 1}}, {"q": ["b", "b", "a"]}, ["ndcg@2", "map"], semantics=rules)
     result.save(tmp_path / "result.json")
     assert_same_queries(result, rm.load(tmp_path / "result.json"))
@@ -180,7 +197,7 @@ def test_a_comparison(tmp_path: Any, one: Any, other: Any) -> None:
 def test_an_evaluation_set(tmp_path: Any, given_: Any, text: str) -> None:
     qrels, run = given_
     made = rm.Provenance(source="a.md", date="2026-05-31", labels={"n": 1, "share": 0.1, "checked": True})
-    questions = rm.EvaluationSet({query: text for query in qrels}, qrels, {next(iter(qrels)): made})
+    questions = rm.EvaluationSet(dict.fromkeys(qrels, text), qrels, {next(iter(qrels)): made})
     questions.save(tmp_path / "questions.json")
     loaded = rm.load(tmp_path / "questions.json")
     assert loaded.queries == questions.queries
@@ -205,7 +222,12 @@ def test_what_failed_and_how_long_it_took(tmp_path: Any) -> None:
     class ClientError(Exception):
         pass
 
-    errors = {"q2": TimeoutError("too slow"), "q3": ClientError("no key"), "q4": KeyError("x"), "q5": OSError(5, "broken")}
+    errors = {
+        "q2": TimeoutError("too slow"),
+        "q3": ClientError("no key"),
+        "q4": KeyError("x"),
+        "q5": OSError(5, "broken"),
+    }
     run = rm.RetrievedRun({"q1": ["a"], **{query: [] for query in errors}}, errors, {"q1": 0.1})
     rm.save_run(run, tmp_path / "run.json")
     loaded = rm.load(tmp_path / "run.json")

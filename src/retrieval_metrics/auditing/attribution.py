@@ -1,4 +1,4 @@
-"""Which rule makes two rule sets disagree: found by switching rules, one at a time and then together."""
+"""Find which rules make two rule sets disagree, by switching them one at a time, then together."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FIELDS = ("repeats", "ties", "groups", "negative", "grades", "missing", "empty", "no_relevant")
 TOLERANCE = 1e-9
-"""Values that are closer are the same; rounding in sums is far below, and every rule that matters far above."""
+"""Closer values are the same: rounding in sums is far below this, and the effect of any rule far above."""
 
 
 class Switch(NamedTuple):
@@ -33,7 +33,7 @@ class Switch(NamedTuple):
 
     Attributes:
         rule: A field of `Rules`, or a parameter of the metric.
-        value: What the other rule set says.
+        value: Its value in the other rule set.
         is_parameter: Whether it is a parameter of the metric.
     """
 
@@ -46,7 +46,7 @@ class Switch(NamedTuple):
 
 
 class Bench:
-    """The same judgments and run under one rule set after the other, judged once for each way of judging."""
+    """The same judgments and run under one rule set after another, judged once for each way of judging."""
 
     def __init__(self, truth: Qrels, run: RunMapping | Run, match: str | Key | Matching) -> None:
         self.truth = truth
@@ -71,7 +71,7 @@ class Bench:
             refused |= queries
         if rules.grades == "integer":
             refused |= self._fractions
-        # What is not in the run is not looked at where the rules leave it out.
+        # If the rules leave out queries that are missing from the run, those cannot be refused.
         return refused & self._retrieved if rules.missing == "skip" else refused
 
     def values(self, metric: Metric, rules: Rules) -> FloatArray:
@@ -84,7 +84,7 @@ class Bench:
 
 
 def effective(rules: Rules, metric: Metric) -> Rules:
-    """Return the rules that a metric meets, with all its parameters spelled out."""
+    """Return the rules that apply to a metric, with all its parameters spelled out."""
     defaults = {key: parameter.default for key, parameter in metric.definition.parameters.items()}
     parameters: Mapping[str, Any] = {**defaults, **parameters_of(metric, rules)}
     return replace(rules.of(metric.name), parameters={metric.name: parameters}, exceptions={})
@@ -116,13 +116,13 @@ def switched(rules: Rules, chosen: Sequence[Switch], metric: Metric) -> Rules:
 def attribute(
     bench: Bench, metric: Metric, reference: Rules, other: Rules
 ) -> Iterator[tuple[tuple[Switch, ...], IntArray]]:
-    """Yield for each query that two rule sets disagree on the fewest rules that make the difference.
+    """Yield, for the queries on which two rule sets disagree, the fewest rules that make the difference.
 
-    Starting from the reference, one rule is switched, then two, and so on, until a query has the value it has under the
-    other rules. What all switches together give is that value, so nothing stays unexplained.
+    Starting from the reference, one rule is switched, then two, and so on, until a query has its value under the other
+    rules. All switches together always give that value, so every difference is explained.
 
     Yields:
-        The switches, and the positions of the queries whose difference they make.
+        The switches, and the positions of the queries for which they make the difference.
     """
     ours, theirs = effective(reference, metric), effective(other, metric)
     target = bench.values(metric, theirs)

@@ -38,13 +38,13 @@ class RuleDifference:
     Attributes:
         semantics: The rule set that differs.
         metric: The metric.
-        rules: The rule, as `repeats=count`; several where only all of them together make the difference.
+        rules: The rule, as `repeats=count`; several if only all of them together make the difference.
         meaning: The rule in words.
-        queries: The queries it makes the difference in.
+        queries: The queries for which it makes the difference.
         example: The smallest of them: the one with the fewest retrieved and judged documents.
         value: The value of the example; NaN if it is left out of the mean.
         reference: Its value under the reference rules.
-        detail: What in the example the rule acts on.
+        detail: What the rule acts on in the example.
     """
 
     semantics: str
@@ -59,16 +59,16 @@ class RuleDifference:
 
 
 class Audit(Printed):
-    """What the same data is worth under several rule sets, and why.
+    """The values of the same data under several rule sets, and why they differ.
 
     Attributes:
         metrics: The metrics.
         semantics: The names of the rule sets; the first is the reference.
         queries: The ids of the judged queries.
         values: Per rule set, shape (queries, metrics); NaN where a query does not enter the mean.
-        refused: Per rule set, for how many queries the library raises an error instead of giving a value.
+        refused: Per rule set, the number of queries for which the library raises an error instead of giving a value.
         differences: Which rule makes which metric differ from the reference, and where.
-        lints: What is suspicious about the evaluation set itself.
+        lints: What looks suspicious about the evaluation set itself.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Audit(Printed):
 
     @property
     def means(self) -> dict[str, ByMetric[float]]:
-        """Per rule set the mean of each metric that the library has."""
+        """The mean of each metric that the library has, per rule set."""
         return {
             name: ByMetric(
                 {
@@ -108,10 +108,10 @@ class Audit(Printed):
     def to_pandas(self) -> pd.DataFrame:
         """Return the means as a DataFrame with a row per metric and a column per rule set.
 
-        The differences are another: `pandas.DataFrame(audit.differences)`.
+        For the differences, use `pandas.DataFrame(audit.differences)`.
 
         Raises:
-            ImportError: If pandas is not installed; the message holds the command.
+            ImportError: If pandas is not installed; the message contains the command that installs it.
         """
         means = {name: dict(found) for name, found in self.means.items()}
         pandas = require("pandas", "to_pandas")
@@ -167,24 +167,25 @@ def audit(
     corpus: Collection[Any] | None = None,
     queries: QueryTexts | None = None,
 ) -> Audit:
-    """Score the same data under the rules of several libraries, and say which rule makes each difference.
+    """Score the same data under the rules of several libraries, and find the rule that makes each difference.
 
-    Each rule set is compared with the first. For every query that differs, rules are switched one at a time from the
-    reference to the other, and where no single one makes the difference, two together, and so on. A library is left out
-    where it has no such metric; a query for which it raises an error is counted and left out of its means.
+    Each rule set is compared with the first. For every query that differs, rules are switched from the reference to the
+    other set, one at a time; if no single rule makes the difference, two together, and so on. A library that does not
+    have a metric is left out for it. A query for which a library raises an error is counted and left out of its means.
 
     Args:
         qrels: The judgments, as `evaluate` takes them.
         run: The rankings, as `evaluate` takes them.
         metrics: Names or metrics.
-        semantics: Names of rule sets, or rule sets of your own; the first is what the others are compared with.
+        semantics: Names of rule sets, or rule sets of your own; the others are compared with the first.
         match: As in `evaluate`.
         corpus: The ids of all documents; relevant documents that are not among them are reported.
-        queries: The texts of the queries; repeated ones are reported.
+        queries: The texts of the queries; repeated texts are reported.
 
     Raises:
         TypeError: As `evaluate`.
-        ValueError: As `evaluate`, but no query is refused; or if there is no rule set, or two have one name.
+        ValueError: As `evaluate`, except that no query is refused; or if there is no rule set, or two have the same
+            name.
 
     Example:
         The formula gives (1/1 + 2/3) / 2; a repeat that counts again makes it (1/1 + 2/2 + 3/3) / 2.

@@ -1,4 +1,4 @@
-"""What is suspicious about an evaluation set, whatever was retrieved and by whatever rules."""
+"""Find what looks suspicious about an evaluation set, under any rules."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ JUDGED = Metric("judged", TOP)
 
 
 def lint(judged: JudgedRun, corpus: Collection[Any] | None, queries: Mapping[Any, str] | None) -> list[str]:
-    """Return what should be looked at before any number is believed, a sentence each.
+    """Return what to look at before trusting any number, one sentence each.
 
     Args:
         judged: The judgments and the run.
@@ -42,7 +42,7 @@ def _one_relevant(judged: JudgedRun) -> str:
     if len(judged.qrels) == 1 or not (judged.n_relevant() == 1).all():
         return ""
     return (
-        "every query has exactly one relevant document: recall, full recall and hit rate are one number, average "
+        "every query has exactly one relevant document: recall, full recall and hit rate are the same number, average "
         "precision is the reciprocal rank, and precision@k cannot exceed 1/k"
     )
 
@@ -51,7 +51,9 @@ def _without_relevant(judged: JudgedRun) -> str:
     lacking = np.flatnonzero(judged.n_relevant() == 0)
     if not len(lacking):
         return ""
-    return f"{len(lacking)} of {len(judged.qrels)} queries have no relevant document, as {_query(judged, lacking[0])}"
+    return (
+        f"{len(lacking)} of {len(judged.qrels)} queries have no relevant document, such as {_query(judged, lacking[0])}"
+    )
 
 
 def _not_in_corpus(judged: JudgedRun, corpus: Collection[Any] | None) -> str:
@@ -64,13 +66,13 @@ def _not_in_corpus(judged: JudgedRun, corpus: Collection[Any] | None) -> str:
         return ""
     queries = len({int(qrels.document_query[at]) for at in lacking})
     return (
-        f"{len(lacking)} relevant documents of {queries} queries are not in the corpus, so nothing can find them, as "
-        f"{qrels.documents[lacking[0]]!r} of {_query(judged, qrels.document_query[lacking[0]])}"
+        f"{len(lacking)} relevant documents of {queries} queries are not in the corpus, so no retriever can find them, "
+        f"such as {qrels.documents[lacking[0]]!r} of {_query(judged, qrels.document_query[lacking[0]])}"
     )
 
 
 def _repeated_queries(judged: JudgedRun, queries: Mapping[Any, str] | None) -> str:
-    """Compare the texts, or the ids where these are the texts, without case, white space and final punctuation."""
+    """Compare the texts, or the ids if these are the texts, ignoring case, white space and final punctuation."""
     texts: Mapping[Any, Any] = {query: query for query in judged.qrels.queries} if queries is None else queries
     first: dict[str, Any] = {}
     repeated = []

@@ -1,4 +1,4 @@
-"""Rules in words, and what in a query they act on."""
+"""Rules in words, and what they act on in a query."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 _WORDS: Mapping[str, str] = {
     "repeats=ignore": "a repeated document earns nothing",
     "repeats=count": "a repeated document counts again",
-    "repeats=collapse": "repeated documents are taken out before ranking",
+    "repeats=collapse": "repeated documents are removed before ranking",
     "repeats=error": "a ranking with a repeated document is refused",
     "ties=docid": "equal scores are ordered by document id",
     "ties=input": "equal scores stay in the order given",
     "ties=expected": "the value is the mean over all orders of equal scores",
     "groups=credit": "one document of a group suffices",
     "groups=flatten": "every document of a group is needed",
-    "negative=nonrelevant": "a negative grade is judged not relevant",
-    "negative=unjudged": "a negative grade is not judged",
-    "grades=real": "any grade is taken",
-    "grades=integer": "a grade that is no whole number is refused",
+    "negative=nonrelevant": "a negative grade counts as judged not relevant",
+    "negative=unjudged": "a negative grade counts as unjudged",
+    "grades=real": "any grade is allowed",
+    "grades=integer": "a grade that is not a whole number is refused",
     "missing=zero": "a query that is not in the run has retrieved nothing",
     "missing=skip": "a query that is not in the run is left out",
-    "empty=zero": "nothing retrieved scores what the formula gives",
-    "empty=undefined": "nothing retrieved leaves the mean",
+    "empty=zero": "a query with nothing retrieved scores what the formula gives",
+    "empty=undefined": "a query with nothing retrieved is left out of the mean",
     "empty=error": "a query with nothing retrieved is refused",
-    "no_relevant=undefined": "a query without a relevant document leaves the mean",
+    "no_relevant=undefined": "a query without a relevant document is left out of the mean",
     "no_relevant=zero": "a query without a relevant document scores 0",
     "no_relevant=match": "a query without a relevant document scores 1 if nothing was retrieved, else 0",
     "no_relevant=error": "a query without a relevant document is refused",
@@ -40,14 +40,14 @@ _WORDS: Mapping[str, str] = {
 
 
 def words(switch: Switch, metric: Metric) -> str:
-    """Return a rule as a sentence; one that has no words of its own is named as it is written."""
+    """Return a rule as a sentence; a rule without a sentence is returned as it is written."""
     if switch.is_parameter:
         return metric.definition.parameters[switch.rule].words.get(str(switch.value), str(switch))
     return _WORDS[str(switch)]
 
 
 def detail(switch: Switch, judged: JudgedRun, query: int, metric: Metric) -> str:
-    """Return what in a query a rule acts on, or nothing."""
+    """Return what a rule acts on in a query; an empty string if there is nothing to show."""
     acts_on = (
         metric.definition.parameters[switch.rule].acts_on if switch.is_parameter else _ACTS_ON.get(switch.rule, "")
     )
@@ -102,7 +102,7 @@ _ACTS_ON: Mapping[str, str] = {
     "negative": "grades",
     "grades": "grades",
 }
-"""What in a query a field of `Rules` acts on; a parameter of a metric says it itself."""
+"""What each field of `Rules` acts on in a query; a parameter of a metric says so itself (`acts_on`)."""
 
 _DETAILS: Mapping[str, Callable[[JudgedRun, int, Metric], str]] = {
     "repeats": _repeated,

@@ -14,7 +14,7 @@ import retrieval_metrics as rm
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.command_line import audit, compare, convert, evaluate
 from retrieval_metrics.command_line.arguments import import_metrics
-from retrieval_metrics.command_line.terminal import on_one_line
+from retrieval_metrics.presentation.escapes import on_one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,12 +76,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         _say("interrupted")
         return INTERRUPTED
-    except (ImportError, OSError, TypeError, ValueError) as error:
-        _say(f"error: {error}")
+    except (ImportError, MemoryError, OSError, TypeError, ValueError) as error:
+        _say(f"error: {error or 'there is not enough memory; a TREC run can be streamed with --memory SIZE'}")
         _discard_output()
-        return WRONG
-    except MemoryError:
-        _say("error: there is not enough memory; a TREC run can be streamed with --memory SIZE")
         return WRONG
     except Exception as error:  # noqa: BLE001  (said with its place, and with an exit code of its own)
         return _defect(error)

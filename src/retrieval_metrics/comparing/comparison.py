@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from math import nan
 from typing import TYPE_CHECKING, Literal
 
-from retrieval_metrics.checks import require
-from retrieval_metrics.comparing.paired_tests import RESAMPLES, common_metrics, tested
+from retrieval_metrics.checks import positive_integer, require
+from retrieval_metrics.comparing.paired_tests import (
+    RESAMPLES,
+    common_clusters,
+    common_metrics,
+    pairs_of,
+    ranking_metrics,
+    tested,
+)
+from retrieval_metrics.comparing.unjudged import bounds_of_unjudged, ignorance, to_judge
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.reporting.retrieval import retrieval_tables
@@ -25,6 +32,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.presentation.tables import Table
+    from retrieval_metrics.results.unjudged import ToJudge
     from retrieval_metrics.types import QueryId, QueryTexts
 
 
@@ -37,6 +45,10 @@ class Comparison(Compared, Printed):
         baseline: The system all others are compared with; None if every pair is compared.
         level: Confidence level of the intervals; 1 - level is the accepted rate of false findings.
         differences: One per metric and pair of systems.
+        margin: How much worse is still acceptable; None if that was not asked.
+        clusters: Which queries belong together; None where each is on its own.
+        ignorance: How much of what each system retrieved is judged; None where that is not known.
+        unjudged: Between which values means and differences lie, whatever the unjudged are; None if not asked.
     """
 
     @classmethod
@@ -48,8 +60,10 @@ class Comparison(Compared, Printed):
         level: float = 0.95,
         resamples: int = RESAMPLES,
         seed: int = 0,
+        margin: float | None = None,
+        unjudged: str | None = None,
     ) -> Comparison:
-        """Compare evaluations that are there already; see `compare`.
+        """Compare evaluations that are there already; see `compare`. Here `unjudged` is None or "bounds".
 
         Raises:
             TypeError: If it is no mapping of names to evaluations.
@@ -59,8 +73,30 @@ class Comparison(Compared, Printed):
         _check_evaluations(evaluations)
         scores = {name: evaluation.scores for name, evaluation in evaluations.items()}
         metrics = common_metrics(scores)
-        differences = tested(scores, metrics, baseline, level=level, resamples=resamples, seed=seed)
-        return cls(scores=scores, metrics=metrics, baseline=baseline, level=level, differences=differences)
+        clusters, ranked = common_clusters(scores), ranking_metrics(metrics)
+        differences = tested(
+            scores,
+            ranked,
+            baseline,
+            level=level,
+            resamples=resamples,
+            seed=seed,
+            margin=margin,
+            clusters=clusters,
+        )
+        return cls(
+            scores=scores,
+            metrics=metrics,
+            baseline=baseline,
+            level=level,
+            differences=differences,
+            margin=margin,
+            clusters=clusters,
+            ignorance=ignorance(scores, ranked),
+            unjudged=bounds_of_unjudged(scores, ranked, pairs_of(list(scores), baseline))
+            if unjudged == "bounds"
+            else None,
+        )
 
     @cached_property
     def evaluations(self) -> dict[str, Evaluation]:
@@ -104,6 +140,22 @@ class Comparison(Compared, Printed):
 
         save_comparison(self, path, labels, rankings=rankings)
 
+    def to_judge(self, n: int = 20) -> list[ToJudge]:
+        """Return the unjudged documents whose judgment would do most to settle the comparison, most telling first.
+
+        For each document that is among the first k of a system and not judged, k being the largest cut-off of the
+        metrics, it is computed how far a mean difference between two compared systems would move if the document had
+        the highest grade there is, and no other were judged.
+
+        Args:
+            n: How many.
+
+        Raises:
+            ValueError: If n is not positive, the judgments are groups or pieces, or an evaluation came without its run.
+        """
+        metrics = ranking_metrics(self.metrics)
+        return to_judge(self.scores, metrics, self.pairs, positive_integer(n, "n"))
+
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with a row per difference.
 
@@ -119,16 +171,16 @@ class Comparison(Compared, Printed):
                 "difference": each.mean,
                 "low": each.interval.low,
                 "high": each.interval.high,
-                "p": each.p_value,
+                "p": each.p_corrected,
+                "p_alone": each.p_value,
                 "p_t": each.paired.p_t,
-                "p_holm": each.p_holm,
-                "p_tukey": nan if each.p_tukey is None else each.p_tukey,
                 "effect_size": each.paired.effect_size,
                 "wins": each.paired.wins,
                 "ties": each.paired.ties,
                 "losses": each.paired.losses,
                 "detectable": each.detectable(),
                 "significant": each.significant,
+                **({} if each.margin is None else {"margin": each.margin.outcome, "low_one_sided": each.margin.low}),
             }
             for each in self.differences
         ]

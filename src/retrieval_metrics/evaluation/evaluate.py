@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metrics
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.scored_run import scored_run
+from retrieval_metrics.inputs.clusters import clusters_of
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.judging.by_id import common_queries
 from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, failed_queries
+from retrieval_metrics.results.summary import FEW_CLUSTERS, few_clusters
 from retrieval_metrics.scoring.rules import as_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from retrieval_metrics.inputs.clusters import Clusters, ClustersBy
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.judging.rows import Misplaced
@@ -33,24 +37,32 @@ def evaluate(
     semantics: str | Rules = "standard",
     match: str | Key | Matching = "id",
     ties: str | None = None,
+    clusters: ClustersBy = "source",
+    unjudged: str | None = None,
 ) -> Evaluation:
     """Score what a retriever returned against what is relevant.
 
     Args:
-        qrels: Per query what is true: `{"d1": 2, "d7": 1}` (grades), `["d1", "d7"]`, `[["d1", "d2"], ["d9"]]` (groups:
-            one of d1 and d2, and d9) or `[{"d1": 2, "d2": 1}, {"d9": 3}]` (graded groups). In place of an id may stand
-            a `Quote`, `Text`, `Span` or `Metadata`, which survive another way of chunking.
-        run: Per query what was retrieved: `["d7", "d1"]`, best first, or `{"d7": 12.1, "d1": 9.0}` with scores. Equal
-            scores are ordered by document id, descending, as trec_eval does. Or a list of `Retrieved`, best first; or,
-            for the whole, a `Run` as `read_run` returns it.
+        qrels: The judgments of each query: `{"d1": 2, "d7": 1}` (grades), `["d1", "d7"]`, `[["d1", "d2"], ["d9"]]`
+            (groups: one of d1 and d2, and d9) or `[{"d1": 2, "d2": 1}, {"d9": 3}]` (graded groups). A `Quote`, `Text`,
+            `Span` or `Metadata` may take the place of any id; these survive re-chunking.
+        run: What was retrieved for each query: `["d7", "d1"]`, best first, or `{"d7": 12.1, "d1": 9.0}` with scores.
+            Equal scores are ordered by document id, descending, as in trec_eval. A ranking may also be a list of
+            `Retrieved`, best first, and the whole run a `Run`, as `read_run` returns it.
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
         semantics: The rules for what libraries treat differently: `"standard"`, `"trec_eval"`, `"llama_index"`,
             `"haystack"`, `"ragas"`, `"autorag"`, `"mlflow"`, or your own `Rules`.
-        match: What an id of the judgments is compared with, where the rankings hold `Retrieved`: `"id"`, `"source"`,
+        match: What an id of the judgments is compared with, if the rankings hold `Retrieved`: `"id"`, `"source"`,
             `"metadata:<name>"`, a callable from `Retrieved` to its id, or a `Matching` with more options.
         ties: Equal scores are ordered by document id, descending (`"docid"`), stay in the order of the mapping
             (`"input"`), or the value is the mean over all orders of equal scores (`"expected"`), with the smallest and
             the largest value beside it; None does what the rule set says.
+        clusters: Which queries belong together, for the intervals: a mapping of query ids to clusters, or a function of
+            the query id; a query of several clusters (a set of them) joins these. `"source"` takes the document that a
+            question comes from, where the questions or their spans say so and several share one; queries judged by id
+            alone are then independent. None takes every query as independent.
+        unjudged: Documents without a judgment are not relevant (`"nonrelevant"`), or are taken out of the rankings
+            (`"condensed"`); None does what the rule set says. `compare` also takes `"bounds"`.
 
     Returns:
         The values per query, their means, and everything that was missing, repeated, tied or undefined, counted.
@@ -69,11 +81,18 @@ def evaluate(
         >>> result.means["mrr"]  # (1/2 + 1/1) / 2
         0.75
     """
-    rules, chosen, truth = as_rules(semantics, ties), as_metrics(metrics), as_qrels(qrels)
+    if unjudged == "bounds":
+        raise ValueError('unjudged="bounds" is of several systems: use compare')
+    rules, chosen, truth = as_rules(semantics, ties, unjudged), as_metrics(metrics), as_qrels(qrels)
     common_queries(run, truth)
-    scores = scored_run(truth, run, chosen, rules, match)
+    scores = clustered(scored_run(truth, run, chosen, rules, match), clusters_of(qrels, truth, clusters))
     _warn(scores)
     return Evaluation(scores)
+
+
+def clustered(scores: Scores, clusters: Clusters | None) -> Scores:
+    """Return the scores with the clusters of their queries."""
+    return scores if clusters is None else replace(scores, clusters=clusters.of(scores.queries))
 
 
 def _said_of_failures(errors: Mapping[QueryId, Exception]) -> str:
@@ -108,9 +127,11 @@ def _warn(scores: Scores) -> None:
         )
     if judged.misplaced:
         warnings.warn(_said_of_misplaced(judged.misplaced), RetrievalWarning, stacklevel=3)
+    if scores.clusters is not None and not scores.clusters.by_source and scores.clusters.count < FEW_CLUSTERS:
+        warnings.warn(few_clusters(scores.clusters.count), RetrievalWarning, stacklevel=3)
     if not len(judged.items.rank) and not len(judged.ranks.rank):
         hint = (
-            "do the items carry the texts, sources and offsets that the truth asks for?"
+            "do the items carry the texts, sources and offsets that the judgments need?"
             if judged.qrels.has_pieces
             else OTHER_IDS
         )

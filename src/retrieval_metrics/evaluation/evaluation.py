@@ -31,11 +31,22 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import FloatArray, QueryId, QueryTexts
 
 
+TOTALS_HOLD_NO_CLUSTERS = (
+    "totals hold no clusters, on which the intervals of this evaluation rest; merge the evaluations themselves, or "
+    "evaluate with clusters=None"
+)
+
+
+def is_clustered(scores: Scores) -> bool:
+    """Return whether the intervals of some scores rest on clusters."""
+    return scores.clusters is not None and scores.clusters.labels is not None
+
+
 class Evaluation(Printed):
-    """The values of some metrics for some queries, and what can be asked of them.
+    """The values of some metrics for some queries, with their means, intervals and explanations.
 
     Attributes:
-        record: The numbers themselves: `Scores`, or the `Totals` of queries that are not held one by one.
+        record: The numbers themselves: `Scores`, or `Totals` if single queries are not kept.
         labels: The labels it was saved with, if it was loaded; those of your own, such as the commit.
 
     Example:
@@ -48,6 +59,7 @@ class Evaluation(Printed):
         mrr         0.7500  [0.265, 0.955]  2
         hit_rate@1  0.5000  [0.013, 0.987]  2
         2 queries
+        n too small: an interval of fewer than 4 queries says little
         >>> result.per_query["rr"]["q1"]
         0.5
     """
@@ -59,7 +71,7 @@ class Evaluation(Printed):
         totals: Totals | None = None,
         labels: Mapping[str, str | float] | None = None,
     ) -> None:
-        """Take the numbers; `totals` are their exact sums, where these were added up already."""
+        """Take the numbers; `totals` are their exact sums, if these are already known."""
         self.record = record
         self.labels = dict(labels or {})
         self._totals = totals
@@ -89,7 +101,7 @@ class Evaluation(Printed):
         """
         if not isinstance(self.record, Scores):
             raise ValueError(  # noqa: TRY004  (the type is right, what it holds is not enough)
-                "this evaluation was merged from totals, which hold no query by itself; merge evaluations instead"
+                "this evaluation was merged from totals, which do not hold single queries; merge evaluations instead"
             )
         return self.record
 
@@ -110,20 +122,20 @@ class Evaluation(Printed):
 
     @cached_property
     def means(self) -> ByMetric[float]:
-        """The mean of each metric over the queries for which it is defined; NaN if there is none.
+        """The mean of each metric over the queries for which it is defined; NaN if there are none.
 
-        Sums are exact before their one rounding, so the order of the queries never shows.
+        Sums are exact and rounded only once, so the order of the queries does not matter.
         """
         return summary.means(self.record)
 
     @cached_property
     def n(self) -> ByMetric[int]:
-        """For how many queries each metric is defined: what its mean divides by."""
+        """The number of queries for which each metric is defined, which its mean divides by."""
         return summary.numbers_of_queries(self.record)
 
     @cached_property
     def residuals(self) -> ByMetric[float]:
-        """For metrics that know it (rbp): by how much unjudged and unseen documents could raise the mean."""
+        """For metrics with a residual (rbp): by how much unjudged and unseen documents could raise the mean."""
         return summary.residuals(self.record)
 
     @cached_property
@@ -144,9 +156,9 @@ class Evaluation(Printed):
     def intervals(self, level: float = 0.95) -> ByMetric[Interval]:
         """Return the confidence interval of each mean, computed when first asked for.
 
-        Metrics that are 0 or 1 get the Clopper-Pearson interval, all others a Beta interval between 0 and the largest
-        value that an ideal ranking reaches on these queries; see `retrieval_metrics.statistics.mean_interval` for the
-        formulas, the reasons and their sources. Nothing in them is random. Of no values it is (nan, nan).
+        Metrics whose values are 0 or 1 get the Clopper-Pearson interval. All others get a Beta interval between 0 and
+        the largest value that an ideal ranking reaches on these queries. The formulas, the reasons and their sources
+        are in `retrieval_metrics.statistics.mean_interval`. Nothing is random. Without values it is (nan, nan).
 
         Args:
             level: Confidence level, strictly between 0 and 1.
@@ -167,7 +179,10 @@ class Evaluation(Printed):
         return self._intervals[level]
 
     def totals(self) -> Totals:
-        """Return what the evaluation comes down to: exact sums, which can be kept, sent and merged.
+        """Return the evaluation as exact sums, which can be stored, sent and merged.
+
+        Raises:
+            ValueError: If its queries are clustered: sums do not hold which query is in which cluster.
 
         Example:
             >>> import retrieval_metrics as rm
@@ -178,6 +193,13 @@ class Evaluation(Printed):
             >>> rm.merge(half.totals() for half in halves).means["mrr"]  # (1/2 + 1) / 2
             0.75
         """
+        if isinstance(self.record, Scores) and is_clustered(self.record):
+            raise ValueError(TOTALS_HOLD_NO_CLUSTERS)
+        return self.sums
+
+    @property
+    def sums(self) -> Totals:
+        """The exact sums of all values, without regard to clusters."""
         from retrieval_metrics.results.totals import totals_of  # noqa: PLC0415  (only needed for merging)
 
         if self._totals is None:
@@ -185,11 +207,12 @@ class Evaluation(Printed):
         return self._totals
 
     def explain(self, query: QueryId, metric: str | Metric | None = None) -> Explanation:
-        """Return what became of each relevant document of a query, and of each needed one that is missing, why.
+        """Return what became of each relevant document of a query, and why each needed one is missing.
 
         Args:
             query: The query.
-            metric: The metric whose cut-off and relevance threshold count; None takes the largest cut-off there is.
+            metric: The metric whose cut-off and relevance threshold apply; None takes the largest cut-off of all
+                metrics.
 
         Raises:
             KeyError: If the query was not evaluated.
@@ -208,7 +231,7 @@ class Evaluation(Printed):
         return explain(self.scores, query, metric)
 
     def worst(self, metric: str | Metric, n: int = 10) -> Worst:
-        """Return the `n` queries with the lowest values, explained, and the failures of all queries, summed.
+        """Return the `n` queries with the lowest values, explained, and count failure reasons over all queries.
 
         Args:
             metric: A metric that was computed.
@@ -223,7 +246,7 @@ class Evaluation(Printed):
         return worst(self.scores, metric, n)
 
     def by(self, labels: Mapping[Any, Any] | Callable[[Any], Any]) -> Slices[Evaluation]:
-        """Return the same table for every slice of the queries: short and long ones, one per topic, per customer.
+        """Return the same table for every slice of the queries, for example by length, topic or customer.
 
         Args:
             labels: The label of each query, as a mapping or a function of the query id; queries without a label (None)
@@ -247,8 +270,9 @@ class Evaluation(Printed):
         """Return the mean of a metric at each of several cut-offs k.
 
         Args:
-            metric: A metric that takes a cut-off, whether it was computed or not; its own is ignored.
-            cutoffs: The k; None takes 1, 2, 3 and so on, to twice the largest k of the metrics or the longest ranking.
+            metric: A metric that takes a cut-off, whether it was computed or not; its own cut-off is ignored.
+            cutoffs: The values of k; None takes 1, 2, 3 and so on, up to twice the largest k of the metrics or the
+                longest ranking.
 
         Raises:
             ValueError: If the metric takes no cut-off, or the evaluation was made without its run.
@@ -260,14 +284,14 @@ class Evaluation(Printed):
     def plot(
         self, kind: Literal["overview", "intervals", "cutoffs"] = "overview", metric: str | Metric | None = None
     ) -> Figure:
-        """Return a figure; see it in a notebook, or write it with `figure.savefig(path)`.
+        """Return a figure, to show in a notebook or to save with `figure.savefig(path)`.
 
         Args:
             kind: `intervals`: the means with their intervals. `cutoffs`: the metrics over k. `overview`: both.
             metric: The metric of `cutoffs`; None takes all that have a cut-off.
 
         Raises:
-            ImportError: If matplotlib is not installed; the message holds the command.
+            ImportError: If matplotlib is not installed; the message contains the command that installs it.
             ValueError: If the kind is unknown, or no metric takes a cut-off.
         """
         require("matplotlib", "plot")
@@ -278,16 +302,16 @@ class Evaluation(Printed):
     def report(
         self, path: str | PathLike[str], *, title: str = "", queries: QueryTexts | None = None, n: int = 20
     ) -> None:
-        """Write one HTML file with the table, plots and the failing queries; it needs nothing beside it.
+        """Write the table, the plots and the failing queries to one self-contained HTML file.
 
         Args:
             path: Where to write it.
             title: Its heading.
-            queries: Query texts by query id, to be shown beside the ids.
+            queries: Query texts by query id, shown beside the ids.
             n: How many of the worst queries to show for the first metric that was asked for.
 
         Raises:
-            ImportError: If matplotlib is not installed; the message holds the command.
+            ImportError: If matplotlib is not installed; the message contains the command that installs it.
             ValueError: If the evaluation was made without its run.
         """
         require("matplotlib", "report")
@@ -316,13 +340,13 @@ class Evaluation(Printed):
         from retrieval_metrics.keeping.evaluations import save_evaluation  # noqa: PLC0415  (seldom asked for)
 
         labels = self.labels if labels is None else labels
-        save_evaluation(self.record, path, labels, rankings=rankings, scale=self.totals().scale)
+        save_evaluation(self.record, path, labels, rankings=rankings, totals=self._totals)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with a row per query and a column per metric.
 
         Raises:
-            ImportError: If pandas is not installed; the message holds the command.
+            ImportError: If pandas is not installed; the message contains the command that installs it.
         """
         pandas = require("pandas", "to_pandas")
         index = pandas.Index(self.queries, name="query")

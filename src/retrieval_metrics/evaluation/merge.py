@@ -1,14 +1,16 @@
-"""One evaluation from those of parts of the queries."""
+"""Merge evaluations of parts of the queries into one."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from retrieval_metrics.checks import id_kind
-from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.evaluation.evaluation import TOTALS_HOLD_NO_CLUSTERS, Evaluation, is_clustered
+from retrieval_metrics.inputs.clusters import Clusters
 from retrieval_metrics.results.scores import Scores
 from retrieval_metrics.results.totals import Totals
 
@@ -21,19 +23,20 @@ if TYPE_CHECKING:
 
 
 def merge(parts: Iterable[Evaluation | Totals]) -> Evaluation:
-    """Return one evaluation of the queries of all parts: to the last bit what evaluating them together gives.
+    """Return one evaluation of the queries of all parts, equal to the last bit to evaluating them together.
 
-    Means, intervals and counts come from sums that are rounded only after the last part was added, so neither the cut
-    nor the order of the parts matters. If every part is an `Evaluation`, the result holds the values of every query. If
-    parts are `Totals`, it holds sums alone, however many queries there are: what asks for a single query raises.
+    Means, intervals and counts come from sums that are rounded only after the last part is added, so the results do not
+    depend on how the data is split. If every part is an `Evaluation`, the result holds the values of every query. If
+    parts are `Totals`, it holds only sums, however many queries there are, and raises an error for per-query values.
 
     Args:
-        parts: Evaluations of different queries, or their totals, by the same metrics and rules; consumed one by one.
+        parts: Evaluations of different queries, or their totals, with the same metrics and rules; consumed one by one.
 
     Raises:
         TypeError: If a part is neither, or query ids are str in one part and int in another.
-        ValueError: If there is no part, parts differ in metrics or rules, a query is in two parts, or a metric divides
-            by the largest grade there is and the parts have different ones.
+        ValueError: If there is no part, parts differ in metrics or rules, a query is in two parts, a metric divides by
+            the largest grade there is and the parts have different ones, or the queries of a part are clustered and
+            another part is totals, which hold no clusters.
 
     Example:
         >>> import retrieval_metrics as rm
@@ -48,16 +51,20 @@ def merge(parts: Iterable[Evaluation | Totals]) -> Evaluation:
         raise TypeError(f"parts must be several evaluations or totals, got one {type(parts).__name__}; {advice}")
     whole: Totals | None = None
     held: list[Scores] | None = []
+    any_clustered = False
     for part in parts:
         if not isinstance(part, (Evaluation, Totals)):
             raise TypeError(f"parts are evaluations or their totals, got {type(part).__name__}")
-        totals = part.totals() if isinstance(part, Evaluation) else part
+        totals = part.sums if isinstance(part, Evaluation) else part
         whole = totals if whole is None else whole.plus(totals)
         record = part.record if isinstance(part, Evaluation) else part
+        any_clustered |= isinstance(record, Scores) and is_clustered(record)
         if isinstance(record, Totals):
             held = None
         elif held is not None:
             held.append(record)
+    if held is None and any_clustered:
+        raise ValueError(TOTALS_HOLD_NO_CLUSTERS)
     if whole is None:
         raise ValueError("there is nothing to merge: no part was given")
     return Evaluation(whole if held is None else _joined(held, whole), totals=whole)
@@ -74,7 +81,17 @@ def _joined(parts: Sequence[Scores], whole: Totals) -> Scores:
         ideals=_of_each_metric(parts, "ideal"),
         lowest=_all_rows([part.lowest for part in parts]),
         highest=_all_rows([part.highest for part in parts]),
+        clusters=_all_clusters(parts),
     )
+
+
+def _all_clusters(parts: Sequence[Scores]) -> Clusters | None:
+    known = [part.clusters for part in parts if part.clusters is not None]
+    if not known:
+        return None
+    if len(known) < len(parts) and not all(one.by_source for one in known):
+        raise ValueError("one part has clusters and another none; evaluate all with clusters=, or all with None")
+    return reduce(Clusters.plus, known).of([query for part in parts for query in part.queries])
 
 
 def _all_rows(parts: Sequence[FloatArray | None]) -> FloatArray | None:
@@ -86,14 +103,14 @@ def _all_queries(parts: Sequence[Scores]) -> list[QueryId]:
     seen: set[QueryId] = set()
     for part in parts:
         if twice := seen.intersection(part.queries):
-            raise ValueError(f"query {min(twice, key=str)!r} is in two parts; parts must be of different queries")
+            raise ValueError(f"query {min(twice, key=str)!r} is in two parts; parts must have different queries")
         seen.update(part.queries)
     id_kind(set(map(type, seen)), "query ids in the parts")
     return [query for part in parts for query in part.queries]
 
 
 def _of_each_metric(parts: Sequence[Scores], column: Column) -> dict[Metric, FloatArray]:
-    """Return one column for each metric for which all parts know it."""
+    """Return one column for each metric for which every part has it."""
     of_parts = {metric: [part.column(column, metric) for part in parts] for metric in parts[0].metrics}
     joined = {metric: _all_rows(columns) for metric, columns in of_parts.items()}
     return {metric: values for metric, values in joined.items() if values is not None}

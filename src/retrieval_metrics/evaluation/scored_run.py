@@ -36,11 +36,11 @@ def scored_run(
     *,
     scale: float | None = None,
 ) -> Scores:
-    """Return the scores of a run, without a warning: what is missing in a part may be normal in the whole.
+    """Return the scores of a run, without warnings: what is suspicious in a part may be normal in the whole.
 
     Args:
         truth: The judgments.
-        run: The rankings; they need not have a query in common with the judgments.
+        run: The rankings; they need not share any query with the judgments.
         metrics: The metrics.
         rules: The rule set.
         match: What an id of the judgments is compared with.

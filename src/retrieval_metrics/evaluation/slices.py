@@ -26,7 +26,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Slices(Printed, Mapping[Any, T_co], Generic[T_co]):
-    """One evaluation per label, in the order in which the labels come up.
+    """One evaluation per label, in the order in which the labels first appear.
 
     Attributes:
         unlabelled: How many queries have no label and are in no slice.
@@ -39,7 +39,7 @@ class Slices(Printed, Mapping[Any, T_co], Generic[T_co]):
 
     def __getitem__(self, label: Any) -> T_co:
         if label not in self._made:
-            raise KeyError(f"no slice is labelled {label!r}; there are {', '.join(map(repr, self._made))}")
+            raise KeyError(f"no slice is labelled {label!r}; the labels are {', '.join(map(repr, self._made))}")
         return self._made[label]
 
     def __iter__(self) -> Iterator[Any]:
@@ -52,7 +52,7 @@ class Slices(Printed, Mapping[Any, T_co], Generic[T_co]):
         """Return a DataFrame with a row per slice and metric.
 
         Raises:
-            ImportError: If pandas is not installed; the message holds the command.
+            ImportError: If pandas is not installed; the message contains the command that installs it.
         """
         rows = [
             {"slice": label, "metric": name, "mean": mean, "low": interval.low, "high": interval.high, "n": n}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True)
 class Case:
-    """One query, whose ranking is put in order only if something is missing from it.
+    """One query; its ranking is sorted only if something is missing from it.
 
     Attributes:
         judged: The judged run.
@@ -67,7 +67,7 @@ class Case:
         k, grades = self.k, self.judged.qrels.document_grade
         if k is None:
             return False
-        # Of several pieces at one rank the best counts: a place is taken once.
+        # Several pieces at one rank take one place, and the best of them counts.
         best: dict[int, float] = {}
         for at, (rank, _) in self.places.items():
             if rank <= k:
@@ -115,5 +115,5 @@ class Case:
 
 
 def never(retrieved: int) -> str:
-    """Return in words that a document is not among those retrieved."""
+    """Return the words for a document that was never retrieved."""
     return f"never retrieved; the ranking has {count(retrieved, 'document')}"

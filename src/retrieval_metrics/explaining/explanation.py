@@ -32,10 +32,10 @@ class Explanation(Printed):
 
     Attributes:
         query: The query.
-        values: Its metrics; of one metric alone if that was asked about.
+        values: The values of its metrics, or of the one metric asked about.
         findings: One per relevant document, best grade first.
-        failures: One per thing that is needed and missing: of alternatives, the one that missed by least.
-        needed: How many things are needed: relevant documents, or groups.
+        failures: One per needed document or group that is missing; for a group of alternatives, the nearest miss.
+        needed: How many relevant documents, or groups, are needed.
     """
 
     query: QueryId
@@ -72,10 +72,11 @@ class Worst(Printed, Sequence[Explanation]):
 
     Attributes:
         metric: The metric.
-        explanations: Those of the worst queries, worst first.
-        queries: For how many queries the metric is defined.
-        failures: Over all these, how many needed documents (or groups) are missing for which reason, most first.
-        needed: Over all these, how many are needed.
+        explanations: The worst queries, explained, worst first.
+        queries: How many queries the metric is defined for.
+        failures: How many needed documents (or groups) are missing over all these queries, by reason, most frequent
+            first.
+        needed: How many are needed over all these queries.
         unit: What is needed: a document or a group of alternatives.
     """
 
@@ -100,7 +101,7 @@ class Worst(Printed, Sequence[Explanation]):
 
     @property
     def summary(self) -> str:
-        """The failures of all queries in a sentence: `12 of 17 failures: never retrieved; 5: beyond the cut-off`."""
+        """The failures of all queries in one sentence: `12 of 17 failures: never retrieved; 5: beyond the cut-off`."""
         total = sum(self.failures.values())
         if not total:
             return f"no failures: {numbers.count(self.needed, f'needed {self.unit}')} found"
@@ -136,7 +137,7 @@ def explain(scores: Scores, query: QueryId, metric: str | Metric | None) -> Expl
 
 
 def worst(scores: Scores, metric: str | Metric, n: int) -> Worst:
-    """Explain the worst queries and sum the failures of all; see `Evaluation.worst`."""
+    """Explain the worst queries, and count failure reasons over all queries; see `Evaluation.worst`."""
     wanted = positive_integer(n, "n")
     name = _name(scores, metric)
     investigation = _investigation(scores, metric)
@@ -181,6 +182,6 @@ def _investigation(scores: Scores, metric: str | Metric | None) -> Investigation
 
 
 def _name(scores: Scores, metric: str | Metric) -> str:
-    """Return the metric's canonical name; KeyError where it was not computed."""
+    """Return the metric's canonical name; KeyError if it was not computed."""
     scores.per_query[metric]  # raises for a metric that was not computed
     return str(as_metric(metric))

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of every query: which documents count as relevant, down to which rank, and whether one is enough.
+    """What to ask of every query: which documents count as relevant, down to which rank, and whether one suffices.
 
     Attributes:
         k: The cut-off, in items or as a budget; None looks at the whole ranking.
         rel: The threshold of relevance; None counts every grade above 0.
         one_suffices: Whether a single relevant document is all that is needed.
-        at_needed: Whether the cut-off is, for each query, the number of things it needs, as in R-precision.
+        at_needed: Whether the cut-off is the number of documents or groups that each query needs, as in R-precision.
     """
 
     k: int | Budget | None = None
@@ -72,7 +72,8 @@ class Investigation:
     def findings(self, index: int, ranking: Any) -> list[Finding]:
         """Return what became of each relevant document of a query, best grade first.
 
-        That an id exists at another granularity is said before it is known that it occurs nowhere else in the run.
+        An id found at another granularity is reported before it is known whether the id itself occurs elsewhere in the
+        run.
         """
         places = self._relevant(index)
         first, last = np.searchsorted(self.judged.items.query, [index, index + 1])
@@ -105,7 +106,7 @@ class Investigation:
         return places
 
     def _groups(self, index: int, places: Sequence[int]) -> dict[int, tuple[int, ...]]:
-        """Return the groups that each document belongs to and is relevant in, counted from 1 within the query."""
+        """Return the groups in which each document is relevant, numbered from 1 within the query."""
         qrels = self.judged.qrels
         if self.question.one_suffices:
             return dict.fromkeys(places, (1,))
@@ -121,7 +122,7 @@ class Investigation:
 
 
 def unmet(findings: Sequence[Finding]) -> list[Finding]:
-    """Return one finding for each need that is not met: the nearest miss among its alternatives."""
+    """Return one finding for each unmet need: the nearest miss among its alternatives."""
     nearest: dict[int, Finding] = {}
     for finding in findings:
         if not finding.is_failure:
@@ -135,5 +136,5 @@ def unmet(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def needs(findings: Sequence[Finding]) -> int:
-    """Return how many things the query needs: its relevant documents, or its groups."""
+    """Return how many relevant documents, or groups, the query needs."""
     return len({group for finding in findings for group in finding.groups})

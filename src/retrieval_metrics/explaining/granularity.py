@@ -1,4 +1,4 @@
-"""Ids of documents and ids of their parts: `d7` and `d7#3`, told by their spelling."""
+"""Recognise ids of documents and ids of their parts, such as `d7` and `d7#3`, by their spelling."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _MARKED = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _NUMBERED = re.compile(r"(?P<document>.*\d.*?)[-_:/|.@ ]+\d+(?:[-_:.]\d+)?")
-"""`d7_3`: a number after a number. A number after a word, as in MED-10, is more likely the document's own name."""
+"""`d7_3`: a number after a number. A number after a word, as in MED-10, more likely belongs to the document's name."""
 _SEPARATORS = "-_:/|.@#~ "
 _AMBIGUOUS = "-_ "
-"""Separators that also stand inside names: `closure-scope` is hardly a part of `closure`, `closure-2` may be."""
+"""Separators that also occur inside names: `closure-2` may be a part of `closure`, but `closure-scope` hardly is."""
 
 
 def document_of(part: DocumentId) -> str | None:
-    """Return the id of the document that the id of a part names; None if it does not look like a part.
+    """Return the id of the document that a part's id refers to; None if it does not look like the id of a part.
 
     Example:
         >>> [document_of(part) for part in ("d7#3", "d7_chunk_3", "d7::p2", "d7-3", "MED-10", "d7")]
@@ -63,9 +63,9 @@ def _separates(separator: str, rest: str) -> bool:
 
 
 def relatives(document: DocumentId, ranking: Sequence[DocumentId]) -> list[DocumentId]:
-    """Return the ids of a ranking that look like parts of a document, or like the document of which it is a part."""
+    """Return the ids of a ranking that look like parts of a document, or like the document that it is a part of."""
     name = str(document)
-    # `in` is a search in C, and weeds out nearly every id before it is looked at in earnest.
+    # `in` is a search in C, and rules out nearly every id before the slower check.
     return [
         other
         for other in ranking
@@ -74,11 +74,11 @@ def relatives(document: DocumentId, ranking: Sequence[DocumentId]) -> list[Docum
 
 
 def further_parts(items: Iterable[Any], ids: Iterable[DocumentId]) -> Counter[str]:
-    """Count, per document, its parts beyond the first among what was retrieved.
+    """Count, per document, the retrieved parts beyond the first.
 
     Args:
-        items: What was retrieved; an item that has a `source` is a part of that.
-        ids: The ids of the items; where an item has no source, its document is told from the id.
+        items: What was retrieved; an item with a `source` is a part of that source.
+        ids: The ids of the items; if an item has no source, its document is read from its id.
     """
     documents = Counter(
         document

@@ -1,4 +1,4 @@
-"""What may have become of a relevant document."""
+"""What may have happened to a relevant document."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FAILURES: tuple[Outcome, ...] = (
     "nothing retrieved",
     "the retriever failed",
 )
-"""Ordered by how little is missing: of several alternatives the nearest miss stands for all."""
+"""Ordered from the nearest miss to the farthest; of several alternatives, the nearest miss is reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +39,12 @@ class Finding:
     """What became of one relevant document.
 
     Attributes:
-        document: Its id, or the quote, text, span or property that is judged.
+        document: Its id, or the quote, text, span or metadata that is judged.
         grade: Its grade.
         kind: What became of it.
-        rank: Where it was retrieved; None if it was not.
+        rank: The rank at which it was retrieved; None if it was not.
         detail: The kind in words, with its numbers.
-        groups: The groups it belongs to, counted within the query; flat judgments are groups of one.
+        groups: The groups it belongs to, numbered within the query; with flat judgments, each document is a group.
     """
 
     document: Relevant

@@ -1,4 +1,4 @@
-"""The rankings of a run as they were judged: the ids that the truth is compared with, in rank order."""
+"""The rankings of a run as they were judged: the ids that the judgments are compared with, in rank order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Rankings:
 
     Attributes:
         run: The run, as it was evaluated.
-        matching: What ids of the truth were compared with.
+        matching: What the ids of the judgments were compared with.
     """
 
     def __init__(self, run: Mapping[Any, Any], match: str | Key | Matching) -> None:
@@ -29,7 +29,7 @@ class Rankings:
         self.matching = as_matching(match)
 
     def of(self, queries: Iterable[QueryId]) -> Iterator[tuple[QueryId, Any]]:
-        """Return each of some queries with its ranking, empty where there is none; a file is read once."""
+        """Return some queries with their rankings, empty if there is none; a file is read once."""
         if not isinstance(self.run, Run):
             yield from ((query, self.run.get(query, ())) for query in queries)
             return
@@ -44,7 +44,7 @@ class Rankings:
         yield from self.run.rankings() if isinstance(self.run, Run) else self.run.items()
 
     def ids(self, ranking: Any) -> list[DocumentId]:
-        """Return the ids of a ranking in rank order: scores descending, among equal scores ids descending."""
+        """Return the ids of a ranking in rank order: by score, then by id, both descending."""
         if isinstance(ranking, Mapping):
             by_id = sorted(ranking, key=str, reverse=True)
             return sorted(by_id, key=ranking.__getitem__, reverse=True)
@@ -52,7 +52,7 @@ class Rankings:
         return list(dict.fromkeys(ids)) if self.matching.collapse else ids
 
     def items(self, ranking: Any) -> dict[DocumentId, Any]:
-        """Return the item that first has each id; of a ranking of ids, the ids."""
+        """Return the first item with each id; for a ranking of ids, the ids themselves."""
         if isinstance(ranking, Mapping):
             return {document: document for document in ranking}
         return {self._id(item): item for item in reversed(ranking)}
@@ -61,7 +61,7 @@ class Rankings:
         return self.matching.key(item) if isinstance(item, Retrieved) else item
 
     def occurring(self, documents: Iterable[DocumentId]) -> set[DocumentId]:
-        """Return those of some ids that stand in any ranking of the run."""
+        """Return which of some ids occur in any ranking of the run."""
         missing, found = set(documents), set()
         for _, ranking in self._all() if missing else ():
             here = {one for one in missing if one in ranking} if isinstance(ranking, Mapping) else None

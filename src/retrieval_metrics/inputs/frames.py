@@ -221,8 +221,8 @@ class Table:
         where = f"{self.source}, rows {rows[0] + 1} and {rows[1] + 1}" if self.line is None else self.line(rows[1])
         raise ValueError(
             f"{where}: documents {one!r} and {other!r} of query {query!r} have the same {self.roles['rank']}, "
-            f"{rank:g}; give ranks that differ, or scores, or say columns={{'rank': None}} if the rows of a query stand "
-            "best first"
+            f"{rank:g}; give ranks that differ, or scores, or say columns={{'rank': None}} if the rows of a query "
+            "stand best first"
         )
 
     def groups(

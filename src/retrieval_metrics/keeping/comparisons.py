@@ -23,9 +23,7 @@ OWN = {"scores", "metrics", "differences"}
 OTHERS = [field.name for field in fields(Compared) if field.name not in OWN]
 
 
-def save_comparison(
-    compared: Compared, path: str | PathLike[str], labels: Labels | None, *, rankings: bool
-) -> None:
+def save_comparison(compared: Compared, path: str | PathLike[str], labels: Labels | None, *, rankings: bool) -> None:
     """Write what a comparison found; see `Comparison.save`."""
     texts, systems = Texts(), Section()
     for name, scores in compared.scores.items():

@@ -80,7 +80,9 @@ def checked_labels(labels: Labels | None) -> dict[str, Any]:
         raise TypeError(f"labels must map names to text or numbers, got {labels!r}")
     for name, value in labels.items():
         if not isinstance(name, str) or not isinstance(value, (str, int, float)):
-            raise TypeError(f"a label has a str as its name, and text or a number as its value, got {name!r}: {value!r}")
+            raise TypeError(
+                f"a label has a str as its name, and text or a number as its value, got {name!r}: {value!r}"
+            )
     return {name: plain(value, f"the label {name!r}") for name, value in labels.items()}
 
 
@@ -100,7 +102,7 @@ def write_document(
     """
     written = {"date": now(), "retrieval-metrics": __version__, "python": sys.version.partition(" ")[0]}
     content = Section(format=FORMAT, version=VERSION, kind=kind, written=written, labels=checked_labels(labels))
-    text = [piece.encode() for piece in _text(Section(content | sections))]
+    text = [piece.encode() for piece in _text(Section({**content, **sections}))]
     with saving_compressed(path) as file:
         _write(file, text)
 

@@ -15,7 +15,7 @@ from retrieval_metrics.keeping.question_sets import of_qrels, qrels_of
 from retrieval_metrics.keeping.rankings import Texts, of_id, of_run, run_of
 from retrieval_metrics.keeping.records import column_of, of_column, of_record, record_of
 from retrieval_metrics.results.scores import Origin, Scores
-from retrieval_metrics.results.totals import Totals
+from retrieval_metrics.results.totals import Totals, largest_grade_of
 from retrieval_metrics.scoring.under_rules import judge_under
 
 if TYPE_CHECKING:
@@ -33,12 +33,13 @@ TABLES = ("values", "lowest", "highest")
 
 
 def save_evaluation(
-    record: Scores | Totals, path: str | PathLike[str], labels: Labels | None, *, rankings: bool, scale: float | None
+    record: Scores | Totals, path: str | PathLike[str], labels: Labels | None, *, rankings: bool, totals: Totals | None
 ) -> None:
     """Write what an evaluation found; see `Evaluation.save`."""
     texts = Texts()
     said = of_evaluation(record, texts, rankings=rankings)
-    said.setdefault("scale", scale)
+    if isinstance(record, Scores):
+        said["scale"] = totals.scale if totals is not None else largest_grade_of(record)
     write_document(path, "evaluation", {"texts": texts.table(), "evaluation": said}, labels)
 
 
@@ -95,7 +96,8 @@ def _of_origin(origin: Origin, texts: Texts, questions_like: str | None) -> Sect
     except ValueError as error:
         error.add_note("save(path, rankings=False) saves the numbers alone")
         raise
-    return Section(match=match, largest_grade=qrels.largest_grade, questions=questions, run=Section(of_run(origin.run, texts)))
+    run = Section(of_run(origin.run, texts))
+    return Section(match=match, largest_grade=qrels.largest_grade, questions=questions, run=run)
 
 
 def of_metric(metric: Metric) -> dict[str, str]:
@@ -166,7 +168,7 @@ def _metric(entry: Any, document: Document, number: int) -> Metric:
 
 def _scores(held: Any, metrics: Sequence[Metric], known: dict[str, Any], origin: Origin | None) -> Scores:
     queries = tuple(held["queries"])
-    tables = {name: held[name] if held[name] is None else column_of(held[name]) for name in TABLES}
+    tables: dict[str, Any] = {name: held[name] if held[name] is None else column_of(held[name]) for name in TABLES}
     for name, table in tables.items():
         if table is not None and table.size != len(queries) * len(metrics):
             raise ValueError(f"{name} has {table.size} numbers for {len(queries)} queries and {len(metrics)} metrics")
@@ -174,7 +176,9 @@ def _scores(held: Any, metrics: Sequence[Metric], known: dict[str, Any], origin:
         name: table if table is None else table.reshape(len(queries), len(metrics)) for name, table in tables.items()
     }
     by_name = {str(metric): metric for metric in metrics}
-    columns = {name: {by_name[each]: column_of(column) for each, column in held[name].items()} for name in OF_A_METRIC}
+    columns: dict[str, Any] = {
+        name: {by_name[each]: column_of(column) for each, column in held[name].items()} for name in OF_A_METRIC
+    }
     for name, of_metrics in columns.items():
         for metric, column in of_metrics.items():
             if column.shape != (len(queries),):
@@ -184,9 +188,7 @@ def _scores(held: Any, metrics: Sequence[Metric], known: dict[str, Any], origin:
     return Scores(metrics=tuple(metrics), queries=queries, origin=origin, **tables, **columns, **known)
 
 
-def _origin_of(
-    said: Any, document: Document, texts: list[str], rules: Any, others: Mapping[str, Qrels]
-) -> Origin:
+def _origin_of(said: Any, document: Document, texts: list[str], rules: Any, others: Mapping[str, Qrels]) -> Origin:
     with document.place("origin"):
         questions, held, largest = said["questions"], said["run"], float(said["largest_grade"])
         match: str | Key | Matching = record_of(said["match"])

@@ -10,15 +10,30 @@ from typing import Any
 
 import numpy as np
 
+from retrieval_metrics.inputs.clusters import Clusters
 from retrieval_metrics.judging.matching.matching import Matching
 from retrieval_metrics.results.difference import Difference
+from retrieval_metrics.results.unjudged import Ignorance, UnjudgedBounds
 from retrieval_metrics.scoring.rules import Rules
 from retrieval_metrics.statistics.intervals import Interval
+from retrieval_metrics.statistics.margin import WithinMargin
 from retrieval_metrics.statistics.paired import PairedDifference
 from retrieval_metrics.statistics.sums import ExactSums
 
 RECORDS: dict[str, Any] = {
-    record.__name__: record for record in (Difference, ExactSums, Interval, Matching, PairedDifference, Rules)
+    record.__name__: record
+    for record in (
+        Clusters,
+        Difference,
+        ExactSums,
+        Ignorance,
+        Interval,
+        Matching,
+        PairedDifference,
+        Rules,
+        UnjudgedBounds,
+        WithinMargin,
+    )
 }
 
 RESERVED = {"number", "array", "tuple", "mapping", "record"}
@@ -56,7 +71,9 @@ def of_record(value: Any, where: str) -> Any:
     if isinstance(value, Mapping):
         if all(isinstance(key, str) for key in value) and not RESERVED & value.keys():
             return {key: of_record(each, f"{key!r} of {where}") for key, each in value.items()}
-        return {"mapping": [[of_record(key, where), of_record(each, f"{key!r} of {where}")] for key, each in value.items()]}
+        return {
+            "mapping": [[of_record(key, where), of_record(each, f"{key!r} of {where}")] for key, each in value.items()]
+        }
     raise ValueError(
         f"{where} is {value!r} ({type(value).__name__}), which a file cannot hold"
         + ("; a function is not saved, for nothing in a file is ever run" if callable(value) else "")

@@ -28,7 +28,7 @@ DEFAULT_ALPHA = 0.5
 
 
 def score(judged: JudgedRun, *, k: Cut, alpha: float = DEFAULT_ALPHA, rel: float | None = None) -> FloatArray:
-    """Return alpha-NDCG of every query, shape (queries,); NaN where nothing is relevant.
+    """Return alpha-NDCG of every query, shape (queries,); NaN if nothing is relevant.
 
         alpha-NDCG@k = alpha-DCG@k / that of the ideal ranking
         alpha-DCG@k = sum over i <= k of G_i / log2(i + 1),   G_i = sum over t of (1 - alpha)^n_t

@@ -44,7 +44,7 @@ def judged(gains: Gains, *, k: int | None = None) -> float:
 
 
 def score(judged: JudgedRun, *, k: Cut) -> FloatArray:
-    """Return the judged share of every query, shape (queries,); NaN where nothing was retrieved."""
+    """Return the judged share of every query, shape (queries,); NaN if nothing was retrieved."""
     known_at = judged.ranks
     known = judged.per_query(known_at.query if k is None else known_at.query[within(known_at.query, known_at.rank, k)])
     places = judged.n_within(k)

@@ -64,7 +64,7 @@ def score(
     ideal: str = "all",
     of: str = "groups",
 ) -> FloatArray:
-    """Return NDCG of every query, shape (queries,); NaN where the ideal is 0."""
+    """Return NDCG of every query, shape (queries,); NaN if the ideal is 0."""
     query, row, grade = _rows(judged, k, of)
     achieved = discounted(judged, query, row, gain_of(grade, gain, gains))
     best = ideal_dcg(judged, k, gain=gain, gains=gains, ideal=ideal, of=of)

@@ -30,7 +30,7 @@ def recall(gains: Gains, *, n_relevant: int, k: int | None = None) -> float:
 
     Args:
         gains: Grades in rank order; 0 is not relevant, None not judged.
-        n_relevant: R. It is required, because the list alone does not tell it.
+        n_relevant: R. It is required, because the list alone does not contain it.
         k: Cut-off in documents; None takes the whole list.
 
     Raises:

@@ -6,12 +6,12 @@ import re
 from contextlib import contextmanager
 from html import escape
 from io import StringIO
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from matplotlib import rc_context
 
 from retrieval_metrics.presentation import tables
+from retrieval_metrics.saving import save_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -108,4 +108,4 @@ def write(path: str | PathLike[str], title: str, parts: Sequence[str]) -> None:
     )
     body = "\n".join([f"<h1>{escape(title)}</h1>", *parts])
     page = f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>\n{body}\n</body></html>\n'
-    Path(path).write_text(page, encoding="utf-8")
+    save_text(path, page)

@@ -96,5 +96,5 @@ def _lacking(listed: int, total: int | None, what: str) -> int:
         return 0
     number = integer(total, f"the number of documents that are {what}")
     if number < listed:
-        raise ValueError(f"the list holds {listed} documents that are {what}, but only {number} are said to exist")
+        raise ValueError(f"the list holds {listed} documents that are {what}, but the given total is {number}")
     return number - listed

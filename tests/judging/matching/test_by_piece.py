@@ -276,7 +276,7 @@ class TestWhatIsRefused:
             ValueError, match="match must be 'id', 'source', 'metadata:<name>' or a callable, got 'page'"
         ):
             means(["d1"], [Retrieved("d1")], match="page")
-        with pytest.raises(ValueError, match="got 'text'; a Quote or a Text in the truth"):
+        with pytest.raises(ValueError, match="got 'text'; a judged Quote or Text is matched"):
             means(["d1"], [Retrieved("d1")], match="text")
 
     def test_a_key_that_no_item_has(self) -> None:

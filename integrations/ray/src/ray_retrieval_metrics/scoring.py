@@ -96,7 +96,7 @@ def _refuse_equal_ranks(rows: pa.Table) -> None:
 
 def _qrels(rows: pa.Table, of_nothing: list[str | int]) -> Qrels | None:
     columns = {"query": "query", "document": "document", "grade": "number"}
-    qrels = Qrels.from_batch(qrels_batch(rows, columns, "a block of the qrels")) if len(rows) else None
+    qrels = Qrels.of_table(qrels_batch(rows, columns, "a block of the qrels")) if len(rows) else None
     if not of_nothing:
         return qrels
     judgments: dict[Any, Any] = (
