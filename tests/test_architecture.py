@@ -17,7 +17,7 @@ from retrieval_metrics import adapting
 ROOT = Path(__file__).parent.parent
 CORE = ROOT / "src" / "retrieval_metrics"
 FLOORS = [
-    ["types", "checks"],
+    ["types", "checks", "lazy", "version", "saving", "journal"],
     ["statistics", "presentation"],
     ["inputs"],
     ["files"],
@@ -26,10 +26,12 @@ FLOORS = [
     ["scoring"],
     ["metrics"],
     ["results"],
+    ["keeping"],
     ["explaining"],
     ["reporting"],
     ["evaluation"],
     ["comparing", "auditing", "rechunking", "reranking", "questions"],
+    ["loading"],
     ["adapting"],
     ["command_line"],
 ]

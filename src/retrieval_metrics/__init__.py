@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.provenance import Provenance
     from retrieval_metrics.inputs.sources import locate
     from retrieval_metrics.judging.matching.matching import Matching
+    from retrieval_metrics.loading import load, save_run
     from retrieval_metrics.questions.evaluation_set import EvaluationSet
     from retrieval_metrics.questions.linting.findings import LintFinding
     from retrieval_metrics.questions.linting.lint import Lint
@@ -126,6 +127,7 @@ __all__ = [
     "f1",
     "hit_rate",
     "intra_list_diversity",
+    "load",
     "locate",
     "match",
     "merge",
@@ -144,6 +146,7 @@ __all__ = [
     "reciprocal_rank",
     "relabel",
     "retrieve",
+    "save_run",
     "write_qrels",
     "write_run",
 ]
@@ -184,6 +187,7 @@ _LAZY = {
     "define_metric": "definition.define",
     "evaluate_ranking": "evaluation.evaluate_ranking",
     "intra_list_diversity": "reranking.diversity",
+    "load": "loading",
     "locate": "inputs.sources",
     "match": "rechunking.match",
     "merge": "evaluation.merge",
@@ -196,6 +200,7 @@ _LAZY = {
     "read_queries": "files.texts",
     "read_run": "files.reading",
     "relabel": "rechunking.relabel",
+    "save_run": "loading",
     "write_qrels": "files.writing",
     "write_run": "files.writing",
 }

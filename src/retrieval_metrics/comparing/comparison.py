@@ -118,6 +118,28 @@ class Comparison(Compared, Printed):
         """The exception of each query whose retriever failed, by system and query id."""
         return {name: errors_of(scores) for name, scores in self.scores.items()}
 
+    def save(
+        self, path: str | PathLike[str], *, labels: Mapping[str, str | float] | None = None, rankings: bool = True
+    ) -> None:
+        """Write the comparison to a file that `load` reads, with everything it was computed from.
+
+        Questions, judgments, rankings with their texts, rules, metrics, every number, the versions and the date: what
+        is loaded can be plotted, reported and asked as before.
+
+        Args:
+            path: The file, JSON; with a further `.gz` or `.zst` it is compressed.
+            labels: Labels of your own, such as `{"commit": "4f2a91c", "model": "small"}`.
+            rankings: False saves the numbers alone, which is far smaller; what asks for a ranking then raises.
+
+        Raises:
+            ValueError: If JSON cannot hold something, such as a date in the metadata of an item or a function given as
+                `match`, before anything is written.
+            OSError: If it cannot be written; a file that was there stays as it was.
+        """
+        from retrieval_metrics.keeping.comparisons import save_comparison  # noqa: PLC0415  (seldom asked for)
+
+        save_comparison(self, path, labels, rankings=rankings)
+
     def to_judge(self, n: int = 20) -> list[ToJudge]:
         """Return the unjudged documents whose judgment would do most to settle the comparison, most telling first.
 

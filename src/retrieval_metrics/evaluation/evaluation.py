@@ -47,6 +47,7 @@ class Evaluation(Printed):
 
     Attributes:
         record: The numbers themselves: `Scores`, or `Totals` if single queries are not kept.
+        labels: The labels it was saved with, if it was loaded; those of your own, such as the commit.
 
     Example:
         >>> import retrieval_metrics as rm
@@ -63,9 +64,16 @@ class Evaluation(Printed):
         0.5
     """
 
-    def __init__(self, record: Scores | Totals, *, totals: Totals | None = None) -> None:
+    def __init__(
+        self,
+        record: Scores | Totals,
+        *,
+        totals: Totals | None = None,
+        labels: Mapping[str, str | float] | None = None,
+    ) -> None:
         """Take the numbers; `totals` are their exact sums, if these are already known."""
         self.record = record
+        self.labels = dict(labels or {})
         self._totals = totals
         self._intervals: dict[float, ByMetric[Interval]] = {}
 
@@ -310,6 +318,29 @@ class Evaluation(Printed):
         from retrieval_metrics.reporting.reports import evaluation_report  # noqa: PLC0415  (brings matplotlib)
 
         evaluation_report(self.scores, path, title, queries, n)
+
+    def save(
+        self, path: str | PathLike[str], *, labels: Mapping[str, str | float] | None = None, rankings: bool = True
+    ) -> None:
+        """Write the evaluation to a file that `load` reads, with everything it was computed from.
+
+        Questions, judgments, rankings with their texts, rules, metrics, every number, the versions and the date: what
+        is loaded can be explained, sliced, reported, compared and merged as before.
+
+        Args:
+            path: The file, JSON; with a further `.gz` or `.zst` it is compressed.
+            labels: Labels of your own, such as `{"commit": "4f2a91c", "model": "small"}`.
+            rankings: False saves the numbers alone, which is far smaller; what asks for a ranking then raises.
+
+        Raises:
+            ValueError: If JSON cannot hold something, such as a date in the metadata of an item or a function given as
+                `match`, before anything is written.
+            OSError: If it cannot be written; a file that was there stays as it was.
+        """
+        from retrieval_metrics.keeping.evaluations import save_evaluation  # noqa: PLC0415  (seldom asked for)
+
+        labels = self.labels if labels is None else labels
+        save_evaluation(self.record, path, labels, rankings=rankings, totals=self._totals)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with a row per query and a column per metric.
