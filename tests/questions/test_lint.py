@@ -293,7 +293,9 @@ class TestDifficulty:
     def test_questions_from_few_documents(self) -> None:
         rows = [
             {"id": f"q{at}", "query": f"Question about {word} number {at}?", "relevant": ["d"], "source": "only.md"}
-            for at, word in enumerate(["fish", "birds", "trees", "rivers", "bread", "wheels", "glass", "paper", "stone", "metal", "wool"])
+            for at, word in enumerate(
+                ["fish", "birds", "trees", "rivers", "bread", "wheels", "glass", "paper", "stone", "metal", "wool"]
+            )
         ]
         (finding,) = rm.EvaluationSet.of(rows).lint().of("few_sources")
         assert finding.evidence == {"sources": {"only.md": 11}, "effective": 1.0}
