@@ -34,6 +34,7 @@ FLOORS = [
     ["loading"],
     ["adapting"],
     ["command_line"],
+    ["__main__"],
 ]
 """The folders of the core from the ground up: each imports from itself and from the floors below it."""
 

@@ -10,7 +10,6 @@ import warnings
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import retrieval_metrics as rm
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.command_line import audit, compare, convert, evaluate, lint
 from retrieval_metrics.command_line.arguments import import_metrics
@@ -91,7 +90,9 @@ def _run(arguments: Sequence[str] | None) -> int:
     import_metrics(arguments)
     given = top.parse_args(arguments)
     if given.version:
-        sys.stdout.write(rm.__version__ + "\n")
+        from retrieval_metrics.version import __version__  # noqa: PLC0415  (takes as long to import as half of this package)
+
+        sys.stdout.write(__version__ + "\n")
         return 0
     if not hasattr(given, "run_command"):
         top.print_help()
