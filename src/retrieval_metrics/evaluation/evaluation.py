@@ -172,12 +172,21 @@ class Evaluation(Printed):
             self._totals = totals_of(self.record) if isinstance(self.record, Scores) else self.record
         return self._totals
 
-    def explain(self, query: QueryId, metric: str | Metric | None = None) -> Explanation:
-        """Return what became of each relevant document of a query, and of each needed one that is missing, why.
+    def explain(
+        self,
+        query: QueryId,
+        metric: str | Metric | None = None,
+        *,
+        queries: QueryTexts | None = None,
+        corpus: QueryTexts | None = None,
+    ) -> Explanation:
+        """Return what became of each relevant document of a query, and beside it what came back.
 
         Args:
             query: The query.
             metric: The metric whose cut-off and relevance threshold count; None takes the largest cut-off there is.
+            queries: Query texts by query id.
+            corpus: Document texts by document id, where the rankings hold ids and no texts.
 
         Raises:
             KeyError: If the query was not evaluated.
@@ -187,20 +196,35 @@ class Evaluation(Printed):
             >>> import retrieval_metrics as rm
             >>> print(rm.evaluate({"q1": ["d7", "d9"]}, {"q1": ["d3", "d7"]}, "ndcg@10").explain("q1"))
             q1: ndcg@10 0.3869
-            document  grade  rank  what became of it
-            d7            1     2  found
-            d9            1     -  never retrieved; the ranking has 2 documents
+            needed  grade  rank  what became of it
+            d7          1     2  found
+            d9          1     -  never retrieved; the ranking has 2 documents
+            <BLANKLINE>
+            rank  came back  judged
+               1  d3         unjudged
+               2  d7         relevant
         """
         from retrieval_metrics.explaining.explanation import explain  # noqa: PLC0415  (seldom asked for)
 
-        return explain(self.scores, query, metric)
+        return explain(self.scores, query, metric, queries, corpus)
 
-    def worst(self, metric: str | Metric, n: int = 10) -> Worst:
+    def worst(
+        self,
+        metric: str | Metric,
+        n: int = 10,
+        *,
+        queries: QueryTexts | None = None,
+        corpus: QueryTexts | None = None,
+    ) -> Worst:
         """Return the `n` queries with the lowest values, explained, and the failures of all queries, summed.
+
+        A query that has everything it needs where it should be is not listed.
 
         Args:
             metric: A metric that was computed.
             n: How many queries.
+            queries: Query texts by query id.
+            corpus: Document texts by document id, where the rankings hold ids and no texts.
 
         Raises:
             KeyError: If the metric was not computed.
@@ -208,7 +232,7 @@ class Evaluation(Printed):
         """
         from retrieval_metrics.explaining.explanation import worst  # noqa: PLC0415  (seldom asked for)
 
-        return worst(self.scores, metric, n)
+        return worst(self.scores, metric, n, queries, corpus)
 
     def by(self, labels: Mapping[Any, Any] | Callable[[Any], Any]) -> Slices[Evaluation]:
         """Return the same table for every slice of the queries: short and long ones, one per topic, per customer.

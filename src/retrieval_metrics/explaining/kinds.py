@@ -45,6 +45,7 @@ class Finding:
         rank: Where it was retrieved; None if it was not.
         detail: The kind in words, with its numbers.
         groups: The groups it belongs to, counted within the query; flat judgments are groups of one.
+        text: Its words, where they are known.
     """
 
     document: Relevant
@@ -53,6 +54,7 @@ class Finding:
     rank: int | None
     detail: str
     groups: tuple[int, ...]
+    text: str | None = None
 
     @property
     def is_failure(self) -> bool:
