@@ -52,7 +52,7 @@ class Explained:
         return needs(self.findings)
 
 
-class _First(Mapping[Any, str]):
+class FirstOf(Mapping[Any, str]):
     """Looks a text up in one mapping, then in another; neither is copied or changed."""
 
     def __init__(self, *mappings: Mapping[Any, str]) -> None:
@@ -106,10 +106,7 @@ class Explainer:
 
     @cached_property
     def _texts(self) -> Mapping[Any, str]:
-        known = self.scores.remembered
-        if "texts" not in known:  # one pass over the run, however many queries are explained one by one
-            known["texts"] = self.rankings.texts()
-        return _First(self._corpus, known["texts"])
+        return FirstOf(self._corpus, texts_of(self.scores))
 
     def of(self, positions: Iterable[int]) -> Iterator[Explained]:
         """Explain some queries, given by their position among the judged ones, in any order."""
@@ -126,6 +123,16 @@ class Explainer:
     def with_texts(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
         """Return the findings with the words of what is needed."""
         return tuple(replace(one, text=self.needed.text(one.document)) for one in findings)
+
+
+def texts_of(scores: Scores) -> Mapping[Any, str]:
+    """Return the text of each id in the run, where it holds texts: one pass over it, whoever asks how often."""
+    known = scores.remembered
+    if "texts" not in known:
+        origin = scores.needed_origin("explained")
+        known["texts"] = Rankings(origin.run, origin.match).texts()
+    texts: Mapping[Any, str] = known["texts"]
+    return texts
 
 
 def name_of(scores: Scores, metric: str | Metric) -> str:

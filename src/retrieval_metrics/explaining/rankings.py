@@ -54,7 +54,7 @@ class Rankings:
         return list(dict.fromkeys(ids)) if self.matching.collapse else ids
 
     def first(self, ranking: Any, k: int) -> list[tuple[DocumentId, Any]]:
-        """Return id and item of the first `k` of a ranking, in rank order; the item of an id in a run of ids is None."""
+        """Return id and item of the first `k` of a ranking, in rank order; an id alone has the item None."""
         ids = self.ids(ranking)[:k]
         if isinstance(ranking, Mapping):
             return [(document, None) for document in ids]
