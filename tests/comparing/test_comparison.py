@@ -12,13 +12,18 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import retrieval_metrics as rm
-from retrieval_metrics.statistics import detectable_difference, paired_difference
+from retrieval_metrics.statistics import (
+    detectable_difference,
+    joint_sign_flips,
+    paired_difference,
+    queries_needed,
+)
 
 METRICS = ["mrr", "hit_rate@1", "ndcg@10"]
-SMALL_PRINT = (
-    "p: randomisation test, exact; Holm: corrected for 2 comparisons; "
-    "detects: smallest true difference found with 80 % power"
-)
+SMALL_PRINT = [
+    "p: randomisation test, corrected for all 2 comparisons made here, exact",
+    "detects: a true difference of this size is found with at least 80 % power",
+]
 
 
 def interval_text(comparison: rm.Comparison, metric: str) -> str:
@@ -69,16 +74,12 @@ def test_everything_else_is_the_kernels_on_the_paired_values() -> None:
     )
 
 
-def test_holm_corrects_over_all_metrics_and_all_pairs() -> None:
+def test_the_p_values_are_corrected_over_all_metrics_and_all_pairs_together() -> None:
     comparison = rm.compare(*drawn(40, 5, "abc"), METRICS)
-    p = [one.p_value for one in comparison.differences]
-    ordered = sorted(range(9), key=p.__getitem__)
-    expected, largest = [0.0] * 9, 0.0
-    for step, at in enumerate(ordered):
-        largest = max(largest, (9 - step) * p[at])
-        expected[at] = min(1.0, largest)
-    assert [one.p_holm for one in comparison.differences] == pytest.approx(expected)
+    rows = np.column_stack([one.values for one in comparison.differences])  # noqa: PD011  (a Difference's)
+    assert [one.p_corrected for one in comparison.differences] == joint_sign_flips(rows).corrected.tolist()
     assert {one.comparisons for one in comparison.differences} == {9}
+    assert len({one.test_level for one in comparison.differences}) == 1
 
 
 def test_without_a_baseline_every_pair_is_compared_the_later_with_the_earlier() -> None:
@@ -97,25 +98,23 @@ def test_exchanging_the_systems_changes_the_sign_and_nothing_else() -> None:
     assert other.interval == pytest.approx((-one.interval.high, -one.interval.low))
 
 
-def test_tukey_is_given_for_three_systems_and_not_for_two() -> None:
-    assert rm.compare(*drawn(20, 3), "mrr").difference("mrr").p_tukey is None
-    three = rm.compare(*drawn(20, 3, "abc"), "mrr")
-    assert all(one.p_tukey is not None and 0 < one.p_tukey <= 1 for one in three.differences)
-    assert "Tukey" in str(three)
-    assert "Tukey" not in str(rm.compare(*drawn(20, 3), "mrr"))
-
-
 def test_a_system_that_is_better_everywhere_is_said_to_be() -> None:
     comparison = rm.compare(*systems({"old": [2] * 8, "new": [1] * 8}), ["mrr", "hit_rate@1"])
-    assert comparison.verdict == ["new is better than old in mrr and hit_rate@1."]
+    assert comparison.verdict == [
+        "new is better than old in mrr, by 0.500 (0.188 to 0.812).",
+        "new is better than old in hit_rate@1, by 1.000 (0.688 to 1.000).",
+    ]
     swapped = rm.compare(*systems({"old": [1] * 8, "new": [2] * 8}), ["mrr", "hit_rate@1"])
-    assert swapped.verdict == ["new is worse than old in mrr and hit_rate@1."]
+    assert swapped.verdict == [
+        "new is worse than old in mrr, by 0.500 (0.188 to 0.812).",
+        "new is worse than old in hit_rate@1, by 1.000 (0.688 to 1.000).",
+    ]
 
 
 def test_systems_that_do_not_differ_are_said_to_be_the_same() -> None:
     comparison = rm.compare(*systems({"a": [1, 2, 3], "b": [1, 2, 3]}), "mrr")
     assert comparison.verdict == ["b and a have the same value for every query in mrr."]
-    assert comparison.difference("mrr").p_holm == 1
+    assert comparison.difference("mrr").p_corrected == 1
 
 
 def test_what_the_data_cannot_decide_comes_with_what_it_would_take() -> None:
@@ -123,21 +122,38 @@ def test_what_the_data_cannot_decide_comes_with_what_it_would_take() -> None:
     comparison = rm.compare(*systems({"a": ranks, "b": [*ranks[1:], 2]}), "mrr")
     difference = comparison.difference("mrr")
     assert not difference.significant
-    detects, needed = difference.detectable(), difference.queries_needed()
-    shown = f"  mrr: 40 queries would show a difference of {detects:.3f}"
-    seen = f"one of {abs(difference.mean):.3f}, as seen, takes about {needed:,}."
-    assert comparison.verdict == ["The data cannot tell b from a in mrr.", f"{shown}; {seen}"]
-    assert needed > 40
-    assert difference.queries_needed(detects) == pytest.approx(40, abs=1)
+    low, high = difference.interval
+    (said,) = comparison.verdict
+    assert said == (
+        f"The data cannot tell b from a in mrr: the difference may be anything from {low:+.3f} to {high:+.3f}; "
+        f"one of {difference.detectable():.2f} or more would probably have shown."
+    )
+    assert low < 0 < high
 
 
-def test_detectable_and_needed_are_at_the_level_that_holm_asks() -> None:
+def test_a_finding_that_rare_losses_could_undo_says_so() -> None:
+    # All 50 are better by 1/7 - 1/8, but 50 queries may well hold none of those that lose 1.
+    comparison = rm.compare(*systems({"old": [8] * 25 + [9] * 25, "new": [7] * 25 + [8] * 25}), "mrr")
+    difference = comparison.difference("mrr")
+    assert difference.significant
+    assert difference.interval.low < 0 < difference.interval.high
+    assert comparison.verdict == [
+        "new is better than old in mrr, by 0.016 here, but 50 queries cannot rule out a rare large loss."
+    ]
+    many = rm.compare(*systems({"old": [2] * 100, "new": [1] * 8 + [2] * 92}), "hit_rate@1")
+    assert many.difference("hit_rate@1").decided
+
+
+def test_detectable_and_needed_are_at_the_level_that_the_joint_test_asks() -> None:
     qrels, runs = drawn(40, 9, "abc")
     difference = rm.compare(qrels, runs, METRICS).difference("mrr", "b", "a")
-    assert difference.detectable() == pytest.approx(detectable_difference(difference.values, level=0.05 / 9))
+    assert 0.05 / 9 <= difference.test_level < 0.05
+    assert difference.detectable() == detectable_difference(difference.values, level=difference.test_level)
+    assert difference.queries_needed(0.1) == queries_needed(difference.values, 0.1, level=difference.test_level)
     alone = rm.compare(qrels, {name: runs[name] for name in "ab"}, "mrr").difference("mrr")
+    assert alone.test_level == pytest.approx(0.05)
     assert alone.detectable() < difference.detectable()
-    assert alone.queries_needed(0.1) < difference.queries_needed(0.1)
+    assert alone.queries_needed(0.1).high < difference.queries_needed(0.1).high
 
 
 def test_too_few_queries_cannot_show_anything_and_say_so() -> None:
@@ -145,8 +161,11 @@ def test_too_few_queries_cannot_show_anything_and_say_so() -> None:
     difference = comparison.difference("mrr")
     assert difference.p_value == pytest.approx(2 / 2**5)
     assert math.isinf(difference.detectable())
-    assert comparison.verdict[1] == (
-        "  mrr: 5 queries cannot show any difference, however large; at least 6 are needed."
+    assert math.isnan(difference.interval.low)
+    (said,) = comparison.verdict
+    assert said == (
+        "The data cannot tell b from a in mrr: 5 queries cannot show any difference, however large; "
+        "at least 6 are needed."
     )
     assert rm.compare(*systems({"a": [2] * 6, "b": [1] * 6}), "mrr").difference("mrr").significant
 
@@ -226,7 +245,7 @@ def test_a_dataframe_has_a_row_per_difference() -> None:
     row = frame[(frame.metric == "mrr") & (frame.system == "c") & (frame.baseline == "b")].iloc[0]
     difference = comparison.difference("mrr", "c", "b")
     assert (row.difference, row.low, row.high) == (difference.mean, *difference.interval)
-    assert row.p_holm == difference.p_holm
+    assert (row.p, row.p_alone) == (difference.p_corrected, difference.p_value)
 
 
 def test_the_text_is_tables_and_a_verdict() -> None:
@@ -241,13 +260,13 @@ def test_the_text_is_tables_and_a_verdict() -> None:
         "hit_rate@1 0.0000 [0.000, 0.369] 1.0000 [0.631, 1.000] 8",
         "",
         "new - old",
-        "metric difference 95 % interval p Holm effect won/tied/lost detects",
-        f"mrr +0.5000 {interval_text(comparison, 'mrr')} {p_value} 0.0156 +inf 8/0/0 {detects[0]}",
-        f"hit_rate@1 +1.0000 {interval_text(comparison, 'hit_rate@1')} {p_value} 0.0156 +inf 8/0/0 {detects[1]}",
+        "metric difference 95 % interval p effect won/tied/lost detects",
+        f"mrr +0.5000 {interval_text(comparison, 'mrr')} {p_value} +inf 8/0/0 {detects[0]}",
+        f"hit_rate@1 +1.0000 {interval_text(comparison, 'hit_rate@1')} {p_value} +inf 8/0/0 {detects[1]}",
         "moved most in mrr: q0 +0.50, q1 +0.50, q2 +0.50",
         "",
-        "new is better than old in mrr and hit_rate@1.",
-        SMALL_PRINT,
+        *comparison.verdict,
+        *SMALL_PRINT,
     ]
 
 
@@ -282,3 +301,56 @@ def test_evaluations_that_do_not_belong_together_are_refused() -> None:
         rm.Comparison.of({"a": one, "b": rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "map")})
     with pytest.raises(TypeError, match="'b' must be an Evaluation, got dict"):
         rm.Comparison.of({"a": one, "b": {"q": ["d"]}})  # type: ignore[dict-item]  # the point of the line
+
+
+def test_a_margin_is_answered_per_metric_and_a_small_set_says_how_many_queries_it_takes() -> None:
+    ranks = [1, 2, 3, 1] * 50
+    comparison = rm.compare(
+        *systems({"old": ranks, "new": ranks, "bad": [5] * 200}), "mrr", baseline="old", margin=0.02
+    )
+    outcomes = {one.system: one.margin.outcome for one in comparison.differences if one.margin is not None}
+    assert outcomes == {"new": "no worse", "bad": "worse"}
+    assert "new is no worse than old by more than 0.02 in mrr." in comparison.verdict
+    assert "bad is worse than old by more than 0.02 in mrr." in comparison.verdict
+    assert list(comparison.to_pandas().margin) == ["no worse", "worse"]
+    few = rm.compare(*systems({"old": [1] * 40, "new": [1] * 40}), "mrr", margin=0.02)
+    assert few.verdict[1] == (
+        "The data cannot tell whether new is worse than old by more than 0.02 in mrr: that takes at least 149 queries, "
+        "even if none differs."
+    )
+
+
+def clustered(documents: int, each: int, seed: int) -> tuple[dict[str, Any], dict[str, Any], dict[str, int]]:
+    """Two equal systems, whose luck is that of a document: all its questions or none."""
+    rng = random.Random(seed)
+    truth, runs, of = {}, {"a": {}, "b": {}}, {}  # type: ignore[var-annotated]  # filled below
+    for document in range(documents):
+        luck = {name: rng.random() for name in runs}
+        for question in range(each):
+            query = f"{document}.{question}"
+            truth[query], of[query] = ["d"], document
+            for name, own in runs.items():
+                own[query] = ["d"] if rng.random() < luck[name] else ["x"]
+    return truth, runs, of
+
+
+def test_clusters_widen_the_intervals_and_raise_the_p_value() -> None:
+    qrels, runs, of = clustered(30, 8, 1)
+    alone, together = rm.compare(qrels, runs, "mrr"), rm.compare(qrels, runs, "mrr", clusters=of)
+    one, other = alone.difference("mrr"), together.difference("mrr")
+    assert other.mean == pytest.approx(one.mean)
+    assert other.paired.clusters == 30
+    assert other.paired.design_effect > 1.5
+    assert np.diff(other.interval) > 1.2 * np.diff(one.interval)
+    assert np.diff(together.intervals["mrr"]["a"]) > 1.2 * np.diff(alone.intervals["mrr"]["a"])
+    assert other.p_value > one.p_value
+    assert "queries in 30 clusters, as given; intervals and tests take whole clusters; design effect" in str(together)
+    assert "cluster" not in str(alone)
+    evaluation = rm.evaluate(qrels, runs["a"], "mrr", clusters=of.get)
+    assert evaluation.intervals()["mrr"] == together.intervals["mrr"]["a"]
+    assert (
+        rm.Comparison.of({name: rm.evaluate(qrels, run, "mrr", clusters=of) for name, run in runs.items()})
+        .difference("mrr")
+        .paired
+        == other.paired
+    )

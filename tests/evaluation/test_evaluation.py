@@ -53,6 +53,7 @@ def test_the_text_is_an_aligned_table_with_notes(result: rm.Evaluation) -> None:
         f"ndcg@10             {result.means['ndcg@10']:.4f}  [0.317, 0.928]  2",
         "precision(rel=2)@5  0.2000  [0.029, 0.200]  1",
         "2 queries",
+        "n too small: an interval of fewer than 4 queries says little",
     ]
 
 

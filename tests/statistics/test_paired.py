@@ -46,13 +46,7 @@ def test_every_number_by_hand() -> None:
     # |+-1/2 +-1/2 +-1/4| reaches 3/4 for 3/4 and 5/4 in either direction: 4 of 8.
     assert result.p_randomisation == pytest.approx(0.5)
     assert result.exact
-    # Halves at +-1/2: on the scale of y = d + 1/2, four values and half a 0 and half a 1.
-    first, second = 1 + 1 + 0.25 + 0.5, 1 + 1 + 1 / 16 + 0.25
-    mean = (first + 0.5) / 5
-    variance = ((second + 0.5) / 5 - mean**2) / 6
-    concentration = mean * (1 - mean) / variance - 1
-    expected = stats.beta(mean * concentration, (1 - mean) * concentration).ppf([0.025, 0.975]) - 0.5
-    assert result.interval == pytest.approx(tuple(expected), abs=1e-12)
+    assert all(math.isnan(end) for end in result.interval)  # 4 queries are too few for one
 
 
 @settings(max_examples=80, deadline=None)
@@ -62,7 +56,8 @@ def test_exchanging_the_systems_changes_signs_and_nothing_else(pairs: list[tuple
     forward, backward = paired_difference(values, baseline), paired_difference(baseline, values)
 
     assert backward.mean == pytest.approx(-forward.mean, abs=1e-12)
-    assert backward.interval == pytest.approx((-forward.interval.high, -forward.interval.low), abs=1e-9)
+    mirrored = (-forward.interval.high, -forward.interval.low)
+    assert backward.interval == pytest.approx(mirrored, abs=1e-9, nan_ok=True)
     assert backward.effect_size == pytest.approx(-forward.effect_size, rel=1e-6, abs=1e-9)
     assert (backward.p_t, backward.p_randomisation) == pytest.approx((forward.p_t, forward.p_randomisation), abs=1e-9)
     assert (backward.wins, backward.ties, backward.losses) == (forward.losses, forward.ties, forward.wins)
@@ -73,8 +68,12 @@ def test_exchanging_the_systems_changes_signs_and_nothing_else(pairs: list[tuple
 def test_the_interval_contains_the_mean_and_every_number_is_in_its_range(pairs: list[tuple[float, float]]) -> None:
     result = paired_difference([a for a, _ in pairs], [b for _, b in pairs])
 
-    assert -1 <= result.interval.low <= result.mean <= result.interval.high <= 1
-    assert result.interval.low < result.interval.high
+    if result.count < 6:
+        assert all(math.isnan(end) for end in result.interval)
+    else:
+        assert -1 <= result.interval.low <= result.mean <= result.interval.high <= 1
+        assert result.interval.low < result.interval.high
+        assert result.p_randomisation <= 0.05 + 1e-12 or result.interval.low <= 0 <= result.interval.high
     assert 0 <= result.p_t <= 1
     assert 0 < result.p_randomisation <= 1
     assert result.wins + result.ties + result.losses == result.count == len(pairs)
@@ -112,7 +111,7 @@ def test_one_query_decides_nothing() -> None:
     result = paired_difference([1.0], [0.0])
 
     assert (result.p_t, result.p_randomisation, result.effect_size) == (1.0, 1.0, 0.0)
-    assert result.interval.low < 0 < result.interval.high
+    assert all(math.isnan(end) for end in result.interval)
 
 
 def test_no_query_has_no_difference_and_no_evidence() -> None:

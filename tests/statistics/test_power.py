@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
-from scipy import stats
+from scipy import optimize, stats
 
-from retrieval_metrics.statistics import detectable_difference, queries_needed
+from retrieval_metrics.statistics import detectable_difference, queries_needed, sign_flip_test
 from retrieval_metrics.statistics.power import paired_t_power
 
 DIFFERENCES = st.lists(st.floats(-1, 1, allow_subnormal=False), min_size=2, max_size=50).filter(
@@ -17,82 +16,96 @@ DIFFERENCES = st.lists(st.floats(-1, 1, allow_subnormal=False), min_size=2, max_
 )
 
 
-def unit_spread(count: int) -> NDArray[np.float64]:
-    """Differences with mean 0 and standard deviation 1, whatever their number."""
-    values = np.linspace(-1, 1, count)
-    spread: NDArray[np.float64] = values / values.std(ddof=1)
-    return spread
+def effect(count: int, power: float = 0.8) -> float:
+    """The effect that the t test finds with that power, from scipy's distribution."""
+    return float(optimize.brentq(lambda e: paired_t_power(e, count, 0.05) - power, 0, 100, xtol=1e-12))
 
 
 @pytest.mark.parametrize("count", [5, 25, 200])
-def test_a_t_test_finds_the_promised_difference_as_often_as_promised(count: int) -> None:
-    difference = detectable_difference(unit_spread(count))
-    samples = np.random.default_rng(count).normal(difference, 1, (20_000, count))
+def test_the_power_of_the_t_test_is_that_of_simulation(count: int) -> None:
+    samples = np.random.default_rng(count).normal(effect(count), 1, (20_000, count))
     found = np.less(stats.ttest_1samp(samples, 0, axis=1).pvalue, 0.05)
 
     assert float(np.mean(found)) == pytest.approx(0.8, abs=0.012)  # four standard errors of the simulation
 
 
-@pytest.mark.parametrize("count", [2, 3, 10, 100, 10_000])
-@pytest.mark.parametrize("power", [0.5, 0.8, 0.99])
-def test_the_power_at_the_detectable_difference_is_the_power_asked_for(count: int, power: float) -> None:
-    difference = detectable_difference(unit_spread(count), power=power)
+@pytest.mark.parametrize("count", [10, 40, 300])
+@pytest.mark.parametrize("scale", [0.01, 0.2])
+def test_the_detectable_difference_is_the_root_of_its_equation(count: int, scale: float) -> None:
+    differences = np.random.default_rng(count).normal(0, scale, count)
+    fewest = 6  # at 5 %
+    claim = detectable_difference(differences) - 1 / count
+    u = (count - 1) / stats.chi2(count - 1).ppf(0.2)
+    movers = stats.binom(count, min(claim, 1)).sf(fewest - 1)
 
-    assert paired_t_power(difference, count, 0.05) == pytest.approx(power, abs=1e-9)
+    # The larger of the two: the root of the equation, or what brings six movers about.
+    residual = claim**2 - effect(count) ** 2 * (u * differences.var(ddof=1) + claim * (1 - claim))
+    assert residual >= -1e-9
+    assert movers >= 0.8 - 1e-9
+    assert residual == pytest.approx(0, abs=1e-9) or movers == pytest.approx(0.8)
 
 
-def test_many_queries_follow_the_normal_approximation() -> None:
-    expected = (stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) / math.sqrt(10_000)
+@pytest.mark.parametrize("count", [10, 25, 50])
+def test_what_is_promised_is_found_where_one_query_moved(count: int) -> None:
+    claim = detectable_difference([1.0] + [0.0] * (count - 1))
+    movers = np.arange(count + 1)
+    p_values = np.array([sign_flip_test([1.0] * moved + [0.0] * (count - moved)).p_value for moved in movers])
+    power = stats.binom(count, claim).pmf(movers)[p_values <= 0.05].sum()
 
-    assert detectable_difference(unit_spread(10_000)) == pytest.approx(expected, rel=1e-3)
+    assert 0.8 <= power < 0.95
 
 
-@settings(max_examples=40, deadline=None)
-@given(DIFFERENCES, st.floats(0.5, 0.95), st.floats(0.01, 0.2))
-def test_the_queries_needed_are_the_fewest_that_suffice(differences: list[float], power: float, level: float) -> None:
-    wanted = 0.2
-    count = queries_needed(differences, wanted, power=power, level=level)
-    effect = wanted / float(np.std(differences, ddof=1))
+def test_a_sample_that_moved_a_little_promises_what_one_that_moved_a_hair_does() -> None:
+    some, hair = [0.005] + [0.0] * 49, [1e-6] + [0.0] * 49
 
-    assert paired_t_power(effect, count, level) >= power
-    assert count == 2 or paired_t_power(effect, count - 1, level) < power
+    assert detectable_difference(some) == pytest.approx(detectable_difference(hair), rel=1e-3)
+
+
+def test_equal_systems_promise_nothing() -> None:
+    assert detectable_difference([0.0] * 50) == math.inf
+
+
+def test_too_few_queries_detect_nothing() -> None:
+    assert detectable_difference([0.3]) == math.inf
+    assert detectable_difference([]) == math.inf
+    assert detectable_difference([0.1, -0.1, 0.2, 0.3, 0.4]) == math.inf
+    assert detectable_difference([0.1, -0.1] * 3, level=0.01) == math.inf
 
 
 @settings(max_examples=40, deadline=None)
 @given(DIFFERENCES)
-def test_the_detectable_difference_needs_the_queries_at_hand(differences: list[float]) -> None:
-    difference = detectable_difference(differences)
-
-    assert queries_needed(differences, difference * (1 + 1e-9)) == len(differences)
-
-
-@settings(max_examples=40, deadline=None)
-@given(DIFFERENCES)
-def test_direction_and_common_shift_do_not_matter_and_spread_scales(differences: list[float]) -> None:
+def test_direction_does_not_matter_and_everything_scales(differences: list[float]) -> None:
     expected = detectable_difference(differences)
 
     assert detectable_difference([-d for d in differences]) == pytest.approx(expected)
-    assert detectable_difference([d + 3 for d in differences]) == pytest.approx(expected)
-    assert detectable_difference([3 * d for d in differences]) == pytest.approx(3 * expected)
+    assert detectable_difference([3 * d for d in differences], span=3.0) == pytest.approx(3 * expected)
     assert queries_needed(differences, 0.1) == queries_needed(differences, -0.1)
 
 
-def test_equal_systems_are_as_telling_as_one_query_in_n_that_differs_fully() -> None:
-    equal, almost = [0.0] * 50, [0.0] * 49 + [1.0]
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.floats(-1, 1, allow_subnormal=False), min_size=20, max_size=60).filter(lambda d: np.std(d) > 1e-3))
+def test_the_queries_needed_are_those_of_the_detectable_difference(differences: list[float]) -> None:
+    claim = detectable_difference(differences)
+    if claim < 1:
+        needed = queries_needed(differences, claim * (1 + 1e-9))
+        assert needed.low <= needed.high <= len(differences)
+        # What fewer queries suffice for is what they promise.
+        assert queries_needed(differences, claim / 2).high > len(differences)
 
-    assert detectable_difference(equal) == pytest.approx(detectable_difference(almost), rel=0.02)
-    assert detectable_difference(equal, span=2.0) == pytest.approx(2 * detectable_difference(equal))
-    assert queries_needed(equal, 0.05) > 50
 
+def test_clusters_count_as_single_queries() -> None:
+    differences = np.random.default_rng(0).normal(0, 0.1, 40)
+    fourfold = np.repeat(differences, 4)
+    labels = np.repeat(np.arange(40), 4)
 
-def test_fewer_than_two_queries_detect_nothing() -> None:
-    assert detectable_difference([0.3]) == math.inf
-    assert detectable_difference([]) == math.inf
+    assert detectable_difference(fourfold, clusters=labels) == pytest.approx(detectable_difference(differences))
+    alone, together = queries_needed(differences, 0.1), queries_needed(fourfold, 0.1, clusters=labels)
+    assert together == (4 * alone.low, 4 * alone.high)
 
 
 def test_a_difference_far_beyond_the_spread_needs_few_queries_and_a_tiny_one_many() -> None:
-    assert queries_needed([0.01, -0.01, 0.0], 0.9) <= 3
-    assert queries_needed([0.5, -0.5] * 10, 1e-4) > 10**8
+    assert queries_needed([0.01, -0.01, 0.0], 0.9).low == 6
+    assert queries_needed([0.5, -0.5] * 10, 1e-4).low > 10**7
 
 
 @pytest.mark.parametrize(
@@ -100,7 +113,8 @@ def test_a_difference_far_beyond_the_spread_needs_few_queries_and_a_tiny_one_man
     [
         ({"difference": 0.0}, "finite number other than 0, got 0.0"),
         ({"difference": math.nan}, "finite number other than 0, got nan"),
-        ({"difference": 1e-12}, "too small to be found"),
+        ({"difference": 1e-13}, "too small to be found"),
+        ({"difference": 1.5}, "got 1.5; the largest possible is 1"),
         ({"difference": 0.1, "power": 1.0}, "power must be strictly between 0 and 1"),
         ({"difference": 0.1, "level": 0.0}, "level must be strictly between 0 and 1"),
         ({"difference": 0.1, "power": 0.05}, "power must exceed level"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import sys
 from importlib.util import find_spec
@@ -16,6 +17,7 @@ from retrieval_metrics.inputs.run import StreamedRun
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.run import Run
 
 UNITS = {"": 1, "K": 1000, "M": 1000**2, "G": 1000**3, "T": 1000**4}
@@ -99,3 +101,31 @@ def show_progress(path: str, *, wanted: bool) -> bool:
     file = Path(path)
     large = file.is_file() and file.stat().st_size > LARGE
     return wanted and large and sys.stderr.isatty() and find_spec("rich") is not None
+
+
+def add_clusters_to(parser: argparse.ArgumentParser) -> None:
+    """Add `--clusters` to a parser."""
+    parser.add_argument(
+        "--clusters",
+        default="source",
+        metavar="FILE",
+        help='a JSON file {"query id": "cluster", ...} of queries that belong together, such as those about one '
+        'document; "none": all are independent (default: the source of the judgments, where they have one)',
+    )
+
+
+def clusters(text: str) -> ClustersBy:
+    """Return what `--clusters` means: the mapping in the file, or a word.
+
+    Raises:
+        ValueError: If the file does not hold a mapping.
+    """
+    if text in {"source", "none"}:
+        return "source" if text == "source" else None
+    held = json.loads(Path(text).read_text(encoding="utf-8"))
+    if not isinstance(held, dict):
+        raise ValueError(  # noqa: TRY004  (the content of a file, not an argument)
+            f"{text} must hold a JSON object of query ids and clusters, got {type(held).__name__}"
+        )
+    # The names of a JSON object are texts; query ids that are numbers are found by their text.
+    return lambda query: held.get(str(query))

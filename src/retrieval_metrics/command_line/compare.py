@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.command_line import output
-from retrieval_metrics.command_line.arguments import memory_size, metric, read
+from retrieval_metrics.command_line.arguments import add_clusters_to, clusters, memory_size, metric, read
 from retrieval_metrics.comparing.compare import compare
 from retrieval_metrics.definition.metric import DEFAULT_METRICS
 from retrieval_metrics.files.formats import COMPRESSIONS
@@ -58,6 +58,13 @@ def add_to(commands: Any) -> None:
     )
     parser.add_argument("--semantics", choices=list(RULE_SETS), default="standard", help="default: %(default)s")
     parser.add_argument("--level", type=float, default=0.95, help="confidence level (default: %(default)s)")
+    parser.add_argument(
+        "--margin",
+        type=float,
+        metavar="SIZE",
+        help="also say whether a run is no worse by more than this, such as 0.02",
+    )
+    add_clusters_to(parser)
     parser.add_argument("--seed", type=int, default=0, help="of the randomisation test (default: %(default)s)")
     parser.add_argument("--format", choices=list(FORMATS), default="text", help="default: %(default)s")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there instead of to the terminal")
@@ -83,6 +90,8 @@ def run(given: argparse.Namespace) -> bool:
         semantics=given.semantics,
         level=given.level,
         seed=given.seed,
+        margin=given.margin,
+        clusters=clusters(given.clusters),
     )
     text = FORMATS[given.format](result) + "\n"
     if given.output is None:
@@ -136,10 +145,11 @@ def _json(result: Comparison) -> str:
                 "baseline": each.baseline,
                 "n": each.n,
                 "mean": each.mean,
-                "interval": list(each.interval),
-                "p": each.p_value,
-                "p_holm": each.p_holm,
+                "interval": None if isnan(each.interval.low) else list(each.interval),
+                "p": each.p_corrected,
+                "p_alone": each.p_value,
                 "significant": bool(each.significant),
+                "margin": None if each.margin is None else each.margin.outcome,
             }
             for each in result.differences
         ],

@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.command_line import output
-from retrieval_metrics.command_line.arguments import assignments, memory_size, metric, named_value, read
+from retrieval_metrics.command_line.arguments import (
+    add_clusters_to,
+    assignments,
+    clusters,
+    memory_size,
+    metric,
+    named_value,
+    read,
+)
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.files.formats import FORMATS
@@ -49,6 +57,7 @@ def add_to(commands: Any) -> None:
         help=f"a metric such as ndcg@10, repeat for several (default: {' '.join(DEFAULT_METRICS)})",
     )
     parser.add_argument("--semantics", choices=list(RULE_SETS), default="standard", help="default: %(default)s")
+    add_clusters_to(parser)
     parser.add_argument("--per-query", action="store_true", help="also show the values of every query")
     parser.add_argument(
         "--fail-under",
@@ -88,7 +97,7 @@ def run(given: argparse.Namespace) -> bool:
         file_format=given.run_format,
         columns=assignments(given.run_column),
     )
-    result = evaluate(qrels, ranked, metrics, semantics=given.semantics)
+    result = evaluate(qrels, ranked, metrics, semantics=given.semantics, clusters=clusters(given.clusters))
     output.write(result, given.format, given.output, per_query=given.per_query)
     return _reaches(result, given.fail_under)
 

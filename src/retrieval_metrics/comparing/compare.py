@@ -11,12 +11,14 @@ from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.comparing.paired_tests import RESAMPLES, pairs_of
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
 from retrieval_metrics.evaluation.evaluate import evaluate
+from retrieval_metrics.inputs.clusters import clusters_of
 from retrieval_metrics.inputs.qrels import as_qrels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from retrieval_metrics.evaluation.evaluation import Evaluation
+    from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.judging.matching.matching import Key, Matching
@@ -30,6 +32,8 @@ def compare(
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
     *,
     baseline: str | None = None,
+    margin: float | None = None,
+    clusters: ClustersBy = "source",
     semantics: str | Rules = "standard",
     match: str | Key | Matching = "id",
     level: float = 0.95,
@@ -39,22 +43,27 @@ def compare(
     """Score several systems on the same queries and test in which metrics they differ.
 
     Every difference is paired: system minus baseline, query by query, over the queries for which both are defined. It
-    comes with a confidence interval, the p value of the randomisation test (exact where all sign choices can be listed)
-    and of the paired t test, the effect size (mean difference in standard deviations of the differences), and the
-    queries won, tied and lost. The p values of the randomisation test are corrected by Holm for everything compared
-    here, all metrics and all pairs, so that ten metrics give no tenfold chance of a false finding; ask for the metrics
-    you would decide by. Three or more systems also get Tukey's test of all pairs within each metric.
+    comes with a confidence interval, a p value of the randomisation test, the effect size (mean difference in standard
+    deviations of the differences), and the queries won, tied and lost. The p values are corrected for everything
+    compared here, all metrics, cut-offs and pairs of systems, by one joint test (see
+    `retrieval_metrics.statistics.joint_sign_flips`), so that ten metrics give no tenfold chance of a false finding, and
+    metrics that say the same cost little. The interval of a difference excludes 0 only where the corrected p value
+    finds a difference. A verdict in words says for each system and metric what follows.
 
     Args:
         qrels: What is true, as in `evaluate`.
         runs: What each system retrieved, by the name of the system.
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
         baseline: The name of the system that all others are compared with; None compares every pair.
+        margin: How much worse a system may be and still be acceptable, such as 0.02. The verdict then also says per
+            metric whether it is "no worse by more than 0.02", "worse by more", or that the data cannot tell, each at a
+            one-sided level of 1 - level; see `retrieval_metrics.statistics.within_margins`.
+        clusters: Which queries belong together, as in `evaluate`: intervals and tests then take whole clusters.
         semantics: The rules, and
         match: what an id of the judgments is compared with, as in `evaluate`.
         level: Confidence level of the intervals; 1 - level is the accepted rate of false findings.
-        resamples: Random sign choices and deals per test where it cannot be exact; more are taken where the correction
-            for many comparisons needs finer p values.
+        resamples: Random sign choices where the test cannot be exact; more are taken where many comparisons need finer
+            p values.
         seed: Seed of these; the same seed gives the same p values.
 
     Returns:
@@ -73,23 +82,24 @@ def compare(
         >>> first = {query: ["d", "x"] for query in qrels}
         >>> second = {query: ["x", "d"] for query in qrels}
         >>> print(*compare(qrels, {"second": second, "first": first}, "mrr").verdict)
-        first is better than second in mrr.
+        first is better than second in mrr, by 0.500 (0.188 to 0.812).
 
     References:
         M. D. Smucker, J. Allan, B. Carterette (2007). A comparison of statistical significance tests for information
         retrieval evaluation.
-        S. Holm (1979). A simple sequentially rejective multiple test procedure.
-        B. Carterette (2012). Multiple testing in statistical analysis of systems-based information retrieval
-        experiments.
+        P. H. Westfall, S. S. Young (1993). Resampling-based multiple testing.
     """
     if not isinstance(runs, Mapping):
         raise TypeError(f"runs must map the name of each system to its run, got {type(runs).__name__}")
     pairs_of(list(runs), baseline)  # complain before the work, not after it
     truth = as_qrels(qrels)
+    known = clusters_of(qrels, truth, clusters)
     evaluations = {}
     for name, run in runs.items():  # no comprehension: before Python 3.12 it would count as a caller of its own
-        evaluations[name] = _evaluated(name, partial(evaluate, truth, run, metrics, semantics=semantics, match=match))
-    return Comparison.of(evaluations, baseline=baseline, level=level, resamples=resamples, seed=seed)
+        evaluations[name] = _evaluated(
+            name, partial(evaluate, truth, run, metrics, semantics=semantics, match=match, clusters=known)
+        )
+    return Comparison.of(evaluations, baseline=baseline, level=level, resamples=resamples, seed=seed, margin=margin)
 
 
 def _evaluated(name: str, evaluate_it: Callable[[], Evaluation]) -> Evaluation:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from math import nan
 from typing import TYPE_CHECKING, Literal
 
 from retrieval_metrics.checks import require
-from retrieval_metrics.comparing.paired_tests import RESAMPLES, common_metrics, tested
+from retrieval_metrics.comparing.paired_tests import RESAMPLES, common_clusters, common_metrics, tested
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.reporting.verdict import comparison_tables, verdict
@@ -35,6 +34,8 @@ class Comparison(Compared, Printed):
         baseline: The system all others are compared with; None if every pair is compared.
         level: Confidence level of the intervals; 1 - level is the accepted rate of false findings.
         differences: One per metric and pair of systems.
+        margin: How much worse is still acceptable; None if that was not asked.
+        clusters: Which queries belong together; None where each is on its own.
     """
 
     @classmethod
@@ -46,6 +47,7 @@ class Comparison(Compared, Printed):
         level: float = 0.95,
         resamples: int = RESAMPLES,
         seed: int = 0,
+        margin: float | None = None,
     ) -> Comparison:
         """Compare evaluations that are there already; see `compare`.
 
@@ -57,8 +59,26 @@ class Comparison(Compared, Printed):
         _check_evaluations(evaluations)
         scores = {name: evaluation.scores for name, evaluation in evaluations.items()}
         metrics = common_metrics(scores)
-        differences = tested(scores, metrics, baseline, level=level, resamples=resamples, seed=seed)
-        return cls(scores=scores, metrics=metrics, baseline=baseline, level=level, differences=differences)
+        clusters = common_clusters(scores)
+        differences = tested(
+            scores,
+            metrics,
+            baseline,
+            level=level,
+            resamples=resamples,
+            seed=seed,
+            margin=margin,
+            clusters=clusters,
+        )
+        return cls(
+            scores=scores,
+            metrics=metrics,
+            baseline=baseline,
+            level=level,
+            differences=differences,
+            margin=margin,
+            clusters=clusters,
+        )
 
     @cached_property
     def evaluations(self) -> dict[str, Evaluation]:
@@ -85,16 +105,16 @@ class Comparison(Compared, Printed):
                 "difference": each.mean,
                 "low": each.interval.low,
                 "high": each.interval.high,
-                "p": each.p_value,
+                "p": each.p_corrected,
+                "p_alone": each.p_value,
                 "p_t": each.paired.p_t,
-                "p_holm": each.p_holm,
-                "p_tukey": nan if each.p_tukey is None else each.p_tukey,
                 "effect_size": each.paired.effect_size,
                 "wins": each.paired.wins,
                 "ties": each.paired.ties,
                 "losses": each.paired.losses,
                 "detectable": each.detectable(),
                 "significant": each.significant,
+                **({} if each.margin is None else {"margin": each.margin.outcome, "low_one_sided": each.margin.low}),
             }
             for each in self.differences
         ]

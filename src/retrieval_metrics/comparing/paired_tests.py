@@ -1,42 +1,29 @@
-"""Test every pair of systems in every metric, and correct for having tested that much."""
+"""Test every pair of systems in every metric, all together."""
 
 from __future__ import annotations
 
+from functools import reduce
 from itertools import combinations
 from math import isinf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from retrieval_metrics.results.aligned import aligned
+import numpy as np
+
+from retrieval_metrics.inputs.clusters import Clusters
+from retrieval_metrics.results.aligned import aligned, on_all_queries
 from retrieval_metrics.results.difference import Difference
 from retrieval_metrics.results.summary import bounds_of
-from retrieval_metrics.statistics import Sums, holm, paired_difference, tukey_hsd
-from retrieval_metrics.statistics.paired import differences_of
+from retrieval_metrics.statistics import Sums, Units, paired_differences, within_margins
+from retrieval_metrics.statistics.paired import without_rounding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.scores import Scores
-    from retrieval_metrics.statistics import PairedDifference
-    from retrieval_metrics.types import FloatArray, QueryId
 
 FEWEST_SYSTEMS = 2
 RESAMPLES = 10_000
-FINENESS = 10
-"""The smallest p value that random resamples can give, corrected, is a tenth of what counts as a finding."""
-
-
-class _Tested(NamedTuple):
-    """A pair of systems in one metric, before its p value is corrected."""
-
-    metric: Metric
-    system: str
-    baseline: str
-    queries: Sequence[QueryId]
-    values: FloatArray
-    paired: PairedDifference
-    p_tukey: float | None
-    span: float
 
 
 def tested(
@@ -47,37 +34,58 @@ def tested(
     level: float,
     resamples: int,
     seed: int,
+    margin: float | None,
+    clusters: Clusters | None,
 ) -> tuple[Difference, ...]:
-    """Return the differences of all pairs in all metrics, their p values corrected by Holm for all of them."""
-    pairs = pairs_of(list(scores), baseline)
-    tests = len(pairs) * len(metrics)
-    resamples = max(resamples, round(FINENESS * tests / (1 - level)))
-    found = []
-    for metric in metrics:
-        span = _span(metric, list(scores.values()))
-        tukey = _tukey(metric, scores, resamples, seed)
-        for system, other in pairs:
-            queries, values = aligned([scores[system], scores[other]], metric)
-            ours, theirs = values.T
-            paired = paired_difference(ours, theirs, level=level, span=span, resamples=resamples, seed=seed)
-            differences = differences_of(ours, theirs)
-            found.append(_Tested(metric, system, other, queries, differences, paired, tukey.get((system, other)), span))
-    corrected = holm([one.paired.p_randomisation for one in found]).tolist()
+    """Return the differences of all pairs in all metrics, tested together."""
+    hypotheses = [(metric, *pair) for metric in metrics for pair in pairs_of(list(scores), baseline)]
+    queries, values = on_all_queries(scores, metrics)
+    spans = {metric: _span(metric, list(scores.values())) for metric in metrics}
+    place = {metric: at for at, metric in enumerate(metrics)}
+    differences = np.column_stack(
+        [
+            without_rounding(values[ours][:, place[metric]], values[theirs][:, place[metric]])
+            for metric, ours, theirs in hypotheses
+        ]
+    )
+    labels = None if clusters is None else clusters.of(queries).labels
+    of_each = [spans[metric] for metric, _, _ in hypotheses]
+    found = paired_differences(differences, spans=of_each, level=level, resamples=resamples, seed=seed, clusters=labels)
+    defined = ~np.isnan(differences)
+    samples = [
+        Units.of(column[mask], None if labels is None else labels[mask])
+        for column, mask in zip(differences.T, defined.T, strict=True)
+    ]
+    margins = [None] * len(samples) if margin is None else within_margins(samples, of_each, margin, alpha=1 - level)
     return tuple(
         Difference(
-            metric=str(one.metric),
-            system=one.system,
-            baseline=one.baseline,
-            queries=one.queries,
-            values=one.values,
-            paired=one.paired,
-            comparisons=tests,
-            p_holm=p_holm,
-            p_tukey=one.p_tukey,
-            span=one.span,
+            metric=str(metric),
+            system=system,
+            baseline=other,
+            queries=queries
+            if defined[:, at].all()
+            else [queries[row] for row in np.flatnonzero(defined[:, at]).tolist()],
+            values=differences[defined[:, at], at],
+            paired=found.each[at],
+            comparisons=len(hypotheses),
+            p_corrected=found.corrected[at],
+            test_level=found.test_level,
+            span=spans[metric],
+            clusters=None if labels is None else labels[defined[:, at]],
+            margin=margins[at],
         )
-        for one, p_holm in zip(found, corrected, strict=True)
+        for at, (metric, system, other) in enumerate(hypotheses)
     )
+
+
+def common_clusters(scores: Mapping[str, Scores]) -> Clusters | None:
+    """Return the clusters of all queries, which any system may know.
+
+    Raises:
+        ValueError: If two systems have a query in different clusters.
+    """
+    known = [one.clusters for one in scores.values() if one.clusters is not None]
+    return reduce(Clusters.plus, known) if known else None
 
 
 def _span(metric: Metric, systems: Sequence[Scores]) -> float:
@@ -89,16 +97,6 @@ def _span(metric: Metric, systems: Sequence[Scores]) -> float:
         upper = bounds_of(system, metric, sums)[1]
         largest = max(largest, sums.largest if isinf(upper) else upper)
     return largest or 1.0
-
-
-def _tukey(metric: Metric, scores: Mapping[str, Scores], resamples: int, seed: int) -> dict[tuple[str, str], float]:
-    """Return the p value of Tukey's test for each ordered pair; nothing for two systems, which one test serves."""
-    if len(scores) <= FEWEST_SYSTEMS:
-        return {}
-    values = aligned(list(scores.values()), metric)[1]
-    p_values = tukey_hsd(values, resamples=resamples, seed=seed).tolist()
-    names = list(enumerate(scores))
-    return {(one, other): p_values[at][place] for at, one in names for place, other in names if one != other}
 
 
 def pairs_of(systems: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:

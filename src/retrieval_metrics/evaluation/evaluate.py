@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metrics
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.scored_run import scored_run
+from retrieval_metrics.inputs.clusters import clusters_of
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.judging.by_id import common_queries
 from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, failed_queries
+from retrieval_metrics.results.summary import FEW_CLUSTERS, few_clusters
 from retrieval_metrics.scoring.rules import as_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from retrieval_metrics.inputs.clusters import Clusters, ClustersBy
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.judging.matching.matching import Key, Matching
@@ -33,6 +37,7 @@ def evaluate(
     semantics: str | Rules = "standard",
     match: str | Key | Matching = "id",
     ties: str | None = None,
+    clusters: ClustersBy = "source",
 ) -> Evaluation:
     """Score what a retriever returned against what is relevant.
 
@@ -51,6 +56,10 @@ def evaluate(
         ties: Equal scores are ordered by document id, descending (`"docid"`), stay in the order of the mapping
             (`"input"`), or the value is the mean over all orders of equal scores (`"expected"`), with the smallest and
             the largest value beside it; None does what the rule set says.
+        clusters: Which queries belong together, for the intervals: a mapping of query ids to clusters, or a function of
+            the query id; a query of several clusters (a set of them) joins these. `"source"` takes the document that a
+            question comes from, where the questions or their spans say so and several share one; queries judged by id
+            alone are then independent. None takes every query as independent.
 
     Returns:
         The values per query, their means, and everything that was missing, repeated, tied or undefined, counted.
@@ -71,9 +80,14 @@ def evaluate(
     """
     rules, chosen, truth = as_rules(semantics, ties), as_metrics(metrics), as_qrels(qrels)
     common_queries(run, truth)
-    scores = scored_run(truth, run, chosen, rules, match)
+    scores = clustered(scored_run(truth, run, chosen, rules, match), clusters_of(qrels, truth, clusters))
     _warn(scores)
     return Evaluation(scores)
+
+
+def clustered(scores: Scores, clusters: Clusters | None) -> Scores:
+    """Return the scores with the clusters of their queries."""
+    return scores if clusters is None else replace(scores, clusters=clusters.of(scores.queries))
 
 
 def _said_of_failures(errors: Mapping[QueryId, Exception]) -> str:
@@ -95,6 +109,8 @@ def _warn(scores: Scores) -> None:
             RetrievalWarning,
             stacklevel=3,
         )
+    if scores.clusters is not None and not scores.clusters.by_source and scores.clusters.count < FEW_CLUSTERS:
+        warnings.warn(few_clusters(scores.clusters.count), RetrievalWarning, stacklevel=3)
     if not len(judged.items.rank) and not len(judged.ranks.rank):
         hint = (
             "do the items carry the texts, sources and offsets that the truth asks for?"

@@ -31,6 +31,17 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import FloatArray, QueryId, QueryTexts
 
 
+TOTALS_HOLD_NO_CLUSTERS = (
+    "totals hold no clusters, on which the intervals of this evaluation rest; merge the evaluations themselves, or "
+    "evaluate with clusters=None"
+)
+
+
+def is_clustered(scores: Scores) -> bool:
+    """Return whether the intervals of some scores rest on clusters."""
+    return scores.clusters is not None and scores.clusters.labels is not None
+
+
 class Evaluation(Printed):
     """The values of some metrics for some queries, and what can be asked of them.
 
@@ -47,6 +58,7 @@ class Evaluation(Printed):
         mrr         0.7500  [0.265, 0.955]  2
         hit_rate@1  0.5000  [0.013, 0.987]  2
         2 queries
+        n too small: an interval of fewer than 4 queries says little
         >>> result.per_query["rr"]["q1"]
         0.5
     """
@@ -157,6 +169,9 @@ class Evaluation(Printed):
     def totals(self) -> Totals:
         """Return what the evaluation comes down to: exact sums, which can be kept, sent and merged.
 
+        Raises:
+            ValueError: If its queries are clustered: sums do not hold which query is in which cluster.
+
         Example:
             >>> import retrieval_metrics as rm
             >>> halves = [
@@ -166,6 +181,13 @@ class Evaluation(Printed):
             >>> rm.merge(half.totals() for half in halves).means["mrr"]  # (1/2 + 1) / 2
             0.75
         """
+        if isinstance(self.record, Scores) and is_clustered(self.record):
+            raise ValueError(TOTALS_HOLD_NO_CLUSTERS)
+        return self.sums
+
+    @property
+    def sums(self) -> Totals:
+        """The exact sums of all values, without regard to clusters."""
         from retrieval_metrics.results.totals import totals_of  # noqa: PLC0415  (only needed for merging)
 
         if self._totals is None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from retrieval_metrics.checks import id_kind
-from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.evaluation.evaluation import TOTALS_HOLD_NO_CLUSTERS, Evaluation, is_clustered
+from retrieval_metrics.inputs.clusters import Clusters
 from retrieval_metrics.results.scores import Scores
 from retrieval_metrics.results.totals import Totals
 
@@ -32,8 +34,9 @@ def merge(parts: Iterable[Evaluation | Totals]) -> Evaluation:
 
     Raises:
         TypeError: If a part is neither, or query ids are str in one part and int in another.
-        ValueError: If there is no part, parts differ in metrics or rules, a query is in two parts, or a metric divides
-            by the largest grade there is and the parts have different ones.
+        ValueError: If there is no part, parts differ in metrics or rules, a query is in two parts, a metric divides by
+            the largest grade there is and the parts have different ones, or the queries of a part are clustered and
+            another part is totals, which hold no clusters.
 
     Example:
         >>> import retrieval_metrics as rm
@@ -48,16 +51,20 @@ def merge(parts: Iterable[Evaluation | Totals]) -> Evaluation:
         raise TypeError(f"parts must be several evaluations or totals, got one {type(parts).__name__}; {advice}")
     whole: Totals | None = None
     held: list[Scores] | None = []
+    any_clustered = False
     for part in parts:
         if not isinstance(part, (Evaluation, Totals)):
             raise TypeError(f"parts are evaluations or their totals, got {type(part).__name__}")
-        totals = part.totals() if isinstance(part, Evaluation) else part
+        totals = part.sums if isinstance(part, Evaluation) else part
         whole = totals if whole is None else whole.plus(totals)
         record = part.record if isinstance(part, Evaluation) else part
+        any_clustered |= isinstance(record, Scores) and is_clustered(record)
         if isinstance(record, Totals):
             held = None
         elif held is not None:
             held.append(record)
+    if held is None and any_clustered:
+        raise ValueError(TOTALS_HOLD_NO_CLUSTERS)
     if whole is None:
         raise ValueError("there is nothing to merge: no part was given")
     return Evaluation(whole if held is None else _joined(held, whole), totals=whole)
@@ -74,7 +81,17 @@ def _joined(parts: Sequence[Scores], whole: Totals) -> Scores:
         ideals=_of_each_metric(parts, "ideal"),
         lowest=_all_rows([part.lowest for part in parts]),
         highest=_all_rows([part.highest for part in parts]),
+        clusters=_all_clusters(parts),
     )
+
+
+def _all_clusters(parts: Sequence[Scores]) -> Clusters | None:
+    known = [part.clusters for part in parts if part.clusters is not None]
+    if not known:
+        return None
+    if len(known) < len(parts) and not all(one.by_source for one in known):
+        raise ValueError("one part has clusters and another none; evaluate all with clusters=, or all with None")
+    return reduce(Clusters.plus, known).of([query for part in parts for query in part.queries])
 
 
 def _all_rows(parts: Sequence[FloatArray | None]) -> FloatArray | None:

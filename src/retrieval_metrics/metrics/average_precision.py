@@ -153,6 +153,7 @@ DEFINITION = Definition(
     name="map",
     score=score,
     summary="mean over the relevant documents of the precision at the rank of each; its mean is MAP",
+    in_words="whether everything relevant is near the top",
     aliases=("ap", "average_precision", "mean_average_precision"),
     parameters={
         "rel": REL,

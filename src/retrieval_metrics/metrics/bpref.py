@@ -94,6 +94,7 @@ DEFINITION = Definition(
     name="bpref",
     score=score,
     summary="how rarely a document judged not relevant stands above a relevant one",
+    in_words="how rarely a result judged not relevant stands above a relevant one",
     parameters={"rel": REL},
     takes_cutoff=False,
     over_orders=over_orders,

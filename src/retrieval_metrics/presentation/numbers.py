@@ -13,11 +13,19 @@ SMALLEST_P = 0.0001
 
 def interval(ends: Interval, *, signed: bool = False) -> str:
     """Return `[0.721, 0.882]`, or `-` if the interval is NaN."""
-    low, high = ends
-    if isnan(low):
+    if isnan(ends.low):
         return "-"
-    sign = "+" if signed else ""
-    return f"[{low:{sign}.3f}, {high:{sign}.3f}]"
+    low, high = (_with_sign(end, 3) if signed else _without_minus_zero(f"{end:.3f}") for end in ends)
+    return f"[{low}, {high}]"
+
+
+def _with_sign(value: float, digits: int) -> str:
+    text = f"{value:+.{digits}f}"
+    return text if text.strip("+-0.") else f"+{text[1:]}"
+
+
+def _without_minus_zero(text: str) -> str:
+    return text if text.strip("-0.") else text.removeprefix("-")
 
 
 def signed(value: float, digits: int = 4) -> str:

@@ -8,7 +8,7 @@ from retrieval_metrics.explaining.explanation import worst
 from retrieval_metrics.presentation import numbers, page
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reporting.figures import evaluation_figure, means_figure, pair_figure
-from retrieval_metrics.reporting.verdict import comparison_tables, telling, verdict
+from retrieval_metrics.reporting.verdict import GLOSSARY, comparison_tables, telling, verdict
 from retrieval_metrics.results.summary import summary_table
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ def comparison_report(comparison: Compared, path: str | PathLike[str], title: st
         *by_pair,
         page.table(small_print),
         *_failing(comparison, _telling(comparison.metrics), queries or {}),
+        page.section("What the columns mean", page.table(Table(("", ""), list(GLOSSARY.items()), words=(0, 1)))),
     ]
     page.write(path, title or f"Comparison of {numbers.listed(list(comparison.systems))}", parts)
 

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
-from math import isinf, isnan
+from math import isinf
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.difference import POWER
-from retrieval_metrics.results.summary import numbers_of_queries
+from retrieval_metrics.results.summary import FEW_CLUSTERS, few_clusters, numbers_of_queries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from retrieval_metrics.results.compared import Compared
     from retrieval_metrics.results.difference import Difference
+    from retrieval_metrics.statistics import WithinMargin
 
 MOVED = 3
 """Queries named in the text as those that moved most."""
-MOST_QUERIES_SAID = 10**7
+
+
+GLOSSARY = {
+    "interval": "where the true value lies, with the probability given; it also allows for what so few queries cannot "
+    "show. A - means that there are too few for an interval.",
+    "p": "how probable it is that any of all the comparisons made here shows this much if no two systems differ. It is "
+    "found by exchanging the systems on random choices of queries, the same for all metrics, and assumes that a "
+    "difference is as likely to be its opposite; at most 0.05 counts as a finding at 95 %.",
+    "effect": "the mean difference in standard deviations of the differences.",
+    "won/tied/lost": "on how many queries the first system is better, equal and worse.",
+    "detects": "a true difference of this size would be found in at least 80 % of such evaluations, however it is "
+    "spread over the queries. A - means that nothing is known: too few queries, or none differs.",
+}
+"""What the columns mean, for readers of a report."""
 
 
 def comparison_tables(comparison: Compared) -> list[Table]:
@@ -41,19 +55,20 @@ def _means(comparison: Compared) -> Table:
 
 
 def _differences(pair: Sequence[Difference], level: float) -> Table:
-    with_tukey = pair[0].p_tukey is not None
-    header = ["metric", "difference", numbers.level_name(level), "p", "Holm", *(["Tukey"] if with_tukey else [])]
-    header += ["effect", "won/tied/lost", "detects"]
+    header = ["metric", "difference", numbers.level_name(level), "p", "effect", "won/tied/lost", "detects"]
     rows = []
     for each in pair:
         paired = each.paired
-        tukey = [] if each.p_tukey is None else [numbers.p_value(each.p_tukey)]
-        ps = [numbers.p_value(each.p_value), numbers.p_value(each.p_holm), *tukey]
-        counts = f"{paired.wins}/{paired.ties}/{paired.losses}"
-        ends = numbers.interval(each.interval, signed=True)
-        effect = numbers.signed(paired.effect_size, 2)
         rows.append(
-            [each.metric, numbers.signed(each.mean), ends, *ps, effect, counts, numbers.size(each.detectable())]
+            [
+                each.metric,
+                numbers.signed(each.mean),
+                numbers.interval(each.interval, signed=True),
+                numbers.p_value(each.p_corrected),
+                numbers.signed(paired.effect_size, 2),
+                f"{paired.wins}/{paired.ties}/{paired.losses}",
+                numbers.size(each.detectable()),
+            ]
         )
     return Table(header, rows, [said_of_moved(telling(pair))], f"{pair[0].system} - {pair[0].baseline}")
 
@@ -72,12 +87,14 @@ def said_of_moved(difference: Difference) -> str:
 def _small_print(comparison: Compared) -> list[str]:
     tests = comparison.differences[0].comparisons
     exact = all(each.paired.exact for each in comparison.differences)
-    columns = (
-        f"p: randomisation test, {'exact' if exact else 'sampled where it cannot be exact'}",
-        f"Holm: corrected for {numbers.count(tests, 'comparison')}",
-        f"detects: smallest true difference found with {100 * POWER:g} % power",
-    )
-    notes = ["; ".join(columns)]
+    corrected = f", corrected for all {tests} comparisons made here" if tests > 1 else ""
+    notes = [
+        f"p: randomisation test{corrected}, {'exact' if exact else 'sampled where it cannot be exact'}",
+        f"detects: a true difference of this size is found with at least {100 * POWER:g} % power",
+    ]
+    notes += _said_of_clusters(comparison)
+    if comparison.margin is not None:
+        notes.append(f"margin: each sentence by itself at a one-sided level of {100 * comparison.level:g} %")
     for name, paired_on in comparison.n.items():
         most = max(numbers_of_queries(one)[name] for one in comparison.scores.values())
         if most > paired_on:
@@ -85,49 +102,65 @@ def _small_print(comparison: Compared) -> list[str]:
     return notes
 
 
+def _said_of_clusters(comparison: Compared) -> list[str]:
+    clusters = comparison.clusters
+    if clusters is None or clusters.labels is None:
+        return []
+    effects = [each.paired.design_effect for each in comparison.differences if each.paired.design_effect > 0]
+    why = "by the source of their judgments; clusters=None turns that off" if clusters.by_source else "as given"
+    said = f"queries in {numbers.count(clusters.count, 'cluster')}, {why}; intervals and tests take whole clusters"
+    if effects:
+        said += f"; design effect of the differences {min(effects):.1f} to {max(effects):.1f}"
+    return [said, *([few_clusters(clusters.count)] if clusters.count < FEW_CLUSTERS else [])]
+
+
 def verdict(comparison: Compared) -> list[str]:
-    """Return what the data allow to be said, one sentence or two per pair of systems."""
-    return [sentence for pair in comparison.pairs for sentence in _said(comparison.of_pair(pair))]
+    """Return what the data allow to be said: a sentence per pair of systems and metric, and one on the margin."""
+    said = []
+    for pair in comparison.pairs:
+        of_pair = comparison.of_pair(pair)
+        said += [_said(each) for each in of_pair]
+        said += [
+            _said_of_margin(each, each.margin, comparison.margin)
+            for each in of_pair
+            if each.margin is not None and comparison.margin is not None and each.n
+        ]
+    return said
 
 
-def _said(pair: Sequence[Difference]) -> Iterable[str]:
-    system, baseline = pair[0].system, pair[0].baseline
-    undecided = [each for each in pair if not each.significant]
-    better = [each.metric for each in pair if each.significant and each.mean > 0]
-    worse = [each.metric for each in pair if each.significant and each.mean < 0]
-    same = [each.metric for each in undecided if each.n and each.identical]
-    open_ = [each for each in undecided if each.n and not each.identical]
-    nothing = [each.metric for each in undecided if not each.n]
-    if better:
-        yield f"{system} is better than {baseline} in {numbers.listed(better)}."
-    if worse:
-        yield f"{system} is worse than {baseline} in {numbers.listed(worse)}."
-    if same:
-        yield f"{system} and {baseline} have the same value for every query in {numbers.listed(same)}."
-    if nothing:
-        yield f"{system} and {baseline} have no query in common for which {numbers.listed(nothing)} is defined."
-    if open_:
-        yield f"The data cannot tell {system} from {baseline} in {numbers.listed([each.metric for each in open_])}."
-        yield from map(_needed, open_)
+def _said_of_margin(one: Difference, found: WithinMargin, margin: float) -> str:
+    than = f"than {one.baseline} by more than {margin:g} in {one.metric}"
+    if found.outcome == "no worse":
+        return f"{one.system} is no worse {than}."
+    if found.outcome == "worse":
+        return f"{one.system} is worse {than}."
+    said = f"The data cannot tell whether {one.system} is worse {than}"
+    if one.units < found.fewest:
+        what = "queries" if one.clusters is None else "clusters"
+        return f"{said}: that takes at least {found.fewest} {what}, even if none differs."
+    return f"{said}: it may be worse by up to {-found.low:.3f}."
 
 
-def _needed(difference: Difference) -> str:
-    """Return what it would take to decide: the difference these queries detect, the queries the one seen needs."""
-    n, seen = difference.n, abs(difference.mean)
-    if isinf(difference.detectable()):
-        return (
-            f"  {difference.metric}: {numbers.queries(n)} cannot show any difference, however large; "
-            f"at least {difference.fewest_queries} are needed."
-        )
-    said = f"  {difference.metric}: {numbers.queries(n)} would show a difference of {difference.detectable():.3f}"
-    needed = queries_to_show(difference)
-    if needed is None:
-        return said + "; none was seen."
-    return f"{said}; one of {seen:.3f}, as seen, takes about {needed:,}."
-
-
-def queries_to_show(difference: Difference) -> int | None:
-    """Return on how many queries a difference of the size seen would be found; None if there is none to find."""
-    if isnan(difference.mean) or abs(difference.mean) < difference.detectable() / MOST_QUERIES_SAID**0.5:
-        return None
-    return difference.queries_needed()
+def _said(one: Difference) -> str:
+    system, baseline, metric = one.system, one.baseline, one.metric
+    if not one.n:
+        return f"{system} and {baseline} have no query in common for which {metric} is defined."
+    if one.identical:
+        return f"{system} and {baseline} have the same value for every query in {metric}."
+    low, high = one.interval
+    if one.significant:
+        word = "better" if one.mean > 0 else "worse"
+        ends = sorted((abs(low), abs(high)))
+        if one.decided:
+            said = f"by {abs(one.mean):.3f} ({ends[0]:.3f} to {ends[1]:.3f})"
+        else:
+            other = "loss" if one.mean > 0 else "gain"
+            said = f"by {abs(one.mean):.3f} here, but {numbers.queries(one.n)} cannot rule out a rare large {other}"
+        return f"{system} is {word} than {baseline} in {metric}, {said}."
+    undecided = f"The data cannot tell {system} from {baseline} in {metric}"
+    if one.units < one.fewest:
+        units = numbers.queries(one.n) if one.clusters is None else numbers.count(one.units, "cluster")
+        return f"{undecided}: {units} cannot show any difference, however large; at least {one.fewest} are needed."
+    said = f"{undecided}: the difference may be anything from {numbers.signed(low, 3)} to {numbers.signed(high, 3)}"
+    shows = one.detectable()
+    return f"{said}." if isinf(shows) else f"{said}; one of {shows:.2f} or more would probably have shown."

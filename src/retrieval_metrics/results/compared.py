@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING
 from retrieval_metrics.definition.metric import as_metric
 from retrieval_metrics.results.aligned import aligned
 from retrieval_metrics.results.by_metric import ByMetric
-from retrieval_metrics.results.summary import interval_of
+from retrieval_metrics.results.summary import clustered_sums, interval_of
 from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.inputs.clusters import Clusters
     from retrieval_metrics.results.difference import Difference
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.statistics import Interval
-    from retrieval_metrics.types import FloatArray
+    from retrieval_metrics.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -32,6 +33,8 @@ class Compared:
         baseline: The system all others are compared with; None if every pair is compared.
         level: Confidence level of the intervals; 1 - level is the accepted rate of false findings.
         differences: One per metric and pair of systems.
+        margin: How much worse is still acceptable; None if that was not asked.
+        clusters: Which queries belong together; None where each is on its own.
     """
 
     scores: Mapping[str, Scores]
@@ -39,6 +42,8 @@ class Compared:
     baseline: str | None
     level: float
     differences: tuple[Difference, ...]
+    margin: float | None = None
+    clusters: Clusters | None = None
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -66,8 +71,12 @@ class Compared:
         found: dict[str, dict[str, Interval]] = {}
         for metric in self.metrics:
             columns = zip(self.scores.items(), self._columns[str(metric)], strict=True)
+            labels = self._labels(metric)
             found[str(metric)] = {
-                system: interval_of(scores, metric, Sums.of(column), self.level) for (system, scores), column in columns
+                system: interval_of(
+                    scores, metric, Sums.of(column) if labels is None else clustered_sums(column, labels), self.level
+                )
+                for (system, scores), column in columns
             }
         return ByMetric(found)
 
@@ -80,6 +89,13 @@ class Compared:
     def _columns(self) -> dict[str, FloatArray]:
         systems = list(self.scores.values())
         return {str(metric): aligned(systems, metric)[1].T for metric in self.metrics}
+
+    def _labels(self, metric: Metric) -> IntArray | None:
+        if self.clusters is None or self.clusters.labels is None:
+            return None
+        place = {query: at for at, query in enumerate(self.clusters.queries)}
+        queries = aligned(list(self.scores.values()), metric)[0]
+        return self.clusters.labels[[place[query] for query in queries]]
 
     def of_pair(self, pair: tuple[str, str]) -> list[Difference]:
         """Return the differences of one pair of systems."""

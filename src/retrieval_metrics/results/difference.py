@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+from math import isnan
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.statistics import detectable_difference, queries_needed
+from retrieval_metrics.statistics import detectable_difference, fewest_units, queries_needed
+from retrieval_metrics.statistics.paired import is_found
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.statistics import Interval, PairedDifference
-    from retrieval_metrics.types import FloatArray, QueryId
+    from retrieval_metrics.statistics import Interval, PairedDifference, QueriesNeeded, WithinMargin
+    from retrieval_metrics.types import FloatArray, IntArray, QueryId
 
 POWER = 0.8
-SMALLEST_TEST = 2
-"""Queries; one alone has no spread."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -33,9 +32,11 @@ class Difference:
         values: Shape (queries,), system minus baseline per query.
         paired: Mean, interval, both p values, effect size, wins, ties and losses.
         comparisons: How many differences were tested together.
-        p_holm: The randomisation test's p value, corrected by Holm for all of them.
-        p_tukey: Of three or more systems, the p value of Tukey's test of all pairs in this metric; None of two.
+        p_corrected: The randomisation test's p value, corrected for all of them.
+        test_level: What the smallest p value of all must not exceed to be a finding.
         span: The largest possible difference.
+        clusters: Shape (queries,), which cluster each query belongs to; None if each is on its own.
+        margin: What can be said of the margin that was asked for; None if none was.
     """
 
     metric: str
@@ -45,9 +46,11 @@ class Difference:
     values: FloatArray
     paired: PairedDifference
     comparisons: int
-    p_holm: float
-    p_tukey: float | None
+    p_corrected: float
+    test_level: float
     span: float
+    clusters: IntArray | None = None
+    margin: WithinMargin | None = None
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -58,6 +61,11 @@ class Difference:
     def n(self) -> int:
         """For how many queries both systems are defined."""
         return self.paired.count
+
+    @property
+    def units(self) -> int:
+        """How many independent parts these queries have: clusters, or the queries themselves."""
+        return self.paired.clusters
 
     @property
     def mean(self) -> float:
@@ -82,8 +90,12 @@ class Difference:
     @property
     def significant(self) -> bool:
         """Whether the data tell the two systems apart: the corrected p value is at most alpha."""
-        # 1 - 0.95 is a hair above 0.05: a p value of exactly 0.05 must not hang on that.
-        return self.p_holm <= self.alpha + 1e-12
+        return is_found(self.p_corrected, self.paired.level)
+
+    @property
+    def decided(self) -> bool:
+        """Whether the interval excludes 0 as well; where only the test does, rare large differences may undo it."""
+        return self.significant and not (isnan(self.interval.low) or self.interval.low <= 0 <= self.interval.high)
 
     @property
     def identical(self) -> bool:
@@ -91,40 +103,42 @@ class Difference:
         return not self.values.any()
 
     @property
-    def fewest_queries(self) -> int:
-        """How many queries the corrected randomisation test needs before it can find anything.
+    def fewest(self) -> int:
+        """How many queries, or clusters of them, the corrected test needs before it can find anything."""
+        return fewest_units(1 - self.test_level)
 
-        With n queries its smallest p value is 2 / 2^n, times the number of comparisons.
-        """
-        return max(SMALLEST_TEST, math.ceil(1 + math.log2(self.comparisons / self.alpha) - 1e-9))
+    def detectable(self, power: float = POWER, span: float | None = None) -> float:
+        """Return a true difference that a comparison like this one finds with at least the given power.
 
-    def detectable(self, power: float = POWER) -> float:
-        """Return the smallest true difference that a comparison like this one finds with the given power.
-
-        It is computed at the strictest level that Holm's correction asks of one of m comparisons, alpha / m, so that
-        the power is promised whatever the other comparisons turn out to be. Infinite where no difference, however
-        large, could be found.
+        It is computed at the level that the correction asks of the smallest of all p values, so that the power is
+        promised whatever the other comparisons turn out to be. Infinite where no difference, however large, could be
+        found, or where no query differs. See `retrieval_metrics.statistics.detectable_difference`.
 
         Args:
             power: Probability of finding it.
+            span: The largest change of a query; None takes the largest possible difference.
         """
-        if self.n < self.fewest_queries:
-            return math.inf
-        return detectable_difference(self.values, power=power, level=self.alpha / self.comparisons, span=self.span)
+        reach = self.span if span is None else span
+        if reach <= 0:
+            return float("inf")
+        level, clusters = self.test_level, self.clusters
+        return detectable_difference(self.values, power=power, level=level, span=reach, clusters=clusters)
 
-    def queries_needed(self, difference: float | None = None, power: float = POWER) -> int:
-        """Return on how many queries a comparison like this one finds a difference with the given power.
+    def queries_needed(self, difference: float, power: float = POWER) -> QueriesNeeded:
+        """Return on how many queries a comparison like this one finds a difference of a given size, as a range.
+
+        Name the size that would matter to you. The size seen answers nothing: where the data cannot decide, it is
+        chance that made it.
 
         Args:
-            difference: The true mean difference to be found; None takes the one seen.
+            difference: The true mean difference to be found.
             power: Probability of finding it.
 
         Raises:
-            ValueError: If there are fewer than two queries, or the difference is 0.
+            ValueError: If there are fewer than two queries, or the difference is 0 or larger than possible.
         """
-        wanted = self.mean if difference is None else difference
-        level = self.alpha / self.comparisons
-        return max(self.fewest_queries, queries_needed(self.values, wanted, power=power, level=level, span=self.span))
+        level, span, clusters = self.test_level, self.span, self.clusters
+        return queries_needed(self.values, difference, power=power, level=level, span=span, clusters=clusters)
 
     def moved(self, n: int = 5) -> list[tuple[QueryId, float]]:
         """Return the `n` queries with the largest difference either way, and that difference; without those equal."""
@@ -134,5 +148,5 @@ class Difference:
     def __repr__(self) -> str:
         return (
             f"<Difference {self.system} - {self.baseline} in {self.metric}: {self.mean:+.4f}, p {self.p_value:.4f}, "
-            f"Holm {self.p_holm:.4f}, n={self.n}>"
+            f"corrected {self.p_corrected:.4f}, n={self.n}>"
         )

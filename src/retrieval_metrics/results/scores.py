@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.inputs.clusters import Clusters
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.results.counts import Counts
@@ -59,6 +60,7 @@ class Scores:
             ties="expected".
         highest: Shape (queries, metrics), the largest, likewise.
         origin: What they were computed from; None where the values came without it.
+        clusters: Which queries belong together; None where each is on its own.
     """
 
     metrics: tuple[Metric, ...]
@@ -71,6 +73,7 @@ class Scores:
     lowest: FloatArray | None = None
     highest: FloatArray | None = None
     origin: Origin | None = None
+    clusters: Clusters | None = None
 
     def __post_init__(self) -> None:
         for name in ("values", "lowest", "highest"):
@@ -199,4 +202,5 @@ class Scores:
             lowest=None if self.lowest is None else self.lowest[rows],
             highest=None if self.highest is None else self.highest[rows],
             origin=self.origin,
+            clusters=None if self.clusters is None else self.clusters.of([self.queries[at] for at in rows.tolist()]),
         )

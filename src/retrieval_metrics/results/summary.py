@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
 
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.by_metric import ByMetric
 from retrieval_metrics.results.counts import describe
+from retrieval_metrics.results.scores import Scores
 from retrieval_metrics.results.tie_range import TieRange
 from retrieval_metrics.scoring import ideal
+from retrieval_metrics.statistics.clusters import Units
 from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
@@ -18,7 +23,11 @@ if TYPE_CHECKING:
     from retrieval_metrics.results.scores import Column
     from retrieval_metrics.scoring.rules import Rules
     from retrieval_metrics.statistics import Interval
+    from retrieval_metrics.types import FloatArray, IntArray
 
+FEW_CLUSTERS = 20
+SMALL = 4
+"""Queries; an interval of fewer is printed with a word of caution."""
 LEVEL = 0.95
 """The confidence level of what is printed."""
 
@@ -54,7 +63,7 @@ def means(record: Summed) -> ByMetric[float]:
 
 def numbers_of_queries(record: Summed) -> ByMetric[int]:
     """Return for how many queries each metric is defined."""
-    return ByMetric({str(metric): sums_of_values(record, metric).count for metric in record.metrics})
+    return ByMetric({str(metric): int(sums_of_values(record, metric).count) for metric in record.metrics})
 
 
 def residuals(record: Summed) -> ByMetric[float]:
@@ -66,8 +75,50 @@ def residuals(record: Summed) -> ByMetric[float]:
 def intervals(record: Summed, level: float) -> ByMetric[Interval]:
     """Return the confidence interval of each mean."""
     return ByMetric(
-        {str(metric): interval_of(record, metric, sums_of_values(record, metric), level) for metric in record.metrics}
+        {
+            str(metric): interval_of(record, metric, sums_for_interval(record, metric), level)
+            for metric in record.metrics
+        }
     )
+
+
+def sums_for_interval(record: Summed, metric: Metric) -> Sums:
+    """Return the sums of a metric; of clustered queries those of as many independent ones as say as much."""
+    clusters = record.clusters if isinstance(record, Scores) else None
+    values = record.column("value", metric) if isinstance(record, Scores) else None
+    if values is None or clusters is None or clusters.labels is None:
+        return sums_of_values(record, metric)
+    return clustered_sums(values, clusters.labels)
+
+
+def clustered_sums(values: FloatArray, labels: IntArray) -> Sums:
+    """Return the sums of as many independent queries as the defined values of clustered ones are worth."""
+    from retrieval_metrics.statistics import effective_sums  # noqa: PLC0415  (only means that are printed need it)
+
+    defined = ~np.isnan(values)
+    return effective_sums(values[defined], labels[defined])
+
+
+def said_of_clusters(record: Summed) -> list[str]:
+    """Return how the queries are clustered, and what that costs, in words; nothing where they are not."""
+    clusters = record.clusters if isinstance(record, Scores) else None
+    if clusters is None or clusters.labels is None or not isinstance(record, Scores):
+        return []
+    effects = []
+    for metric in record.metrics:
+        column = record.column("value", metric)
+        if column is not None and (defined := ~np.isnan(column)).any():
+            effect = Units.of(column[defined], clusters.labels[defined]).design_effect
+            effects += [] if isnan(effect) else [f"{metric} {effect:.1f}"]
+    why = "by the source of their judgments (clusters=None turns that off)" if clusters.by_source else "as given"
+    notes = [f"intervals by cluster: {numbers.count(clusters.count, 'cluster')}, {why}"]
+    notes += [f"design effect (variance beside that of independent queries): {', '.join(effects)}"] if effects else []
+    return notes + ([few_clusters(clusters.count)] if clusters.count < FEW_CLUSTERS else [])
+
+
+def few_clusters(count: int) -> str:
+    """Return the warning that so few clusters show little."""
+    return f"{numbers.count(count, 'cluster')} are few: intervals from fewer than {FEW_CLUSTERS} are rough"
 
 
 def interval_of(record: Summed, metric: Metric, sums: Sums, level: float) -> Interval:
@@ -86,6 +137,7 @@ def bounds_of(record: Summed, metric: Metric, sums: Sums) -> tuple[float, float]
 
 def summary_table(record: Summed) -> Table:
     """Return the means with their intervals, and what was met."""
+<<<<<<< HEAD
     rows, residual_notes = [], []
     for metric in record.metrics:
         name, sums, residual = str(metric), sums_of_values(record, metric), record.sums("residual", metric)
@@ -97,4 +149,17 @@ def summary_table(record: Summed) -> Table:
             )
     tie_range = TieRange.of(record.metrics, record.sums)
     notes = [*describe(record.counts, record.rules), *(tie_range.notes() if tie_range else ()), *residual_notes]
+=======
+    ends, n = intervals(record, LEVEL), numbers_of_queries(record)
+    rows = [[name, f"{mean:.4f}", numbers.interval(ends[name]), str(n[name])] for name, mean in means(record).items()]
+    notes = describe(record.counts, record.rules) + said_of_clusters(record)
+    if any(0 < count < SMALL for count in n.values()):
+        notes.append(f"n too small: an interval of fewer than {SMALL} queries says little")
+    if tie_range := TieRange.of(record.metrics, record.sums):
+        notes += tie_range.notes()
+    notes += [
+        f"{name}: residual {residual:.4f}, what unjudged and unseen documents could add to the mean"
+        for name, residual in residuals(record).items()
+    ]
+>>>>>>> trust
     return Table(["metric", "mean", numbers.level_name(LEVEL), "n"], rows, notes)

@@ -1,22 +1,25 @@
-"""Two systems on the same queries."""
+"""Two systems on the same queries, in one metric or several."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from retrieval_metrics.checks import positive_number, proportion
 from retrieval_metrics.statistics import arrays
-from retrieval_metrics.statistics.intervals import Interval, beta_interval
-from retrieval_metrics.statistics.power import FEWEST_FOR_A_SPREAD
-from retrieval_metrics.statistics.sign_flip import sign_flip_test
-from retrieval_metrics.statistics.sums import Sums
+from retrieval_metrics.statistics.clusters import FEWEST_FOR_A_SPREAD, Units
+from retrieval_metrics.statistics.difference_interval import difference_intervals
+from retrieval_metrics.statistics.joint import joint_sign_flips
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
+
+    from retrieval_metrics.statistics.intervals import Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +28,11 @@ class PairedDifference:
 
     Attributes:
         count: Number of queries n.
+        clusters: Number of clusters they belong to; n if each is on its own.
+        design_effect: How many times larger the variance of the mean is than that of n independent queries; 1 without
+            clusters, NaN where it cannot be known.
         mean: Mean of the differences, system minus baseline; NaN without queries.
-        interval: Confidence interval of that mean.
+        interval: Confidence interval of that mean; (nan, nan) if there are too few queries (or clusters) for one.
         level: Confidence level of the interval.
         p_randomisation: p value of the two-sided sign-flip test.
         exact: Whether that p value comes from all choices of signs rather than a random sample.
@@ -38,6 +44,8 @@ class PairedDifference:
     """
 
     count: int
+    clusters: int
+    design_effect: float
     mean: float
     interval: Interval
     level: float
@@ -50,6 +58,20 @@ class PairedDifference:
     losses: int
 
 
+class PairedDifferences(NamedTuple):
+    """Several differences on the same queries, tested together.
+
+    Attributes:
+        each: The differences; their intervals agree with the corrected p values.
+        corrected: Their p values, corrected for all of them; see `joint_sign_flips`.
+        test_level: What the smallest p value of all must not exceed to be a finding; see `JointTest.level`.
+    """
+
+    each: list[PairedDifference]
+    corrected: list[float]
+    test_level: float
+
+
 def paired_difference(
     values: ArrayLike,
     baseline: ArrayLike,
@@ -58,6 +80,7 @@ def paired_difference(
     span: float = 1.0,
     resamples: int = 10_000,
     seed: int = 0,
+    clusters: ArrayLike | None = None,
 ) -> PairedDifference:
     """Compare the means of a metric between a system and a baseline, from their values on the same queries.
 
@@ -66,16 +89,18 @@ def paired_difference(
         effect size = d' / s                       (Cohen's d for paired differences)
         t = d' sqrt(n) / s                         p_t from Student's t with n - 1 degrees of freedom
         p_randomisation                            see `sign_flip_test`
-        interval                                   the Beta interval of `mean_interval`
+        interval                                   see `difference_intervals`
 
-    The two ends of the interval are plus and minus the largest difference (`span` if all are 0). Half an observation
-    at each end represents queries that are not in the sample. The interval is about as wide as Student's, but does not
-    shrink to a point if few queries or none differ. With 25 queries and rare large gains it covers the true mean less
-    often than `level`, because the sample may not contain such a gain.
+    The interval agrees with the test: it excludes 0 only if `p_randomisation` is at most 1 - level, and is extended to
+    0 otherwise. It may hold 0 although the test finds a difference, because it also covers what a sample of n cannot
+    show: a rare large loss.
+
+    With `clusters`, signs are exchanged by cluster, d' / t is the delete-one-cluster jackknife's standard error, and t
+    has G - 1 degrees of freedom.
 
     If no query differs, the difference and the effect size are 0 and the p values 1. If every query differs by the same
     amount, the effect size is infinite and p_t = 0: use the randomisation test. With one query, the p values are 1.
-    Without queries, mean and interval are NaN and the p values 1.
+    Without queries, the mean is NaN and the p values 1. With fewer than 6 queries no interval can be given at 95 %.
 
     Args:
         values: The system's values, one per query, shape (n,).
@@ -84,6 +109,7 @@ def paired_difference(
         span: The largest possible difference: the distance between the metric's bounds.
         resamples: Number of random choices of signs if the randomisation test cannot be exact.
         seed: Seed of the random choices.
+        clusters: Which cluster each query belongs to, shape (n,); None: each is on its own.
 
     Raises:
         ValueError: If the numbers of values differ, a value is NaN or infinite, or another argument is out of range.
@@ -98,27 +124,86 @@ def paired_difference(
     References:
         M. D. Smucker, J. Allan, B. Carterette (2007). A comparison of statistical significance tests for information
         retrieval evaluation.
+        E. A. Miller (2024). Adding error bars to evals: a statistical approach to language model evaluations. arXiv
+        2411.00640.
+    """
+    differences = differences_of(values, baseline)
+    (found,) = paired_differences(
+        differences[:, None], spans=[span], level=level, resamples=resamples, seed=seed, clusters=clusters
+    ).each
+    return found
+
+
+def paired_differences(
+    differences: ArrayLike,
+    *,
+    spans: Sequence[float],
+    level: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+    clusters: ArrayLike | None = None,
+) -> PairedDifferences:
+    """Describe several differences on the same queries, and test them together.
+
+    Args:
+        differences: One row per query, one column per hypothesis (a metric and a pair of systems), shape (n, m), as
+            `differences_of` returns them; NaN where a query has no value.
+        spans: The largest possible difference of each hypothesis, m of them.
+        level: Confidence level of the intervals; 1 - level is the accepted probability of any false finding.
+        resamples: Number of random choices of signs if the test cannot be exact.
+        seed: Seed of the random choices.
+        clusters: Which cluster each query belongs to, shape (n,); None: each is on its own.
+
+    Raises:
+        ValueError: If a difference is infinite or an argument is out of range.
+
+    Example:
+        >>> two_metrics = [[0.2, 1.0], [0.1, 1.0], [0.3, 1.0], [0.0, 0.0]]
+        >>> [round(p, 6) for p in paired_differences(two_metrics, spans=[1.0, 1.0]).corrected]
+        [0.25, 0.25]
     """
     proportion(level, "level")
-    positive_number(span, "span")
-    differences = differences_of(values, baseline)
-    count = len(differences)
-    sign_flip = sign_flip_test(differences, resamples=resamples, seed=seed)
-    mean = math.fsum(differences.tolist()) / count if count else math.nan
-    p_t, effect_size = _t_test(differences, mean)
-    return PairedDifference(
-        count=count,
-        mean=mean,
-        interval=_interval(differences, mean, level, span),
-        level=level,
-        p_randomisation=sign_flip.p_value,
-        exact=sign_flip.exact,
-        p_t=p_t,
-        effect_size=effect_size,
-        wins=int((differences > 0).sum()),
-        ties=int((differences == 0).sum()),
-        losses=int((differences < 0).sum()),
+    for span in spans:
+        positive_number(span, "span")
+    array = np.asarray(differences, dtype=np.float64)
+    defined = ~np.isnan(array)
+    labels = None if clusters is None else np.unique(np.asarray(clusters), return_inverse=True)[1].reshape(-1)
+    test = joint_sign_flips(
+        _by_cluster(np.where(defined, array, 0.0), labels), alpha=1 - level, resamples=resamples, seed=seed
     )
+    columns = [array[mask, at] for at, mask in enumerate(defined.T)]
+    samples = [
+        Units.of(column, None if labels is None else labels[mask])
+        for column, mask in zip(columns, defined.T, strict=True)
+    ]
+    intervals = difference_intervals(samples, spans, level=level)
+    each = []
+    for at, (column, units, interval) in enumerate(zip(columns, samples, intervals, strict=True)):
+        p_t, effect_size = _t_test(column, units)
+        found = is_found(float(test.corrected[at]), level)
+        each.append(
+            PairedDifference(
+                count=len(column),
+                clusters=len(units.sizes),
+                design_effect=1.0 if labels is None else units.design_effect,
+                mean=units.mean,
+                interval=interval if found else interval._replace(low=min(interval.low, 0), high=max(interval.high, 0)),
+                level=level,
+                p_randomisation=float(test.p_values[at]),
+                exact=bool(test.exact[at]),
+                p_t=p_t,
+                effect_size=effect_size,
+                wins=int((column > 0).sum()),
+                ties=int((column == 0).sum()),
+                losses=int((column < 0).sum()),
+            )
+        )
+    return PairedDifferences(each, test.corrected.tolist(), test.level)
+
+
+def is_found(p_value: float, level: float) -> bool:
+    """Return whether a p value is a finding: at most 1 - level, of which 1 - 0.95 is a hair above 0.05."""
+    return p_value <= 1 - level + arrays.ROUNDING
 
 
 def differences_of(values: ArrayLike, baseline: ArrayLike) -> NDArray[np.float64]:
@@ -129,27 +214,34 @@ def differences_of(values: ArrayLike, baseline: ArrayLike) -> NDArray[np.float64
             f"values and baseline must belong to the same queries; got {len(ours)} values "
             f"and {len(theirs)} of the baseline"
         )
+    return without_rounding(ours, theirs)
+
+
+def without_rounding(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return ours minus theirs, exactly 0 where they differ by rounding only, NaN where one is."""
     differences = ours - theirs
     rounding = arrays.ROUNDING * np.maximum(np.abs(ours), np.abs(theirs))
     return np.where(np.abs(differences) <= rounding, 0.0, differences)
 
 
-def _t_test(differences: NDArray[np.float64], mean: float) -> tuple[float, float]:
+def _by_cluster(array: NDArray[np.float64], labels: NDArray[np.int64] | None) -> NDArray[np.float64]:
+    if labels is None:
+        return array
+    sums = np.zeros((int(labels.max(initial=-1)) + 1, array.shape[1]))
+    np.add.at(sums, labels, array)
+    return sums
+
+
+def _t_test(differences: NDArray[np.float64], units: Units) -> tuple[float, float]:
     """Return the p value of the paired t test and the effect size, also if the differences do not vary."""
-    if len(differences) < FEWEST_FOR_A_SPREAD or not differences.any():
+    if len(units.sizes) < FEWEST_FOR_A_SPREAD or not differences.any():
         return 1.0, 0.0
-    deviation = float(differences.std(ddof=1))
+    mean, deviation = units.mean, float(differences.std(ddof=1))
     if deviation <= arrays.ROUNDING * abs(mean):
         return 0.0, math.copysign(math.inf, mean)
 
-    from scipy.stats import ttest_1samp  # noqa: PLC0415 - importing the package must not load scipy
+    from scipy.special import stdtr  # noqa: PLC0415 - importing the package must not load scipy
 
-    return float(ttest_1samp(differences, 0.0).pvalue), mean / deviation
-
-
-def _interval(differences: NDArray[np.float64], mean: float, level: float, span: float) -> Interval:
-    if not len(differences):
-        return Interval(math.nan, math.nan)
-    largest = float(np.abs(differences).max()) or span
-    low, high = beta_interval(Sums.of(differences / largest), ends=(-1.0, 1.0), level=level)
-    return Interval(min(largest * low, mean), max(largest * high, mean))
+    error = math.sqrt(units.variance_of_mean)
+    p_value = 2 * float(stdtr(len(units.sizes) - 1, -abs(mean) / error)) if error else 0.0
+    return p_value, mean / deviation

@@ -3,112 +3,191 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from retrieval_metrics.checks import positive_number, proportion
-from retrieval_metrics.statistics import arrays
+from retrieval_metrics.statistics.clusters import FEWEST_FOR_A_SPREAD, Units
+from retrieval_metrics.statistics.difference_interval import fewest_units
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-FEWEST_FOR_A_SPREAD = 2  # queries
+CONFIDENCE = 0.8
+"""How sure the spread of other queries is to lie below its upper bound, and above its lower one."""
 MOST_QUERIES = 2**40
 
 
+class QueriesNeeded(NamedTuple):
+    """How many queries a difference needs, as a range.
+
+    Attributes:
+        low: Enough if the difference is the same on every query and they vary as little as the sample allows.
+        high: Enough if a few queries carry the whole difference and the others vary as much as the sample allows.
+    """
+
+    low: int
+    high: int
+
+
 def detectable_difference(
-    differences: ArrayLike, *, power: float = 0.8, level: float = 0.05, span: float = 1.0
+    differences: ArrayLike,
+    *,
+    power: float = 0.8,
+    level: float = 0.05,
+    span: float = 1.0,
+    clusters: ArrayLike | None = None,
 ) -> float:
-    """Return the smallest true mean difference that a paired test on this many queries finds with a given power.
+    """Return a mean difference that a paired test finds with at least a given power, however it is distributed.
 
-    With s the standard deviation of the n paired differences, the t statistic under a true mean difference D has the
-    noncentral t distribution with n - 1 degrees of freedom and noncentrality D sqrt(n) / s. The result is the D >= 0
-    at which a two-sided test at `level` rejects in the right direction with probability `power`. The power of the
-    randomisation test is the same within one or two percentage points. The result is infinite for fewer than two
-    queries. It is as accurate as s: if s comes from only 25 queries, or only a few queries differ, the power is on
-    average a few percentage points lower than `power`.
+    The differences of one sample understate those of a system that is better or worse: they may come from a handful of
+    queries, and a difference brings a spread of its own. With n queries, s the standard deviation of the differences
+    seen, e the effect (in standard deviations) for which the t test has the power, and k the number of queries that
+    must change alike before a sign-flip test finds anything (6 at 5 %), it is
 
-    If all differences are zero, as when a system is compared with itself, they do not show how much other differences
-    would vary. Half a difference of `span` is then added in each direction, so that s = span / sqrt(n + 1).
+        max(D, M) + span / n
+        D^2 = e^2 (u s^2 + D (span - D))        u = (n - 1) / chi2_{0.2, n - 1}
+        M / span                                the share of queries of which n hold k with the given power
+
+    u raises s^2 to the upper end of its one-sided 80 % interval; D (span - D) is the variance of the most uneven
+    difference of mean D: some queries change by the whole span, the others not at all. One query more makes up for
+    p values that come in steps. Clusters count as single queries that change as a whole, and s is the
+    delete-one-cluster jackknife's.
+
+    Infinite if no difference up to `span` is sure enough to be found with so few queries, or if no query differs: that
+    does not show how much other differences would vary.
 
     Args:
         differences: One difference per query, shape (n,).
         power: Probability of finding the difference, strictly between `level` and 1.
         level: Level of the two-sided test, strictly between 0 and 1.
-        span: The largest possible difference: the distance between the metric's bounds.
+        span: The largest possible change of a query: the distance between the metric's bounds, or what it has to lose.
+        clusters: Which cluster each query belongs to, shape (n,); None: each is on its own.
 
     Raises:
         ValueError: If a difference is NaN or infinite, or another argument is out of range.
 
     Example:
-        25 queries, half of them 0.1 better and half 0.1 worse, s = 0.1: 2.9 standard errors of 0.02.
+        One of 50 queries moved. Six must move the same way before a test can find anything; if 16 % of all queries
+        do, 80 % of samples hold six. One query more is 0.02.
 
-        >>> round(detectable_difference([0.1, -0.1] * 12 + [0.0]), 3)
-        0.058
+        >>> round(detectable_difference([1.0] + [0.0] * 49), 2)
+        0.18
     """
     _check(power, level, span)
-    array = arrays.vector(differences, "differences")
-    if len(array) < FEWEST_FOR_A_SPREAD:
+    units = Units.of(differences, clusters)
+    n = len(units.sizes)
+    if n < fewest_units(1 - level) or not units.totals.any():
         return math.inf
 
-    from scipy.optimize import brentq  # noqa: PLC0415 - importing the package must not load scipy
+    from scipy.special import betaincinv, chdtri  # noqa: PLC0415 - importing the package must not load scipy
 
-    def excess(effect: float) -> float:
-        return paired_t_power(effect, len(array), level) - power
-
-    enough = 1.0
-    while excess(enough) < 0:
-        enough *= 2
-    effect = float(brentq(excess, 0.0, enough, xtol=1e-12))
-    return effect * _standard_deviation(array, span)
+    movers = fewest_units(1 - level)
+    squared = _effect_found(n, power, level) ** 2
+    variance = units.variance_of_mean * n * (n - 1) / float(chdtri(n - 1, CONFIDENCE))
+    linear = squared * span
+    uneven = (linear + math.sqrt(linear**2 + 4 * (1 + squared) * squared * variance)) / (2 * (1 + squared))
+    found = max(uneven, span * float(betaincinv(movers, n - movers + 1, power))) + span / n
+    return found if found <= span else math.inf
 
 
 def queries_needed(
-    differences: ArrayLike, difference: float, *, power: float = 0.8, level: float = 0.05, span: float = 1.0
-) -> int:
-    """Return the number of queries on which a paired test finds a true mean difference with a given power.
+    differences: ArrayLike,
+    difference: float,
+    *,
+    power: float = 0.8,
+    level: float = 0.05,
+    span: float = 1.0,
+    clusters: ArrayLike | None = None,
+) -> QueriesNeeded:
+    """Return on how many queries a paired test finds a true mean difference with a given power, as a range.
 
-    It is the smallest n >= 2 for which the power of `detectable_difference` at `difference` reaches `power`, assuming
-    that the standard deviation of other queries is that of `differences`.
+    One sample does not say how the difference will be spread over the queries, nor exactly how much they vary:
+
+        low    every query changes alike           variance s^2 at the lower end of its one-sided 80 % interval
+        high   a few queries change by the span    as in `detectable_difference`
+
+    Each is the smallest n for which the power of the t test reaches `power`, and at least the number of queries without
+    which a sign-flip test finds nothing. With clusters both are numbers of queries, in clusters of the average size.
 
     Args:
         differences: One difference per query of a sample, shape (m,).
         difference: The true mean difference to find; its sign does not matter.
         power: Probability of finding the difference, strictly between `level` and 1.
         level: Level of the two-sided test, strictly between 0 and 1.
-        span: The largest possible difference: the distance between the metric's bounds.
+        span: The largest possible change of a query.
+        clusters: Which cluster each query belongs to, shape (m,); None: each is on its own.
 
     Raises:
-        ValueError: If `difference` is zero or not finite, if there are fewer than two differences, or if another
-            argument is out of range.
+        ValueError: If `difference` is zero, not finite or larger than `span`, if there are fewer than two queries, or
+            if another argument is out of range.
 
     Example:
-        s = 0.1; a difference of 0.02 is 0.2 s, and (2.8 / 0.2)^2 = 196 before the correction for estimating s.
+        s = 0.1; a difference of 0.02 is 0.2 s, and (2.8 / 0.2)^2 = 196 queries. The sample of 25 leaves 0.89 s to
+        1.15 s open, and a difference of 0.02 that is 1 on 2 % of the queries has a spread of 0.14 of its own.
 
         >>> queries_needed([0.1, -0.1] * 12 + [0.0], 0.02)
-        199
+        QueriesNeeded(low=162, high=718)
     """
     _check(power, level, span)
-    array = arrays.vector(differences, "differences")
-    if len(array) < FEWEST_FOR_A_SPREAD:
-        raise ValueError(f"differences must hold at least two queries to show their spread; got {len(array)}")
-    if difference == 0 or not math.isfinite(difference):
-        raise ValueError(f"difference must be a finite number other than 0, got {difference!r}")
-    effect = abs(difference) / _standard_deviation(array, span)
-    enough = FEWEST_FOR_A_SPREAD
-    while paired_t_power(effect, enough, level) < power:
+    units = Units.of(differences, clusters)
+    n = len(units.sizes)
+    if n < FEWEST_FOR_A_SPREAD:
+        raise ValueError(f"differences must hold at least two queries to show their spread; got {n}")
+    wanted = abs(difference)
+    if not 0 < wanted <= span:
+        raise ValueError(
+            f"difference must be a finite number other than 0, got {difference!r}; the largest possible is {span:g}"
+        )
+
+    from scipy.special import chdtri  # noqa: PLC0415 - importing the package must not load scipy
+
+    squares = units.variance_of_mean * n * (n - 1)
+    average = units.queries / n
+    low, high = (
+        math.ceil(average * _units_needed(wanted, squares / float(chdtri(n - 1, tail)), step, power, level))
+        for tail, step in ((1 - CONFIDENCE, 0.0), (CONFIDENCE, span))
+    )
+    return QueriesNeeded(low, high)
+
+
+def _units_needed(difference: float, variance: float, step: float, power: float, level: float) -> int:
+    """Return the fewest units; `step` is what a few units change by, or 0 if all change alike."""
+    from scipy.special import betainc  # noqa: PLC0415 - importing the package must not load scipy
+
+    fewest = fewest_units(1 - level)
+
+    def suffices(n: int) -> bool:
+        left = difference - step / n
+        if left <= 0 or (step and betainc(fewest, n - fewest + 1, left / step) < power):
+            return False
+        deviation = math.sqrt(variance + max(left * (step - left), 0.0))
+        return deviation <= left * 1e-6 or paired_t_power(left / deviation, n, level) >= power
+
+    enough = fewest
+    while not suffices(enough):
         enough *= 2
         if enough > MOST_QUERIES:
             raise ValueError(f"difference {difference!r} is too small to be found with fewer than 2^40 queries")
-    too_few = enough // 2
+    too_few = max(enough // 2, fewest - 1)
     while enough - too_few > 1:
         middle = (enough + too_few) // 2
-        if paired_t_power(effect, middle, level) < power:
-            too_few = middle
-        else:
-            enough = middle
+        too_few, enough = (too_few, middle) if suffices(middle) else (middle, enough)
     return enough
+
+
+def _effect_found(count: int, power: float, level: float) -> float:
+    """Return the effect in standard deviations for which the paired t test has that power."""
+    from scipy.optimize import brentq  # noqa: PLC0415 - importing the package must not load scipy
+
+    def excess(effect: float) -> float:
+        return paired_t_power(effect, count, level) - power
+
+    enough = 1.0
+    while excess(enough) < 0:
+        enough *= 2
+    return float(brentq(excess, 0.0, enough, xtol=1e-12))
 
 
 def paired_t_power(effect: float, count: int, level: float) -> float:
@@ -121,12 +200,6 @@ def paired_t_power(effect: float, count: int, level: float) -> float:
     freedom = count - 1
     with np.errstate(divide="ignore"):  # scipy 1.11 divides by zero for effects near 0, but its result is right
         return float(nct.sf(t.isf(level / 2, freedom), freedom, effect * math.sqrt(count)))
-
-
-def _standard_deviation(differences: NDArray[np.float64], span: float) -> float:
-    if not differences.any():
-        return span / math.sqrt(len(differences) + 1)
-    return float(differences.std(ddof=1))
 
 
 def _check(power: float, level: float, span: float) -> None:

@@ -61,17 +61,36 @@ def sign_flip_test(differences: ArrayLike, *, resamples: int = 10_000, seed: int
     """
     positive_integer(resamples, "resamples")
     array = arrays.vector(differences, "differences")
-    scaled = array / max(np.abs(array).max(initial=0.0), np.finfo(np.float64).tiny)
-    scaled = scaled[np.abs(scaled) > arrays.ROUNDING]
-    # Equal sums count as reaching as far, but may differ by rounding.
-    reach = abs(scaled.sum()) - len(scaled) * arrays.ROUNDING
-    if reach <= 0:
-        return SignFlip(1.0, exact=True)
-    magnitudes, counts = np.unique(np.abs(scaled).round(12), return_counts=True)
-    if np.log2(counts + 1.0).sum() <= np.log2(LARGEST_ENUMERATION):
-        return SignFlip(_exact(magnitudes, counts, reach), exact=True)
-    reached = (np.abs(_random_sums(scaled, resamples, seed)) >= reach).sum()
+    p_value = exact_p(array)
+    if p_value is not None:
+        return SignFlip(p_value, exact=True)
+    scaled = _scaled(array)
+    reached = (np.abs(_random_sums(scaled, resamples, seed)) >= _reach(scaled)).sum()
     return SignFlip((int(reached) + 1) / (resamples + 1), exact=False)
+
+
+def exact_p(differences: NDArray[np.float64]) -> float | None:
+    """Return the p value of `sign_flip_test` from all choices of signs; None if their sums are too many to list."""
+    scaled = _scaled(differences)
+    reach = _reach(scaled)
+    if reach <= 0:
+        return 1.0
+    magnitudes, counts = np.unique(np.abs(scaled).round(12), return_counts=True)
+    if np.log2(counts + 1.0).sum() > np.log2(LARGEST_ENUMERATION):
+        return None
+    return _exact(magnitudes, counts, reach)
+
+
+def _scaled(differences: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the differences that are not 0, the largest as 1."""
+    scaled = differences / max(np.abs(differences).max(initial=0.0), np.finfo(np.float64).tiny)
+    moving: NDArray[np.float64] = scaled[np.abs(scaled) > arrays.ROUNDING]
+    return moving
+
+
+def _reach(scaled: NDArray[np.float64]) -> float:
+    # Equal sums count as reaching as far, but may differ by rounding.
+    return float(abs(scaled.sum()) - len(scaled) * arrays.ROUNDING)
 
 
 def _exact(magnitudes: NDArray[np.float64], counts: NDArray[np.int64], reach: float) -> float:

@@ -24,14 +24,14 @@ class Sums:
     """The sums from which a mean and its interval are computed; each is rounded once.
 
     Attributes:
-        count: How many values there are.
+        count: How many values there are; of clustered queries, as how many independent ones they count.
         total: Their sum.
         total_of_squares: The sum of their squares, each rounded to a float.
         smallest: The smallest of them; NaN if there are none.
         largest: The largest of them; NaN if there are none.
     """
 
-    count: int
+    count: float
     total: float
     total_of_squares: float
     smallest: float

@@ -87,12 +87,22 @@ class Baseline:
                 f"{path} is no baseline: {type(error).__name__}: {error}; write it anew with --retrieval-update"
             ) from error
 
-    def write(self, path: Path) -> None:
-        """Write the file, a line per query, so that a change of the baseline can be read in a review."""
-        means = {}
+    def means(self) -> dict[str, float | None]:
+        """Return the mean of each metric to four places; None where it is undefined."""
+        means: dict[str, float | None] = {}
         for at, metric in enumerate(self.metrics):
             defined = [row[at] for row in self.values.values() if not isnan(row[at])]
             means[metric] = round(sum(defined) / len(defined), 4) if defined else None
+        return means
+
+    def changes(self, earlier: Baseline, path: Path) -> list[str]:
+        """Return in words what this baseline holds instead of an earlier one in the same file."""
+        before = earlier.means()
+        return [f"{path.name}: {metric} {before.get(metric)} -> {mean}" for metric, mean in self.means().items()]
+
+    def write(self, path: Path) -> None:
+        """Write the file, a line per query, so that a change of the baseline can be read in a review."""
+        means = self.means()
         head = {
             "version": VERSION, "qrels": self.qrels, "rules": self.rules, "metrics": list(self.metrics), "means": means
         }  # fmt: skip

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from pytest_retrieval_metrics.settings import Settings
     from retrieval_metrics import Matching, RetrievedRun, Rules
+    from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.judging.matching.matching import Key
 
     # A mapping is invariant in its keys, so that this is a union of mappings.
@@ -56,10 +57,10 @@ class RetrievalCheck:
     than the test's stored baseline. Await `acheck` where the test itself is asynchronous.
     """
 
-    def __init__(self, item: pytest.Item, settings: Settings, *, tests: int, records: list[dict[str, Any]]) -> None:
+    def __init__(self, item: pytest.Item, settings: Settings, *, checks: int, records: list[dict[str, Any]]) -> None:
         self._item = item
         self._settings = settings
-        self._tests = tests
+        self._alpha = settings.alpha / max(checks, 1)
         self._records = records
         self._names: set[str] = set()
 
@@ -73,6 +74,7 @@ class RetrievalCheck:
         name: str = "",
         queries: Mapping[Any, str] | None = None,
         match: str | Key | Matching = "id",
+        clusters: ClustersBy = "source",
         semantics: str | Rules = "standard",
         workers: int = WORKERS,
         raise_on_error: bool = True,
@@ -89,6 +91,7 @@ class RetrievalCheck:
             name: Tells several checks of one test apart.
             queries: The texts of the queries, by id; None takes the ids as texts.
             match: What ids of the judgments are compared with, as in `rm.evaluate`.
+            clusters: Which queries belong together, as in `rm.evaluate`; intervals and the test take whole clusters.
             semantics: The rules, as in `rm.evaluate`.
             workers: How many queries may be under way at once.
             raise_on_error: Whether an error of the retriever is the test's; if not, the query scores 0.
@@ -106,7 +109,7 @@ class RetrievalCheck:
         if task.ask is not None:
             found = retrieve(task.ask, task.queries, workers=workers, raise_on_error=raise_on_error)
             run = task.answered(found)
-        return self._finish(task, run, floors, baseline=baseline, name=name, semantics=semantics)
+        return self._finish(task, run, floors, baseline=baseline, name=name, semantics=semantics, clusters=clusters)
 
     async def acheck(
         self,
@@ -118,6 +121,7 @@ class RetrievalCheck:
         name: str = "",
         queries: Mapping[Any, str] | None = None,
         match: str | Key | Matching = "id",
+        clusters: ClustersBy = "source",
         semantics: str | Rules = "standard",
         workers: int = WORKERS,
         raise_on_error: bool = True,
@@ -129,7 +133,7 @@ class RetrievalCheck:
         if task.ask is not None:
             found = await aretrieve(task.ask, task.queries, workers=workers, raise_on_error=raise_on_error)
             run = task.answered(found)
-        return self._finish(task, run, floors, baseline=baseline, name=name, semantics=semantics)
+        return self._finish(task, run, floors, baseline=baseline, name=name, semantics=semantics, clusters=clusters)
 
     def _begin(
         self, qrels: Any, retriever: Any, at_least: Any, *, name: str, queries: Mapping[Any, str] | None, match: Any
@@ -150,24 +154,31 @@ class RetrievalCheck:
         baseline: bool,
         name: str,
         semantics: str | Rules,
+        clusters: ClustersBy,
     ) -> Checked:
         __tracebackhide__ = True
         with warnings.catch_warnings(record=True) as met:  # said after the verdict, which matters more
             warnings.simplefilter("always")
-            evaluation = evaluate(task.qrels, run, list(floors), semantics=semantics, match=task.match)
+            evaluation = evaluate(
+                task.qrels, run, list(floors), semantics=semantics, match=task.match, clusters=clusters
+            )
         verdicts = floor_gate(evaluation, floors, self._settings)
         path, known = None, None
+        replaced: list[str] = []
         if baseline:
             path = self._path(name)
             if self._settings.update:
-                Baseline.of(evaluation).write(path)
+                fresh = Baseline.of(evaluation)
+                if path.exists():
+                    replaced = fresh.changes(Baseline.read(path), path)
+                fresh.write(path)
             elif path.exists():
                 known = Baseline.read(path)
-                verdicts += regression_gate(evaluation, known, path, self._settings, self._tests)
+                verdicts += regression_gate(evaluation, known, path, self._settings, self._alpha)
             else:
                 said = f"there is no baseline {path.parent.name}/{path.name}; --retrieval-update writes it"
                 verdicts += [Verdict(metric=metric, outcome="not compared", said=said) for metric in floors]
-        self._keep(evaluation, floors, verdicts, name)
+        self._keep(evaluation, floors, verdicts, name, replaced)
         self._judge(evaluation, verdicts, known, [str(warning.message) for warning in met])
         for warning in met:
             warnings.warn(warning.message, warning.category, stacklevel=3)
@@ -178,9 +189,23 @@ class RetrievalCheck:
         return self._item.path.parent / self._settings.baselines / self._item.path.stem / file_name(test, name)
 
     def _keep(
-        self, evaluation: Evaluation, floors: Mapping[str, float | None], verdicts: list[Verdict], name: str
+        self,
+        evaluation: Evaluation,
+        floors: Mapping[str, float | None],
+        verdicts: list[Verdict],
+        name: str,
+        replaced: list[str],
     ) -> None:
-        kept = record(self._item.nodeid, name, evaluation, floors=floors, verdicts=verdicts, settings=self._settings)
+        kept = record(
+            self._item.nodeid,
+            name,
+            evaluation,
+            floors=floors,
+            verdicts=verdicts,
+            settings=self._settings,
+            alpha=self._alpha,
+            replaced=replaced,
+        )
         self._records.append(kept)
         for row in kept["metrics"]:  # --junitxml writes these beside the test
             self._item.user_properties.append((f"{name + ': ' if name else ''}{row['metric']}", row["mean"]))

@@ -67,7 +67,7 @@ def floor_gate(evaluation: Evaluation, floors: Mapping[str, float | None], setti
 
 
 def regression_gate(
-    evaluation: Evaluation, baseline: Baseline, path: Path, settings: Settings, tests: int
+    evaluation: Evaluation, baseline: Baseline, path: Path, settings: Settings, alpha: float
 ) -> list[Verdict]:
     """Test each metric against the baseline on the same queries.
 
@@ -76,7 +76,7 @@ def regression_gate(
         baseline: What was measured when the baseline was written.
         path: Where the baseline is, to be named.
         settings: How to judge.
-        tests: How many tests share the accepted rate of false alarms.
+        alpha: The accepted rate of false alarms of this check, over all its metrics together.
     """
     if changed := _changed(evaluation, baseline):
         said = f"{path.name} was made with {changed}; nothing is compared. --retrieval-update writes it anew"
@@ -87,9 +87,8 @@ def regression_gate(
     verdicts = [Verdict(metric=metric, outcome="not compared", said=said) for metric in absent]
     if not before.metrics:
         return verdicts
-    level = 1 - settings.alpha / max(tests, 1)
-    comparison = Comparison.of({NOW: evaluation, BASELINE: before}, baseline=BASELINE, level=level)
-    return verdicts + [_verdict(comparison, difference, settings, before) for difference in comparison.differences]
+    comparison = Comparison.of({NOW: evaluation, BASELINE: before}, baseline=BASELINE, level=1 - alpha)
+    return verdicts + [_verdict(evaluation, difference, settings, before) for difference in comparison.differences]
 
 
 def _changed(evaluation: Evaluation, baseline: Baseline) -> str:
@@ -106,7 +105,7 @@ def _changed(evaluation: Evaluation, baseline: Baseline) -> str:
     return "other judgments of the same queries"
 
 
-def _verdict(comparison: Comparison, difference: Difference, settings: Settings, before: Evaluation) -> Verdict:
+def _verdict(evaluation: Evaluation, difference: Difference, settings: Settings, before: Evaluation) -> Verdict:
     metric = difference.metric
     column = before.per_query[metric]
     drop = detectable_drop(difference, max((column[query] for query in difference.queries), default=0.0))
@@ -116,13 +115,14 @@ def _verdict(comparison: Comparison, difference: Difference, settings: Settings,
         outcome = "not compared"
     elif lower:
         outcome = "worse" if difference.significant else "cannot tell"
-    means, ends = comparison.table[metric], comparison.intervals[metric]
-    holm = f" (corrected {numbers.p_value(difference.p_holm)})" if difference.comparisons > 1 else ""
+    was, now = (
+        f"{one.means[metric]:.4f} {numbers.interval(one.intervals(settings.level)[metric])}"
+        for one in (before, evaluation)
+    )
     alpha = f"{difference.alpha:.4g}"
     said = (
-        f"was {means[BASELINE]:.4f} {numbers.interval(ends[BASELINE])}, is {means[NOW]:.4f} "
-        f"{numbers.interval(ends[NOW])}; difference {numbers.signed(difference.mean)} "
-        f"{numbers.interval(difference.interval, signed=True)}, p {numbers.p_value(difference.p_value)}{holm}, "
+        f"was {was}, is {now}; difference {numbers.signed(difference.mean)} "
+        f"{numbers.interval(difference.interval, signed=True)}, p {numbers.p_value(difference.p_corrected)}, "
         f"alpha {alpha}, {numbers.queries(difference.n)}: {difference.paired.wins} better, "
         f"{difference.paired.ties} equal, {difference.paired.losses} worse"
     )
@@ -135,8 +135,8 @@ def _verdict(comparison: Comparison, difference: Difference, settings: Settings,
 
 def detects(difference: Difference, drop: float) -> str:
     """Return what a comparison like this one is able to find, in words; nothing where no query differs."""
-    if difference.n < difference.fewest_queries:
-        return f"{numbers.queries(difference.n)} cannot show any drop: at least {difference.fewest_queries} are needed"
+    if difference.units < difference.fewest:
+        return f"{numbers.queries(difference.n)} cannot show any drop: at least {difference.fewest} are needed"
     if difference.identical or isinf(drop):
         return ""
     return f"this set detects drops of {drop:.2f} in at least {100 * POWER:g} % of builds"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 FIXTURE = "retrieval_check"
 SETTINGS = pytest.StashKey[Settings]()
-TESTS = pytest.StashKey[int]()
+CHECKS = pytest.StashKey[int]()
 RECORDS = pytest.StashKey[list[dict[str, Any]]]()
 
 
@@ -35,8 +35,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before -k and -m deselect, so that choosing tests does not move the verdicts
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Count the tests that share the accepted rate of false alarms."""
-    config.stash[TESTS] = sum(FIXTURE in getattr(item, "fixturenames", ()) for item in items)
+    """Count the checks that share the accepted rate of false alarms: those that have a baseline.
+
+    They are known by their files, so that neither a test with floors alone nor the choice of tests moves a verdict.
+    """
+    tested = {item.path for item in items if FIXTURE in getattr(item, "fixturenames", ())}
+    folder = config.stash[SETTINGS].baselines
+    config.stash[CHECKS] = sum(len([*(path.parent / folder / path.stem).glob("*.json")]) for path in tested)
 
 
 @pytest.fixture
@@ -46,7 +51,7 @@ def retrieval_check(request: pytest.FixtureRequest) -> RetrievalCheck:
 
     config = request.config
     records = request.node.stash.setdefault(RECORDS, [])
-    return RetrievalCheck(request.node, config.stash[SETTINGS], tests=config.stash.get(TESTS, 1), records=records)
+    return RetrievalCheck(request.node, config.stash[SETTINGS], checks=config.stash.get(CHECKS, 1), records=records)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -80,10 +85,12 @@ class Gathered:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the table of all checks, and write the report."""
         if self.checks:
-            from pytest_retrieval_metrics.reports import summary  # noqa: PLC0415  (only where a check ran)
+            from pytest_retrieval_metrics.reports import RATCHET, summary  # noqa: PLC0415  (only where a check ran)
 
             terminalreporter.section("retrieval quality")
             terminalreporter.write_line(summary(list(self.checks.values())))
+            if replaced := [line for record in self.checks.values() for line in record["replaced"]]:
+                terminalreporter.write_line("\n".join(["", "baselines replaced:", *replaced, "", RATCHET]))
         if self.report is not None:
             from pytest_retrieval_metrics.reports import write  # noqa: PLC0415  (as above)
 

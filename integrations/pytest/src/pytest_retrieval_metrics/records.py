@@ -23,8 +23,21 @@ def record(
     floors: Mapping[str, float | None],
     verdicts: Sequence[Verdict],
     settings: Settings,
+    alpha: float,
+    replaced: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return what was checked, with nothing in it but dicts, lists, texts and numbers; None where there is none."""
+    """Return what was checked, with nothing in it but dicts, lists, texts and numbers; None where there is none.
+
+    Args:
+        test: The test.
+        name: The name of the check within it.
+        evaluation: What was measured.
+        floors: The floor of each metric.
+        verdicts: What the gates said.
+        settings: How it was judged.
+        alpha: The accepted rate of false alarms of this check.
+        replaced: What an earlier baseline held and the new one holds, in words.
+    """
     rows = []
     for metric in map(str, evaluation.metrics):
         of_metric = [verdict for verdict in verdicts if verdict.metric == metric]
@@ -42,13 +55,19 @@ def record(
                 "n": evaluation.n[metric],
                 "floor": floors[metric],
                 "difference": None if difference is None else _number(difference.mean),
-                "p": None if difference is None else _number(difference.p_value),
-                "p_corrected": None if difference is None else _number(difference.p_holm),
+                "p": None if difference is None else _number(difference.p_corrected),
                 "detects": None if drop is None else _number(drop),
                 "said": "; ".join(verdict.said for verdict in of_metric if verdict.said),
             }
         )
-    return {"test": test, "name": name, "level": settings.level, "metrics": rows}
+    return {
+        "test": test,
+        "name": name,
+        "level": settings.level,
+        "alpha": alpha,
+        "metrics": rows,
+        "replaced": list(replaced),
+    }
 
 
 def _number(value: float) -> float | None:

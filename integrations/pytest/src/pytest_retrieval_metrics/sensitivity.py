@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
-
-import numpy as np
-
-from retrieval_metrics.statistics import detectable_difference
 
 if TYPE_CHECKING:
     from retrieval_metrics.results.difference import Difference
@@ -18,14 +13,7 @@ POWER = 0.8
 def detectable_drop(difference: Difference, largest: float) -> float:
     """Return a drop that a check like this one finds in at least 80 % of builds, however the drop is distributed.
 
-    The differences seen in one build understate those of a build that is worse: they may come from a handful of
-    queries, and a drop brings a spread of its own. So with n queries, s the standard deviation of the differences seen
-    and c the drop in standard errors that the test needs for a power of 80 %, the claim is the root D of
-
-        D^2 = c^2 / n * (u s^2 + D (L - D))        u = (n - 1) / chi2_{0.2, n - 1}
-
-    u raises s^2 to the upper end of its one-sided 80 % interval; D (L - D) is the variance of the most uneven drop of
-    mean D: some queries lose L, all that a query has to lose, and the others nothing.
+    It is `Difference.detectable`, where a query can lose what it has, and no more.
 
     Args:
         difference: The comparison with the baseline.
@@ -34,17 +22,4 @@ def detectable_drop(difference: Difference, largest: float) -> float:
     Returns:
         The drop; infinite where no drop can be found, or where no query differs: then nothing is known of the spread.
     """
-    n = difference.n
-    if difference.identical or n < difference.fewest_queries or largest <= 0:
-        return math.inf
-
-    from scipy.stats import chi2  # noqa: PLC0415  (only where something differs)
-
-    unit = np.array([1.0, -1.0, *[0.0] * (n - 2)])
-    level = difference.alpha / difference.comparisons
-    # For any spread the detectable difference is the same multiple of it.
-    multiple = detectable_difference(unit, power=POWER, level=level) / float(unit.std(ddof=1))
-    variance = float(difference.values.var(ddof=1)) * (n - 1) / float(chi2.ppf(1 - POWER, n - 1))
-    squared = multiple**2
-    linear = squared * largest
-    return (linear + math.sqrt(linear**2 + 4 * (1 + squared) * squared * variance)) / (2 * (1 + squared))
+    return difference.detectable(POWER, span=largest)

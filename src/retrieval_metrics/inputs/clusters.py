@@ -1,0 +1,150 @@
+"""Which queries belong together: those that ask about the same document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from retrieval_metrics.inputs.pieces import Metadata, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.types import IntArray, QueryId
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """The clusters of some queries.
+
+    Attributes:
+        queries: The ids of the queries.
+        names: Of each query what puts it into a cluster: none, one or several names. Queries that share a name, also
+            by way of others, are in one cluster; a query without a name is on its own.
+        by_source: Whether the names are sources, found without being asked for.
+    """
+
+    queries: Sequence[QueryId]
+    names: Sequence[tuple[Hashable, ...]]
+    by_source: bool
+
+    @cached_property
+    def labels(self) -> IntArray | None:
+        """Shape (queries,), the number of each query's cluster; None where all are on their own.
+
+        Sources that put all queries into one cluster count as none: nothing could be concluded from one cluster, and
+        what is said is then said of that document.
+        """
+        labels = _joined(self.names)
+        found = len(np.unique(labels))
+        return None if found == len(labels) or (self.by_source and found == 1) else labels
+
+    @property
+    def count(self) -> int:
+        """How many clusters there are."""
+        return len(self.queries) if self.labels is None else len(np.unique(self.labels))
+
+    def of(self, queries: Sequence[QueryId]) -> Clusters:
+        """Return the clusters of other queries, some of these; one that is not known is on its own."""
+        names = dict(zip(self.queries, self.names, strict=True))
+        return Clusters(queries, [names.get(query, ()) for query in queries], self.by_source)
+
+    def plus(self, other: Clusters) -> Clusters:
+        """Return the clusters of the queries of both.
+
+        Raises:
+            ValueError: If a query is in other clusters there.
+        """
+        known = dict(zip(self.queries, self.names, strict=True))
+        for query, names in zip(other.queries, other.names, strict=True):
+            if known.setdefault(query, names) != names:
+                raise ValueError(f"query {query!r} is in cluster {known[query]!r} of one and in {names!r} of another")
+        return Clusters(tuple(known), list(known.values()), self.by_source and other.by_source)
+
+
+ClustersBy: TypeAlias = 'Mapping[Any, Any] | Callable[[Any], Any] | Literal["source"] | Clusters | None'
+"""What `clusters=` takes: the cluster of each query, as a mapping or a function of its id; `"source"`, the documents
+that its judgments come from; clusters that are known already; or None, for queries that are independent."""
+
+
+def clusters_of(questions: Any, truth: Qrels, by: ClustersBy) -> Clusters | None:
+    """Return the clusters of the judged queries; None if they are to be independent, or nothing is known of them.
+
+    Args:
+        questions: What was given as judgments: it may know the source of each question (`labels("source")`).
+        truth: The judgments. Without such knowledge, the sources are those of their spans and metadata.
+        by: What makes a cluster.
+
+    Raises:
+        TypeError: If `by` is none of what it may be.
+        ValueError: If a mapping has none of the queries, or all are in one cluster.
+    """
+    if by is None or isinstance(by, Clusters):
+        return by
+    if isinstance(by, str):
+        if by != "source":
+            raise ValueError(f'clusters must be a mapping, a function of the query id, "source" or None, got {by!r}')
+        return _by_source(questions, truth)
+    if isinstance(by, Mapping):
+        if not any(query in by for query in truth.queries):
+            some = ", ".join(map(repr, truth.queries[:3]))
+            raise ValueError(f"clusters has none of the judged queries, such as {some}")
+        cluster_of: Callable[[Any], Any] = by.get
+    elif callable(by):
+        cluster_of = by
+    else:
+        raise TypeError(
+            f'clusters must be a mapping, a function of the query id, "source" or None, got {type(by).__name__}'
+        )
+    found = Clusters(truth.queries, [_names(cluster_of(query)) for query in truth.queries], by_source=False)
+    if len(truth.queries) > 1 and found.count == 1:
+        raise ValueError("clusters puts all queries into one cluster, from which nothing can be concluded")
+    return found
+
+
+def _by_source(questions: Any, truth: Qrels) -> Clusters | None:
+    labels = getattr(questions, "labels", None)
+    named: Mapping[Any, Any] = labels("source") if callable(labels) else {}
+    if named:
+        return Clusters(truth.queries, [_names(named.get(query)) for query in truth.queries], by_source=True)
+    if not truth.has_pieces:
+        return None
+    names: list[set[Hashable]] = [set() for _ in truth.queries]
+    for query, piece in zip(truth.document_query.tolist(), truth.documents, strict=True):
+        if isinstance(piece, Span):
+            names[query].add(piece.source)
+        elif isinstance(piece, Metadata) and (source := dict(piece.values).get("source")) is not None:
+            names[query].add(source)
+    if not any(names):
+        return None
+    return Clusters(truth.queries, [tuple(sorted(each, key=str)) for each in names], by_source=True)
+
+
+def _names(cluster: Any) -> tuple[Hashable, ...]:
+    if cluster is None:
+        return ()
+    if isinstance(cluster, Iterable) and not isinstance(cluster, (str, bytes)):
+        return tuple(sorted(set(cluster), key=str))
+    return (cluster,)
+
+
+def _joined(names: Sequence[tuple[Hashable, ...]]) -> IntArray:
+    """Return the cluster of each query, joining queries that share a name."""
+    parent = list(range(len(names)))
+
+    def root(at: int) -> int:
+        while parent[at] != at:
+            parent[at] = parent[parent[at]]
+            at = parent[at]
+        return at
+
+    first: dict[Hashable, int] = {}
+    for at, each in enumerate(names):
+        for name in each:
+            parent[root(at)] = root(first.setdefault(name, at))
+    return np.unique([root(at) for at in range(len(names))], return_inverse=True)[1].reshape(-1).astype(np.int64)

@@ -1,0 +1,139 @@
+"""Queries that belong together: their sums, and how much their mean varies."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from retrieval_metrics.statistics import arrays
+from retrieval_metrics.statistics.sums import Sums
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+FEWEST_FOR_A_SPREAD = 2  # queries, or clusters of them
+
+
+class Units(NamedTuple):
+    """Independent parts of a sample: single queries, or clusters of queries.
+
+    Attributes:
+        totals: Shape (units,), the sum of the values of each.
+        sizes: Shape (units,), how many values each has; at least 1.
+        squares: The sum of the squares of all values.
+    """
+
+    totals: NDArray[np.float64]
+    sizes: NDArray[np.float64]
+    squares: float
+
+    @classmethod
+    def of(cls, values: ArrayLike, clusters: ArrayLike | None = None) -> Units:
+        """Return the units of some values.
+
+        Args:
+            values: One finite number per query, shape (n,).
+            clusters: Which cluster each query belongs to, shape (n,): any labels. None: each is on its own.
+
+        Raises:
+            ValueError: If a value is not finite, or the numbers of values and labels differ.
+
+        Example:
+            >>> Units.of([1.0, 2.0, 5.0], ["a", "a", "b"]).totals.tolist()
+            [3.0, 5.0]
+        """
+        array = arrays.vector(values)
+        squares = float(array @ array)
+        if clusters is None:
+            return cls(array, np.ones_like(array), squares)
+        labels = np.asarray(clusters)
+        if labels.shape != array.shape:
+            raise ValueError(f"there must be one cluster per value; got {labels.shape} and {array.shape}")
+        at = np.unique(labels, return_inverse=True)[1].reshape(-1)
+        return cls(np.bincount(at, array).astype(np.float64), np.bincount(at).astype(np.float64), squares)
+
+    def negated(self) -> Units:
+        """Return the units of the values with the opposite sign."""
+        return self._replace(totals=-self.totals)
+
+    @property
+    def queries(self) -> float:
+        """The number of queries."""
+        return float(self.sizes.sum())
+
+    @property
+    def mean(self) -> float:
+        """The mean over all queries; NaN without any."""
+        return math.fsum(self.totals.tolist()) / self.queries if len(self.sizes) else math.nan
+
+    @property
+    def variance_of_mean(self) -> float:
+        """The delete-one jackknife estimate of the variance of the mean.
+
+        With G units, and m(g) the mean without unit g:
+
+            v = (G - 1) / G * sum over g of (m(g) - mean of all m(g))^2
+
+        For single queries it is s^2 / n. For clusters of equal size it is the cluster-robust variance of a mean, with
+        the factor G / (G - 1). Infinite with fewer than two units.
+        """
+        units = len(self.sizes)
+        if units < FEWEST_FOR_A_SPREAD:
+            return math.inf
+        if (self.sizes == 1).all():
+            return float(self.totals.var(ddof=1)) / units
+        without = (self.totals.sum() - self.totals) / (self.sizes.sum() - self.sizes)
+        return (units - 1) * float(without.var())
+
+    @property
+    def design_effect(self) -> float:
+        """How many times larger the variance of the mean is than that of as many independent queries.
+
+        Range [0, inf); 1 if clusters do not matter, about m if all queries of a cluster of m are alike. NaN where all
+        values are equal, or there are fewer than two units.
+        """
+        n = self.queries
+        spread = self.squares - n * self.mean**2
+        if len(self.sizes) < FEWEST_FOR_A_SPREAD or spread <= arrays.ROUNDING * self.squares:
+            return math.nan
+        return self.variance_of_mean * n * (n - 1) / spread
+
+    @property
+    def effective_count(self) -> float:
+        """The number of independent queries that say as much: n / design effect, from the number of units to n.
+
+        Equal values do not show how alike those of a cluster are; they count as one query per cluster.
+        """
+        n, units = self.queries, len(self.sizes)
+        effect = self.design_effect
+        return float(units) if math.isnan(effect) else min(max(n / max(effect, 1.0), units), n)
+
+
+def effective_sums(values: ArrayLike, clusters: ArrayLike) -> Sums:
+    """Return the sums of as many independent queries as carry the information of clustered ones.
+
+    Their number is `Units.effective_count`, times (t(n - 1) / t(G - 1))^2, the squared ratio of the 97.5 % quantiles of
+    Student's t, because G clusters show a variance less well than n queries (Korn and Graubard 1998). Mean, mean
+    square, smallest and largest value stay the same.
+
+    Args:
+        values: One finite number per query, shape (n,).
+        clusters: Which cluster each query belongs to, shape (n,). With a single cluster, which shows no variance
+            between clusters, the sums are those of the queries.
+
+    Raises:
+        ValueError: If a value is not finite, or the numbers of values and labels differ.
+    """
+    array = arrays.vector(values)
+    sums, units = Sums.of(array), Units.of(array, clusters)
+    groups = len(units.sizes)
+    if groups in {len(array), 1}:
+        return sums
+
+    from scipy.special import stdtrit  # noqa: PLC0415 - importing the package must not load scipy
+
+    seen = (float(stdtrit(len(array) - 1, 0.975)) / float(stdtrit(groups - 1, 0.975))) ** 2
+    share = units.effective_count / len(array) * seen
+    return Sums(sums.count * share, sums.total * share, sums.total_of_squares * share, sums.smallest, sums.largest)

@@ -1,0 +1,133 @@
+"""The joint sign-flip test, against its definition by enumeration, Holm's bound, and simulation."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from retrieval_metrics.statistics import joint_sign_flips, sign_flip_test
+
+ROWS = st.integers(1, 3).flatmap(
+    lambda m: st.lists(st.lists(st.integers(-3, 3), min_size=m, max_size=m), min_size=1, max_size=7)
+)
+
+
+def by_definition(rows: NDArray[np.float64]) -> list[float]:
+    """Corrected p values from all 2^n choices of signs, written as the formula reads."""
+    sums = np.array([np.abs(np.array(signs) @ rows) for signs in itertools.product((1, -1), repeat=len(rows))])
+    p = np.array([(sums >= one - 1e-9).mean(axis=0) for one in sums])  # the first choice is the observed one
+    order = np.argsort(p[0], kind="stable")
+    corrected = np.empty(len(order))
+    largest = 0.0
+    for place, at in enumerate(order):
+        left = order[place:]
+        largest = max(largest, float((p[:, left].min(axis=1) <= p[0, at] + 1e-9).mean()))
+        corrected[at] = largest
+    return corrected.tolist()
+
+
+def holm(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
+    order = np.argsort(p_values, kind="stable")
+    corrected = np.empty_like(p_values)
+    stepped = p_values[order] * np.arange(len(order), 0, -1)
+    corrected[order] = np.minimum(1, np.maximum.accumulate(stepped))
+    return corrected
+
+
+@settings(max_examples=150, deadline=None)
+@given(ROWS)
+def test_it_is_its_definition(rows: list[list[int]]) -> None:
+    array = np.array(rows, dtype=np.float64)
+
+    assert joint_sign_flips(array).corrected.tolist() == pytest.approx(by_definition(array))
+
+
+@settings(max_examples=100, deadline=None)
+@given(ROWS)
+def test_each_p_value_is_that_of_its_own_test_and_corrected_it_lies_between_that_and_holms(
+    rows: list[list[int]],
+) -> None:
+    array = np.array(rows, dtype=np.float64)
+    found = joint_sign_flips(array)
+
+    assert found.p_values.tolist() == pytest.approx([sign_flip_test(column).p_value for column in array.T])
+    assert found.exact.all()
+    assert (found.corrected >= found.p_values - 1e-12).all()
+    assert (found.corrected <= holm(found.p_values) + 1e-12).all()
+    assert 0.05 / array.shape[1] <= found.level <= 0.05
+
+
+def test_a_second_metric_that_says_the_same_costs_nothing_and_an_independent_one_what_holm_asks() -> None:
+    random = np.random.default_rng(0)
+    one, other = random.normal(0.03, 0.1, (2, 80))
+    alone = joint_sign_flips(one[:, None])
+    twice = joint_sign_flips(np.column_stack([one, 2 * one, one]))
+    both = joint_sign_flips(np.column_stack([one, other]), resamples=50_000)
+
+    assert twice.corrected.tolist() == pytest.approx([float(alone.p_values[0])] * 3)
+    assert twice.level == pytest.approx(0.05, abs=1e-3)
+    assert both.level == pytest.approx(1 - np.sqrt(0.95), abs=2e-3)
+
+
+def test_a_metric_that_few_queries_move_is_not_drowned_by_one_that_all_do() -> None:
+    random = np.random.default_rng(1)
+    few = np.zeros(60)
+    few[:8] = 1
+    found = joint_sign_flips(np.column_stack([random.normal(0, 0.1, 60), *[few] * 5]))
+
+    assert found.p_values[1] == pytest.approx(2 / 2**8)
+    assert found.corrected[1] < 0.05 < 6 * found.p_values[1] + 0.01
+    assert found.corrected[1] == pytest.approx(2 * found.p_values[1], rel=0.3)  # two things are tested, not six
+
+
+def test_drawn_choices_agree_with_all_choices() -> None:
+    random = np.random.default_rng(2)
+    rows = random.normal(0.4, 1, (14, 3))
+    drawn = joint_sign_flips(np.vstack([rows, np.zeros((20, 3))]), resamples=200_000)
+
+    assert drawn.corrected.tolist() == pytest.approx(by_definition(rows), abs=0.005)
+
+
+def test_many_hypotheses_get_the_flips_that_a_rejection_needs() -> None:
+    random = np.random.default_rng(3)
+    rows = random.normal(0, 0.1, (100, 200))
+    rows[:, 0] += 0.2
+    found = joint_sign_flips(rows, resamples=10)
+
+    assert found.corrected[0] <= 0.05
+    assert (found.corrected[1:] > 0.05).mean() > 0.95
+
+
+@pytest.mark.parametrize("systems", [2, 4])
+def test_clones_are_called_different_no_more_often_than_alpha(systems: int) -> None:
+    random = np.random.default_rng(systems)
+    rejected = 0
+    for seed in range(300):
+        values = random.normal(0, 1, (40, 1)) + random.normal(0, 0.05, (40, systems))
+        pairs = [values[:, a] - values[:, b] for a, b in itertools.combinations(range(systems), 2)]
+        rejected += joint_sign_flips(np.column_stack(pairs), resamples=500, seed=seed).corrected.min() <= 0.05
+
+    assert rejected / 300 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 300)
+
+
+def test_nothing_that_moves_and_no_query_are_no_finding() -> None:
+    for rows in (np.zeros((5, 2)), np.zeros((0, 2))):
+        found = joint_sign_flips(rows)
+        assert (found.p_values.tolist(), found.corrected.tolist()) == ([1, 1], [1, 1])
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "message"),
+    [
+        ([1.0, 2.0], {}, r"a column per hypothesis; got an array of shape \(2,\)"),
+        ([[np.nan]], {}, r"differences\[\(0, 0\)\] is nan"),
+        ([[1.0]], {"alpha": 1.5}, "alpha must be strictly between 0 and 1"),
+        ([[1.0]], {"resamples": 0}, "resamples must"),
+    ],
+)
+def test_what_cannot_be_tested_is_refused(rows: object, options: dict[str, float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        joint_sign_flips(rows, **options)  # type: ignore[arg-type]  # wrong on purpose

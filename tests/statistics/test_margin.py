@@ -1,0 +1,64 @@
+"""No worse by more than a margin: a level that holds where a few queries lose much."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from retrieval_metrics.statistics import Units, fewest_for_margin, within_margins
+
+
+def outcome(differences: object, margin: float = 0.02) -> str:
+    return within_margins([Units.of(differences)], [1.0], margin)[0].outcome  # type: ignore[arg-type]
+
+
+def test_losses_of_1_on_2_percent_of_the_queries_pass_the_margin_at_most_as_often_as_said() -> None:
+    random = np.random.default_rng(0)
+    for n in (50, 200):
+        samples = [Units.of(-1.0 * (random.random(n) < 0.02)) for _ in range(500)]
+        passed = [one.outcome == "no worse" for one in within_margins(samples, [1.0] * 500, 0.02)]
+        assert np.mean(passed) <= 0.05
+
+
+def test_systems_that_do_not_differ_pass_once_there_are_enough_queries() -> None:
+    random = np.random.default_rng(1)
+    power = {}
+    for n in (100, 200, 500):
+        samples = [Units.of(random.normal(0, 0.1, n)) for _ in range(200)]
+        power[n] = np.mean([one.outcome == "no worse" for one in within_margins(samples, [1.0] * 200, 0.02)])
+
+    assert power[100] < 0.15
+    assert 0.35 < power[200] < 0.65
+    assert power[500] > 0.95
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.floats(0.005, 0.5), st.floats(0.01, 0.2))
+def test_below_the_fewest_queries_even_equal_systems_do_not_pass(margin: float, alpha: float) -> None:
+    fewest = fewest_for_margin(margin, alpha=alpha)
+
+    assert 1 - alpha ** (1 / fewest) < margin
+    assert fewest == 1 or 1 - alpha ** (1 / (fewest - 1)) >= margin
+    assert fewest_for_margin(0.02) == pytest.approx(3 / 0.02, rel=0.01)
+
+
+def test_worse_by_more_is_said_and_bounds_mirror_each_other() -> None:
+    lost = np.array([-0.3, -0.2] * 40)
+    (one,), (other,) = (within_margins([Units.of(sign * lost)], [1.0], 0.02) for sign in (1, -1))
+
+    assert (one.outcome, other.outcome) == ("worse", "no worse")
+    assert one.low == pytest.approx(-other.high)
+
+
+def test_no_query_allows_nothing_to_be_said() -> None:
+    (one,) = within_margins([Units.of([])], [1.0], 0.02)
+
+    assert one.outcome == "cannot tell"
+    assert math.isnan(one.low)
+
+
+def test_a_margin_is_positive() -> None:
+    with pytest.raises(ValueError, match="margin must be positive"):
+        outcome([0.0], margin=-0.1)
