@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from retrieval_metrics.checks import require
 from retrieval_metrics.comparing.paired_tests import RESAMPLES, common_clusters, common_metrics, tested
@@ -144,21 +144,40 @@ class Comparison(Compared, Printed):
 
         return comparison_figure(self, kind, metric)
 
-    def report(self, path: str | PathLike[str], *, title: str = "", queries: QueryTexts | None = None) -> None:
-        """Write one HTML file with tables, plots and the queries that moved most; it needs nothing beside it.
+    def report(
+        self,
+        path: str | PathLike[str],
+        *,
+        title: str = "",
+        queries: QueryTexts | None = None,
+        corpus: QueryTexts | None = None,
+        slices: Mapping[Any, Any] | None = None,
+        k: int | None = None,
+        text_length: int | None = None,
+    ) -> None:
+        """Write one HTML file with the verdict, the ranking, how sure it is, and every query, side by side.
+
+        It needs nothing beside it and fetches nothing. The queries can be sorted, filtered, searched and opened;
+        without JavaScript the worst of them are listed.
 
         Args:
             path: Where to write it.
             title: Its heading; empty names the systems.
-            queries: Query texts by query id, to be shown beside the ids.
+            queries: Query texts by query id.
+            corpus: Document texts by document id, where the rankings hold ids and no texts.
+            slices: A label for each query, by query id, to filter by.
+            k: How many results of each query; None takes the largest cut-off of the metrics, and at least 10.
+            text_length: Characters of a text that are shown, around the needed words; None shows whole texts as long as
+                the page stays below some 10 MB.
 
         Raises:
-            ImportError: If matplotlib is not installed; the message holds the command.
+            ValueError: If `k` or `text_length` is not positive.
         """
-        require("matplotlib", "report")
-        from retrieval_metrics.reporting.reports import comparison_report  # noqa: PLC0415  (brings matplotlib)
+        from retrieval_metrics.reporting.queries import Shown  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.reporting.reports import comparison_report  # noqa: PLC0415  (as above)
 
-        comparison_report(self, path, title, queries)
+        shown = Shown.of(queries, corpus, slices, k=k, length=text_length)
+        comparison_report(self, path, title, shown)
 
     def _tables(self) -> Sequence[Table]:
         return comparison_tables(self)

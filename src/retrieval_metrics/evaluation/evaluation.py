@@ -310,24 +310,41 @@ class Evaluation(Printed):
         return evaluation_figure(self.record, kind, metric)
 
     def report(
-        self, path: str | PathLike[str], *, title: str = "", queries: QueryTexts | None = None, n: int = 20
+        self,
+        path: str | PathLike[str],
+        *,
+        title: str = "",
+        queries: QueryTexts | None = None,
+        corpus: QueryTexts | None = None,
+        slices: Mapping[Any, Any] | None = None,
+        k: int | None = None,
+        text_length: int | None = None,
+        n: int = 20,
     ) -> None:
-        """Write one HTML file with the table, plots and the failing queries; it needs nothing beside it.
+        """Write one HTML file with the means in plain words, what went wrong, and what came back for every query.
+
+        It needs nothing beside it and fetches nothing. The queries can be sorted, filtered, searched and opened;
+        without JavaScript the worst of them are listed.
 
         Args:
             path: Where to write it.
             title: Its heading.
-            queries: Query texts by query id, to be shown beside the ids.
-            n: How many of the worst queries to show for the first metric that was asked for.
+            queries: Query texts by query id.
+            corpus: Document texts by document id, where the rankings hold ids and no texts.
+            slices: A label for each query, by query id, to filter by.
+            k: How many results of each query; None takes the largest cut-off of the metrics, and at least 10.
+            text_length: Characters of a text that are shown, around the needed words; None shows whole texts as long as
+                the page stays below some 10 MB.
+            n: How many of the worst queries are listed for readers without JavaScript.
 
         Raises:
-            ImportError: If matplotlib is not installed; the message holds the command.
-            ValueError: If the evaluation was made without its run.
+            ValueError: If the evaluation was made without its run, or `k`, `text_length` or `n` is not positive.
         """
-        require("matplotlib", "report")
-        from retrieval_metrics.reporting.reports import evaluation_report  # noqa: PLC0415  (brings matplotlib)
+        from retrieval_metrics.reporting.queries import Shown  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.reporting.reports import evaluation_report  # noqa: PLC0415  (as above)
 
-        evaluation_report(self.scores, path, title, queries, n)
+        shown = Shown.of(queries, corpus, slices, k=k, length=text_length)
+        evaluation_report(self.scores, path, title, shown, n)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with a row per query and a column per metric.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 COLOURS = ("#2f7fc1", "#c2701a", "#1f8f6b", "#a45ab4", "#c9514f", "#77791f")
-"""Mid tones that differ from each other, also for colour-blind readers, at least 3:1 against a white and a black page."""
+"""Mid tones that colour-blind readers can tell apart, too, and that have a contrast of 3:1 to white and black."""
 MARKERS = "os^DvPX<>*ph"
 DASHES = ("", "6 3", "2 2", "8 3 2 3")
 """In units of the drawing: whole, dashed, dotted, dash and dot."""
@@ -28,6 +28,4 @@ def style(at: int) -> Style:
         >>> style(6)
         Style(colour='#2f7fc1', marker='X', dash='6 3')
     """
-    return Style(
-        COLOURS[at % len(COLOURS)], MARKERS[at % len(MARKERS)], DASHES[(at // len(COLOURS)) % len(DASHES)]
-    )
+    return Style(COLOURS[at % len(COLOURS)], MARKERS[at % len(MARKERS)], DASHES[(at // len(COLOURS)) % len(DASHES)])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.explaining.explainer import Explainer, FirstOf, texts_of
 from retrieval_metrics.explaining.kinds import FAILURES
 from retrieval_metrics.explaining.needed import Needed
@@ -51,12 +52,38 @@ class Shown:
     k: int | None = None
     length: int | None = None
 
+    @classmethod
+    def of(
+        cls,
+        queries: Mapping[Any, str] | None,
+        corpus: Mapping[Any, str] | None,
+        labels: Mapping[Any, Any] | None,
+        *,
+        k: int | None,
+        length: int | None,
+    ) -> Shown:
+        """Take what a caller gave, with nothing for what was left out.
+
+        Raises:
+            TypeError: If k or the length is no integer.
+            ValueError: If k or the length is not positive.
+        """
+        for value, name in ((k, "k"), (length, "text_length")):
+            if value is not None:
+                positive_integer(value, name, or_none=True)
+        return cls(queries=queries or {}, corpus=corpus or {}, labels=labels or {}, k=k, length=length)
+
 
 class QueryData:
     """Collects what the page shows of each query, system by system."""
 
     def __init__(
-        self, systems: Mapping[str, Scores], metrics: Sequence[Metric], main: Metric, pair: tuple[str, str], shown: Shown
+        self,
+        systems: Mapping[str, Scores],
+        metrics: Sequence[Metric],
+        main: Metric,
+        pair: tuple[str, str],
+        shown: Shown,
     ) -> None:
         self._systems = systems
         self._metrics = metrics
@@ -103,8 +130,8 @@ class QueryData:
             row["text"] = str(self._shown.queries[query])
         if query in self._shown.labels:
             row["slice"] = self._slices.setdefault(str(self._shown.labels[query]), len(self._slices))
-        empty = {"values": [], "wanted": [], "missing": [], "results": []}
-        return row | {name: [None] * len(self._systems) for name in empty} | {"needed": {}}
+        by_system = {name: [None] * len(self._systems) for name in ("values", "wanted", "missing", "results")}
+        return row | by_system | {"needed": {}}
 
     def _add(self, system: int, scores: Scores, corpus: Mapping[Any, str]) -> None:
         explainer = Explainer(scores, self._main, corpus)
@@ -165,7 +192,7 @@ class QueryData:
 
 def _compact(result: list[Any]) -> Any:
     """Return a result without what is usual: unjudged, no score, no grade, nothing satisfied, nothing marked."""
-    usual = [None, UNJUDGED, None, None, [], []]
+    usual: list[Any] = [None, UNJUDGED, None, None, [], []]
     while len(result) > 1 and result[-1] == usual[len(result) - 1]:
         result.pop()
     return result[0] if len(result) == 1 else result

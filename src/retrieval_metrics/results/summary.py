@@ -137,19 +137,6 @@ def bounds_of(record: Summed, metric: Metric, sums: Sums) -> tuple[float, float]
 
 def summary_table(record: Summed) -> Table:
     """Return the means with their intervals, and what was met."""
-<<<<<<< HEAD
-    rows, residual_notes = [], []
-    for metric in record.metrics:
-        name, sums, residual = str(metric), sums_of_values(record, metric), record.sums("residual", metric)
-        interval = numbers.interval(interval_of(record, metric, sums, LEVEL))
-        rows.append([name, f"{sums.mean:.4f}", interval, str(sums.count)])
-        if residual is not None and residual.count:
-            residual_notes.append(
-                f"{name}: residual {residual.mean:.4f}, what unjudged and unseen documents could add to the mean"
-            )
-    tie_range = TieRange.of(record.metrics, record.sums)
-    notes = [*describe(record.counts, record.rules), *(tie_range.notes() if tie_range else ()), *residual_notes]
-=======
     ends, n = intervals(record, LEVEL), numbers_of_queries(record)
     rows = [[name, f"{mean:.4f}", numbers.interval(ends[name]), str(n[name])] for name, mean in means(record).items()]
     notes = describe(record.counts, record.rules) + said_of_clusters(record)
@@ -161,5 +148,4 @@ def summary_table(record: Summed) -> Table:
         f"{name}: residual {residual:.4f}, what unjudged and unseen documents could add to the mean"
         for name, residual in residuals(record).items()
     ]
->>>>>>> trust
     return Table(["metric", "mean", numbers.level_name(LEVEL), "n"], rows, notes)
