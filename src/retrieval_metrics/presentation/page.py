@@ -34,8 +34,9 @@ def paragraph(words: str, *, lead: bool = False) -> str:
 def table(content: Table) -> str:
     """Return a table that scrolls if it is wider than the page, with its notes below at the width of the page."""
     notes = "".join(f'<p class="notes">{escape(note)}</p>' for note in content.notes)
-    shown = f'<div class="wide">{tables.html(*content._replace(notes=()))}</div>' if content.header else ""
-    return shown + notes
+    # A page has a style sheet, so that its cells need none of their own: half the size of a large table.
+    drawn = tables.html(*content._replace(notes=())).replace(tables.RIGHT, "").replace(tables.LEFT, " class=l")
+    return f'<div class="wide">{drawn}</div>{notes}' if content.header else notes
 
 
 def sentences(said: Sequence[str]) -> str:

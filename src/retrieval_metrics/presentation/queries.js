@@ -136,6 +136,15 @@
   };
 
   // One query, opened.
+  const LONG = 700; // characters from which on a text without needed words is folded
+  const passage = (words, marks = []) => {
+    const body = marked(words, marks);
+    if (words.length <= LONG || marks.length) return [body];
+    body.classList.add("long");
+    const whole = make("button", { type: "button", class: "whole" }, "whole text");
+    whole.addEventListener("click", () => { body.classList.remove("long"); whole.remove(); });
+    return [body, whole];
+  };
   const marked = (words, marks) => {
     const body = text("", "div", { class: "text" });
     const letters = marks.length ? Array.from(words) : [];
@@ -163,7 +172,7 @@
     const [name, , words] = documents[one[0]];
     return make("li", {},
       make("div", { class: "head" }, name ? text(name, "span", { class: "id" }) : null, text(`grade ${one[1]}`), one[2] ? text(`group ${one[2].join(", ")}`) : null),
-      words ? text(words, "div", { class: "text" }) : null,
+      ...(words ? passage(words) : []),
       ...(pair ? [moved(query, one) ? text(moved(query, one), "div", { class: "moved" }) : null,
                   ...looked().map((system) => text(`${systems[system]}: ${outcome(query, one, system) || "–"}`, "div", { class: "outcome" }))]
         : [text(outcome(query, one, 0) || "–", "div", { class: "outcome" })]));
@@ -178,7 +187,7 @@
         grade === null ? null : text(`grade ${grade}`), score === null ? null : text(`score ${score}`),
         satisfies.length ? text(`needed ${satisfies.map((one) => one + 1).join(", ")}`) : null,
         clipped ? text("shortened") : null),
-      words ? marked(words, marks) : null);
+      ...(words ? passage(words, marks) : []));
   };
   const results = (query, system) => {
     const rows = query.results[system] || [];

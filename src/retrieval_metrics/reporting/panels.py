@@ -9,6 +9,7 @@ import numpy as np
 from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.presentation import charts, numbers
 from retrieval_metrics.results.cutoffs import over_cutoffs, usual_cutoffs
+from retrieval_metrics.results.summary import LEVEL, intervals, means, numbers_of_queries
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,6 +41,16 @@ def value_charts(systems: Mapping[str, Scores], metric: Metric) -> list[str]:
         charts.counts(f"{metric}: queries by value{f', {name}' if name else ''}", *_counted(scores, metric))
         for name, scores in systems.items()
     ]
+
+
+def said_of_values(scores: Scores, metric: Metric) -> str:
+    """Return the mean of a metric in a sentence, with how many queries are 0 and how many perfect."""
+    counted = dict(_counted(scores, metric)[0])
+    name = str(metric)
+    ends = numbers.interval(intervals(scores, LEVEL)[name])
+    perfect = f" and {counted['perfect']:,} perfect" if "perfect" in counted else ""
+    n = numbers.queries(numbers_of_queries(scores)[name])
+    return f"{name} is {means(scores)[name]:.3f} {ends} over {n}, of which {counted['0']:,} are 0{perfect}."
 
 
 def _counted(scores: Scores, metric: Metric) -> tuple[list[tuple[str, int]], int]:

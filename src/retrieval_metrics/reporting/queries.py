@@ -88,7 +88,8 @@ class QueryData:
         self._systems = systems
         self._metrics = metrics
         self._main = main
-        self._pair = [list(systems).index(name) for name in pair]
+        system, baseline = pair
+        self._pair = [list(systems).index(baseline), list(systems).index(system)]
         self._shown = shown
         self._passages = Passages()
         self._kinds: dict[str, int] = {"found": 0}

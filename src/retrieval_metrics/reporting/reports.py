@@ -9,7 +9,7 @@ from retrieval_metrics.explaining.explanation import worst
 from retrieval_metrics.presentation import charts, numbers, page
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reporting.about import about, not_judged
-from retrieval_metrics.reporting.panels import cutoff_chart, difference_chart, mean_charts, value_charts
+from retrieval_metrics.reporting.panels import cutoff_chart, difference_chart, mean_charts, said_of_values, value_charts
 from retrieval_metrics.reporting.queries import QueryData
 from retrieval_metrics.reporting.verdict import GLOSSARY, comparison_tables, telling, verdict
 from retrieval_metrics.results.ranking import main_pair, ranking_of
@@ -45,7 +45,8 @@ def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, sho
     data = QueryData({"": scores}, scores.metrics, main, ("", ""), shown)
     held, length = data.data()
     parts = [
-        page.paragraph(lowest.summary[0].upper() + lowest.summary[1:] + ".", lead=True),
+        page.paragraph(said_of_values(scores, main), lead=True),
+        page.paragraph(f"{lowest.summary[0].upper()}{lowest.summary[1:]}."),
         page.table(table),
         *map(page.paragraph, not_judged({"": scores})),
         charts.grid(*value_charts({"": scores}, main), *cutoff_chart({"": scores}, main)),
