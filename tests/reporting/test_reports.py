@@ -1,9 +1,13 @@
 """Plots and reports show the numbers of the result they come from, and need nothing beside them."""
 
+import json
 import re
 import sys
+from html import escape
 from html.parser import HTMLParser
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -76,6 +80,12 @@ def texts_of(figure: Figure) -> set[str]:
     return found
 
 
+def data_of(text: str) -> dict[str, Any]:
+    start = text.index('id="data">') + len('id="data">')
+    found: dict[str, Any] = json.loads(text[start : text.index("</script>", start)])
+    return found
+
+
 def test_a_report_of_an_evaluation_is_one_page_that_needs_nothing_else(
     evaluation: rm.Evaluation, tmp_path: Path
 ) -> None:
@@ -83,40 +93,78 @@ def test_a_report_of_an_evaluation_is_one_page_that_needs_nothing_else(
     text, tags = read(tmp_path / "report.html")
     assert "<h1>Old &amp; new</h1>" in text
     assert all(reference.startswith("#") for reference in tags.references)
-    assert not {"script", "link", "img"} & set(tags.seen)
+    assert not {"link", "img", "iframe"} & set(tags.seen)
+    assert tags.seen.count("script") == 2  # the data, and what shows them
+    assert "default-src 'none'" in text
     assert not re.search(r"url\((?!#)|@import", text)
     assert "prefers-color-scheme: dark" in text
     assert f"{evaluation.means['mrr@10']:.4f}" in text
-    assert tags.seen.count("svg") == 1
-    assert tags.seen.count("details") == 3
+    assert "how much of what is relevant is in the first 2" in text
+    assert tags.seen.count("details") == 3 + 3  # the worst queries, and what the reader may want to know
     assert "is 1 &lt; 2 &amp; so on?" in text
     assert "never retrieved" in text
+    assert "of which 4 are 0 and 0 perfect" in text
+    assert f"retrieval-metrics {version('retrieval-metrics')}" in text
+    assert "Rules: standard." in text
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 
 
-def test_a_report_of_a_comparison_has_verdict_tables_plots_and_the_queries_that_moved(
-    comparison: rm.Comparison, tmp_path: Path
+def test_the_data_of_a_page_hold_every_query_with_what_was_needed_and_what_came_back(
+    evaluation: rm.Evaluation, tmp_path: Path
 ) -> None:
+    labels = {query: "even" if at % 2 == 0 else "odd" for at, query in enumerate(QRELS)}
+    evaluation.report(tmp_path / "report.html", queries=TEXTS, corpus={"d": "the text of d"}, slices=labels)
+    data = data_of(read(tmp_path / "report.html")[0])
+    assert [query["id"] for query in data["queries"]] == list(QRELS)
+    first, second = data["queries"][:2]
+    assert first["text"] == TEXTS["q0"]
+    assert [data["slices"][query["slice"]] for query in (first, second)] == ["even", "odd"]
+    assert second["values"] == [[0.5, 1, 0]]
+    assert [data["kinds"][kind] for kind in first["missing"][0]] == ["never retrieved"]
+    x, y = first["results"][0]  # unjudged, so their numbers alone
+    assert [data["documents"][at] for at in (x, y)] == [["x"], ["y"]]
+    at, state, score, grade, satisfies = second["results"][0][1]
+    assert data["documents"][at] == ["d", None, "the text of d"]
+    assert (state, score, grade, satisfies) == (0, None, 1.0, [0])
+    assert second["needed"][0][0] == at  # the text is there once
+    assert second["needed"][0][3] == [[data["kinds"].index("found"), 2, data["details"].index("found")]]
+
+
+def test_a_report_of_a_comparison_answers_the_question_first(comparison: rm.Comparison, tmp_path: Path) -> None:
     comparison.report(tmp_path / "report.html", queries=TEXTS)
     text, tags = read(tmp_path / "report.html")
     assert "&lt;new&gt; $1$" in text
     assert "<new>" not in text
     for sentence in comparison.verdict:
-        assert sentence.strip().replace("<", "&lt;").replace(">", "&gt;") in text
-    assert tags.seen.count("svg") == 1 + 3  # the means, and one for each pair
+        assert escape(sentence.strip()) in text
+    order = [text.index(f"<h2>{title}") for title in ("Ranking", "How sure", "What went wrong", "The queries")]
+    assert order == sorted(order)
     assert "Moved most in mrr@10" in text
-    assert "long long" in text
-    assert "long " * 60 not in text  # texts are cut
+    assert "2 other pairs" in text
+    assert "What the columns mean" in text
     for evaluation in comparison.evaluations.values():
-        assert str(sum(evaluation.worst("mrr@10").failures.values())) in text
-    assert "currentColor" in text
-    assert "#010203" not in text
+        worst = evaluation.worst("mrr@10")
+        assert str(sum(worst.failures.values())) in text
+        assert str(worst.found) in text
+    assert len(data_of(text)["systems"]) == 3
+    assert "style" in tags.seen
 
 
-def test_the_same_report_is_the_same_file(comparison: rm.Comparison, tmp_path: Path) -> None:
+def test_what_cannot_be_in_a_report_is_an_error(evaluation: rm.Evaluation, tmp_path: Path) -> None:
+    for wrong in ({"k": 0}, {"text_length": -1}, {"n": 0}):
+        with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be a positive integer"):
+            evaluation.report(tmp_path / "report.html", **wrong)
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_the_same_report_is_the_same_file(
+    comparison: rm.Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1500000000")  # midnight may come between the two
     for name in ("one.html", "two.html"):
         comparison.report(tmp_path / name)
     assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
+    assert "Written on 2017-07-14" in (tmp_path / "one.html").read_text()
 
 
 def test_the_overview_of_an_evaluation_names_every_metric(evaluation: rm.Evaluation) -> None:
@@ -183,11 +231,11 @@ def test_what_cannot_be_drawn_is_an_error(comparison: rm.Comparison, evaluation:
         rm.evaluate(QRELS, RUNS["old"], "map").plot("cutoffs")
 
 
-@pytest.mark.parametrize("method", ["plot", "report"])
-def test_without_matplotlib_the_error_holds_the_command(
-    comparison: rm.Comparison, evaluation: rm.Evaluation, method: str, monkeypatch: pytest.MonkeyPatch
+def test_without_matplotlib_plots_say_the_command_and_reports_are_written(
+    comparison: rm.Comparison, evaluation: rm.Evaluation, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     for result in (comparison, evaluation):
         with pytest.raises(ImportError, match=r"pip install 'retrieval-metrics\[plot\]'"):
-            getattr(result, method)("x")
+            result.plot()
+        result.report(tmp_path / "report.html")

@@ -168,10 +168,10 @@
     const place = (found) => (found[1] === null ? "not retrieved" : `rank ${found[1]}`);
     return a[1] === b[1] ? null : `${place(a)} → ${place(b)}`;
   };
-  const needed = (query) => make("div", { class: "needed" }, make("h4", {}, "Needed"), make("ol", {}, ...query.needed.map((one) => {
+  const needed = (query) => make("div", { class: "needed" }, make("h4", {}, "Needed"), make("ol", {}, ...query.needed.map((one, at) => {
     const [name, , words] = documents[one[0]];
     return make("li", {},
-      make("div", { class: "head" }, name ? text(name, "span", { class: "id" }) : null, text(`grade ${one[1]}`), one[2] ? text(`group ${one[2].join(", ")}`) : null),
+      make("div", { class: "head" }, text(`${at + 1}`, "span", { class: "rank" }), name ? text(name, "span", { class: "id" }) : null, text(`grade ${one[1]}`), one[2] ? text(`group ${one[2].join(", ")}`) : null),
       ...(words ? passage(words) : []),
       ...(pair ? [moved(query, one) ? text(moved(query, one), "div", { class: "moved" }) : null,
                   ...looked().map((system) => text(`${systems[system]}: ${outcome(query, one, system) || "–"}`, "div", { class: "outcome" }))]
