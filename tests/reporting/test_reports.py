@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from matplotlib.patches import StepPatch
+from matplotlib.text import Text
 
 import retrieval_metrics as rm
+from retrieval_metrics.presentation.series import style
 
 QRELS = {f"q{at}": ["d"] for at in range(12)}
 RUNS = {
@@ -76,8 +78,9 @@ def texts_of(figure: Figure) -> set[str]:
         labels = [*axes.get_xticklabels(), *axes.get_yticklabels(), *axes.texts, axes.title, axes.xaxis.label]
         legend = axes.get_legend()
         labels += legend.get_texts() if legend else []
+        labels.append(axes._left_title)  # type: ignore[attr-defined]  # noqa: SLF001  (matplotlib has no name for it)
         found |= {label.get_text() for label in labels} | {axes.get_ylabel()}
-    return found
+    return found | {text.get_text() for legend in figure.legends for text in legend.get_texts()}
 
 
 def data_of(text: str) -> dict[str, Any]:
@@ -151,7 +154,8 @@ def test_a_report_of_a_comparison_answers_the_question_first(comparison: rm.Comp
 
 
 def test_what_cannot_be_in_a_report_is_an_error(evaluation: rm.Evaluation, tmp_path: Path) -> None:
-    for wrong in ({"k": 0}, {"text_length": -1}, {"n": 0}):
+    wrongs: list[dict[str, Any]] = [{"k": 0}, {"text_length": -1}, {"n": 0}]
+    for wrong in wrongs:
         with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be a positive integer"):
             evaluation.report(tmp_path / "report.html", **wrong)
     assert not (tmp_path / "report.html").exists()
@@ -169,13 +173,13 @@ def test_the_same_report_is_the_same_file(
 
 def test_the_overview_of_an_evaluation_names_every_metric(evaluation: rm.Evaluation) -> None:
     figure = evaluation.plot()
-    assert len(figure.axes) == 2
-    assert {"mrr@10", "recall@2", "hit_rate@1", "mrr", "recall", "hit_rate"} <= texts_of(figure)
+    assert len([axes for axes in figure.axes if axes.get_visible()]) == 1 + 3
+    assert {"mrr@10", "recall@2", "hit_rate@1", "mrr over k", "recall over k", "hit_rate over k"} <= texts_of(figure)
 
 
 def test_the_line_over_k_has_the_means_at_k(evaluation: rm.Evaluation) -> None:
     (axes,) = evaluation.plot("cutoffs", "ndcg").axes
-    (line,) = axes.get_lines()
+    line = axes.get_lines()[0]
     over = evaluation.over_cutoffs("ndcg")
     assert np.asarray(line.get_xdata()).tolist() == list(over)
     assert np.asarray(line.get_ydata()).tolist() == list(over.values())
@@ -195,6 +199,35 @@ def test_wins_are_written_beside_their_bars(comparison: rm.Comparison) -> None:
     paired = comparison.difference("mrr@10", "third", "old").paired
     written = texts_of(comparison.plot("wins"))
     assert {str(number) for number in (paired.wins, paired.ties, paired.losses)} <= written
+
+
+def test_the_means_have_a_panel_per_metric_and_their_intervals(comparison: rm.Comparison) -> None:
+    figure = comparison.plot("intervals")
+    assert [axes._left_title.get_text() for axes in figure.axes[:3]] == list(comparison.table)  # type: ignore[attr-defined]  # noqa: SLF001  (as above)
+    for axes, (metric, means) in zip(figure.axes, comparison.table.items(), strict=False):
+        points = [container[0].get_xdata()[0] for container in axes.containers]
+        assert points == list(means.values())
+        ends = [container[2][0].get_segments()[0][:, 0].tolist() for container in axes.containers]
+        assert np.allclose(ends, list(comparison.intervals[metric].values()))
+
+
+def test_twelve_systems_are_told_apart_and_long_names_are_broken() -> None:
+    assert len({style(at) for at in range(12)}) == 12
+    assert len({style(at).marker for at in range(12)}) == 12
+    names = [f"{at} {'a name of sixty characters, which no legend has room for '}"[:60] for at in range(12)]
+    comparison = rm.compare(QRELS, dict.fromkeys(names, RUNS["old"]), "mrr", baseline=names[0])
+    (legend,) = comparison.plot("intervals").legends
+    written = [text.get_text() for text in legend.get_texts()]
+    assert [" ".join(text.split()) for text in written] == [" ".join(name.split()) for name in names]
+    assert max(len(line) for text in written for line in text.splitlines()) <= 44
+
+
+def test_no_letter_of_a_plot_is_small(comparison: rm.Comparison) -> None:
+    figure = comparison.plot(across=1)
+    assert figure.get_figwidth() * 85 < 400  # a phone shows it as it is
+    figure.canvas.draw()
+    sizes = [float(text.get_fontsize()) for text in figure.findobj(Text) if text.get_text() and text.get_visible()]
+    assert min(sizes) * 85 / 72 >= 11
 
 
 @pytest.mark.parametrize("kind", ["overview", "intervals", "differences", "wins", "cutoffs"])

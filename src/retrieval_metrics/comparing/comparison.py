@@ -125,6 +125,8 @@ class Comparison(Compared, Printed):
         self,
         kind: Literal["overview", "intervals", "differences", "wins", "cutoffs"] = "overview",
         metric: str | Metric | None = None,
+        *,
+        across: int = 2,
     ) -> Figure:
         """Return a figure; see it in a notebook, or write it with `figure.savefig(path)`.
 
@@ -133,6 +135,7 @@ class Comparison(Compared, Printed):
                 every query, sorted. `wins`: the queries won, tied and lost. `cutoffs`: the metric over k. `overview`:
                 all four.
             metric: The metric of `differences` and `cutoffs`; None takes the first that the comparison has.
+            across: How many panels stand beside each other; 1 suits a phone.
 
         Raises:
             ImportError: If matplotlib is not installed; the message holds the command.
@@ -142,7 +145,7 @@ class Comparison(Compared, Printed):
         require("matplotlib", "plot")
         from retrieval_metrics.reporting.figures import comparison_figure  # noqa: PLC0415  (brings matplotlib)
 
-        return comparison_figure(self, kind, metric)
+        return comparison_figure(self, kind, metric, across)
 
     def report(
         self,

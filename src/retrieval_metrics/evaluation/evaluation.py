@@ -292,13 +292,18 @@ class Evaluation(Printed):
         return over_cutoffs(self.scores, metric, cutoffs)
 
     def plot(
-        self, kind: Literal["overview", "intervals", "cutoffs"] = "overview", metric: str | Metric | None = None
+        self,
+        kind: Literal["overview", "intervals", "cutoffs"] = "overview",
+        metric: str | Metric | None = None,
+        *,
+        across: int = 2,
     ) -> Figure:
         """Return a figure; see it in a notebook, or write it with `figure.savefig(path)`.
 
         Args:
             kind: `intervals`: the means with their intervals. `cutoffs`: the metrics over k. `overview`: both.
             metric: The metric of `cutoffs`; None takes all that have a cut-off.
+            across: How many panels stand beside each other; 1 suits a phone.
 
         Raises:
             ImportError: If matplotlib is not installed; the message holds the command.
@@ -307,7 +312,7 @@ class Evaluation(Printed):
         require("matplotlib", "plot")
         from retrieval_metrics.reporting.figures import evaluation_figure  # noqa: PLC0415  (brings matplotlib)
 
-        return evaluation_figure(self.record, kind, metric)
+        return evaluation_figure(self.record, kind, metric, across)
 
     def report(
         self,
