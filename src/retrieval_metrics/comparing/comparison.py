@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from retrieval_metrics.checks import positive_integer, require
 from retrieval_metrics.comparing.paired_tests import (
@@ -191,6 +191,8 @@ class Comparison(Compared, Printed):
         self,
         kind: Literal["overview", "intervals", "differences", "wins", "cutoffs"] = "overview",
         metric: str | Metric | None = None,
+        *,
+        across: int = 2,
     ) -> Figure:
         """Return a figure; see it in a notebook, or write it with `figure.savefig(path)`.
 
@@ -199,6 +201,7 @@ class Comparison(Compared, Printed):
                 every query, sorted. `wins`: the queries won, tied and lost. `cutoffs`: the metric over k. `overview`:
                 all four.
             metric: The metric of `differences` and `cutoffs`; None takes the first that the comparison has.
+            across: How many panels stand beside each other; 1 suits a phone.
 
         Raises:
             ImportError: If matplotlib is not installed; the message holds the command.
@@ -208,23 +211,42 @@ class Comparison(Compared, Printed):
         require("matplotlib", "plot")
         from retrieval_metrics.reporting.figures import comparison_figure  # noqa: PLC0415  (brings matplotlib)
 
-        return comparison_figure(self, kind, metric)
+        return comparison_figure(self, kind, metric, across)
 
-    def report(self, path: str | PathLike[str], *, title: str = "", queries: QueryTexts | None = None) -> None:
-        """Write one HTML file with tables, plots and the queries that moved most; it needs nothing beside it.
+    def report(
+        self,
+        path: str | PathLike[str],
+        *,
+        title: str = "",
+        queries: QueryTexts | None = None,
+        corpus: QueryTexts | None = None,
+        slices: Mapping[Any, Any] | None = None,
+        k: int | None = None,
+        text_length: int | None = None,
+    ) -> None:
+        """Write one HTML file with the verdict, the ranking, how sure it is, and every query, side by side.
+
+        It needs nothing beside it and fetches nothing. The queries can be sorted, filtered, searched and opened;
+        without JavaScript the worst of them are listed.
 
         Args:
             path: Where to write it.
             title: Its heading; empty names the systems.
-            queries: Query texts by query id, to be shown beside the ids.
+            queries: Query texts by query id.
+            corpus: Document texts by document id, where the rankings hold ids and no texts.
+            slices: A label for each query, by query id, to filter by.
+            k: How many results of each query; None takes the largest cut-off of the metrics, and at least 10.
+            text_length: Characters of a text that are shown, around the needed words; None shows whole texts as long as
+                the page stays below some 10 MB.
 
         Raises:
-            ImportError: If matplotlib is not installed; the message holds the command.
+            ValueError: If `k` or `text_length` is not positive.
         """
-        require("matplotlib", "report")
-        from retrieval_metrics.reporting.reports import comparison_report  # noqa: PLC0415  (brings matplotlib)
+        from retrieval_metrics.reporting.queries import Shown  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.reporting.reports import comparison_report  # noqa: PLC0415  (as above)
 
-        comparison_report(self, path, title, queries)
+        shown = Shown.of(queries, corpus, slices, k=k, length=text_length)
+        comparison_report(self, path, title, shown)
 
     def _tables(self) -> Sequence[Table]:
         return [*comparison_tables(self), *retrieval_tables(self)]

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+LEFT = ' style="text-align:left"'
+RIGHT = ' style="text-align:right;font-variant-numeric:tabular-nums"'
+"""How cells are aligned in HTML that stands in a page of others, such as a notebook."""
+
 
 class Table(NamedTuple):
     """A table of text cells, plus notes.
@@ -92,9 +96,8 @@ def html(
     to_the_left = _places(words, header)
 
     def line(cells: Sequence[str], tag: str) -> str:
-        left, right = "text-align:left", "text-align:right;font-variant-numeric:tabular-nums"
-        styles = (left if at in to_the_left else right for at in range(len(cells)))
-        inside = (f'<{tag} style="{style}">{escape(cell)}</{tag}>' for cell, style in zip(cells, styles, strict=True))
+        styles = (LEFT if at in to_the_left else RIGHT for at in range(len(cells)))
+        inside = (f"<{tag}{style}>{escape(cell)}</{tag}>" for cell, style in zip(cells, styles, strict=True))
         return f"<tr>{''.join(inside)}</tr>"
 
     heading = f"<p><strong>{escape(title)}</strong></p>" if title else ""
