@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.comparing.compare import compare
     from retrieval_metrics.comparing.comparison import Comparison
     from retrieval_metrics.evaluation.merge import merge
+    from retrieval_metrics.files.limits import Limits
     from retrieval_metrics.files.reading import read_qrels, read_run
     from retrieval_metrics.files.texts import read_corpus, read_queries
     from retrieval_metrics.files.writing import write_qrels, write_run
@@ -65,6 +66,7 @@ __all__ = [
     "Comparison",
     "Evaluation",
     "EvaluationSet",
+    "Limits",
     "MMRSweep",
     "Matches",
     "Matching",
@@ -122,6 +124,7 @@ __all__ = [
 # Names that are imported when they are first used, because not everybody reads files, compares or reranks.
 _LAZY = {
     "Comparison": "comparing.comparison",
+    "Limits": "files.limits",
     "MMRSweep": "reranking.sweep",
     "Matches": "rechunking.match",
     "Relabelling": "rechunking.relabel",
