@@ -5,7 +5,7 @@
 # [tool.uv.sources]
 # retrieval-metrics = { path = "../..", editable = true }
 # ///
-"""Read 20,000 mutated files of every format; each is read right or refused by name: `uv run tests/benchmarks/mutated.py`."""
+"""Read 20,000 mutated files, each right or not at all: `uv run tests/benchmarks/mutated.py`."""
 
 import argparse
 import sys
@@ -16,8 +16,9 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent.parent), str(Path(__file__).parent.parent / "files")]
 
-from mutated_files import KINDS  # noqa: E402  (found by the line above)
 from test_mutated import outcome  # noqa: E402  (as above)
+
+from mutated_files import KINDS  # noqa: E402  (found by the line above)
 
 
 def main() -> int:
