@@ -7,8 +7,10 @@ import gzip
 import io
 import json
 import math
-import random
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import random
 
 Rankings = dict[str, dict[str, float]]
 
@@ -101,15 +103,11 @@ NAMES = ({"query", "topic"}, {"document", "doc", "pid"}, {"score", "sim"})
 
 
 def _table(text: str, kind: str) -> list[tuple[str, str, Any]]:
-    quoting = csv.QUOTE_MINIMAL if kind == CSV else csv.QUOTE_NONE
+    options: Any = {"delimiter": ",", "quoting": csv.QUOTE_MINIMAL}
+    if kind == TSV:
+        options = {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
     try:
-        lines = [
-            line
-            for line in csv.reader(
-                io.StringIO(text, newline=""), delimiter="," if kind == CSV else "\t", quoting=quoting
-            )
-            if line
-        ]
+        lines = [line for line in csv.reader(io.StringIO(text, newline=""), **options) if line]
     except csv.Error as error:
         raise Unreadable(str(error)) from error
     if not lines or any(len(line) != len(lines[0]) for line in lines):

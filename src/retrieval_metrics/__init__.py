@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.slices import Slices
     from retrieval_metrics.explaining.explanation import Explanation, Worst
     from retrieval_metrics.explaining.kinds import Finding
+    from retrieval_metrics.files.limits import Limits
     from retrieval_metrics.files.reading import read_qrels, read_run
     from retrieval_metrics.files.texts import read_corpus, read_queries
     from retrieval_metrics.files.writing import write_qrels, write_run
@@ -87,6 +88,7 @@ __all__ = [
     "Explanation",
     "Finding",
     "Interval",
+    "Limits",
     "Lint",
     "LintFinding",
     "MMRSweep",
@@ -167,6 +169,7 @@ _LAZY = {
     "Interval": "statistics.intervals",
     "Lint": "questions.linting.lint",
     "LintFinding": "questions.linting.findings",
+    "Limits": "files.limits",
     "MMRSweep": "reranking.sweep",
     "Match": "rechunking.match",
     "Matches": "rechunking.match",

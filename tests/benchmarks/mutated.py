@@ -5,7 +5,7 @@
 # [tool.uv.sources]
 # retrieval-metrics = { path = "../..", editable = true }
 # ///
-"""Read 20,000 mutated files of every format; each is read right or refused by name: `uv run tests/benchmarks/mutated.py`."""
+"""Read 20,000 mutated files, each right or not at all: `uv run tests/benchmarks/mutated.py`."""
 
 import argparse
 import sys

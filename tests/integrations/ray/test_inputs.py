@@ -43,8 +43,8 @@ def test_empty_blocks_change_nothing() -> None:
     rows = dataset(ROWS, "score").to_pandas()
     whole = pa.Table.from_pandas(rows)
     run = ray.data.from_arrow([whole.slice(0, 0), whole.slice(0, 2), whole.slice(0, 0), whole.slice(2)])
-    judged = ray.data.from_arrow([table().slice(0, 0).rename_columns(["query", "document", "grade"]),
-                                  pa.table({"query": ["q1", "q1", "q2"], "document": ["a", "b", "c"], "grade": [1.0, 2.0, 1.0]})])  # fmt: skip
+    truth = pa.table({"query": ["q1", "q1", "q2"], "document": ["a", "b", "c"], "grade": [1.0, 2.0, 1.0]})
+    judged = ray.data.from_arrow([truth.slice(0, 0), truth])
     for qrels in (QRELS, judged):
         assert str(to_evaluation(evaluate_dataset(qrels, run, METRICS))) == str(rm.evaluate(QRELS, RUN, METRICS))
     one_block = dataset(ROWS, NUMBER, 4).filter(lambda row: row["query_id"] == "q2")
