@@ -17,7 +17,8 @@ from retrieval_metrics import adapting
 ROOT = Path(__file__).parent.parent
 CORE = ROOT / "src" / "retrieval_metrics"
 FLOORS = [
-    ["types", "checks", "lazy", "version", "saving", "journal"],
+    ["types", "checks", "lazy", "version", "saving"],
+    ["journal"],
     ["statistics", "presentation"],
     ["inputs"],
     ["files"],

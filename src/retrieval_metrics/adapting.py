@@ -35,7 +35,7 @@ from retrieval_metrics.results.query_scores import QueryScore, query_scores
 from retrieval_metrics.results.scores import COLUMNS, Column, Scores
 from retrieval_metrics.saving import save_text
 from retrieval_metrics.scoring.rules import as_rules
-from retrieval_metrics.statistics import ExactSums, detectable_difference
+from retrieval_metrics.statistics import ExactSums
 from retrieval_metrics.types import DocumentId, Judgments, QrelsMapping, QueryId, Ranking
 
 if TYPE_CHECKING:  # these exist for type checkers alone, so __all__ cannot name them
@@ -73,7 +73,6 @@ __all__ = [
     "as_rules",
     "by_rank",
     "defined_metrics",
-    "detectable_difference",
     "divides_by_largest_grade",
     "enters_means",
     "find_columns",
