@@ -108,7 +108,7 @@ def test_what_cannot_be_told_ends_as_one_asks(builds: Builds, end: str, outcome:
     result.assert_outcomes(**{outcome: 1}, warnings=int(end == "warn") * 2)
     if end == "fail":
         result.stdout.fnmatch_lines(
-            ["ndcg@10: cannot tell: this set detects drops of 0.29 in at least 80 % of builds; was *"]
+            ["ndcg@10: cannot tell: this set detects drops of 0.26 in at least 80 % of builds; was *"]
         )
 
 
