@@ -24,6 +24,7 @@ QUERIES = {
     "q2": "On which weekday does someone look after the espresso maker?",
     "q3": "How long until I get my money back for a train ticket?",
 }
+SUBJECTS = ["fish", "birds", "trees", "rivers", "bread", "wheels", "glass", "paper", "stone", "metal", "wool"]
 QRELS: dict[str, Any] = {"q1": ["vault"], "q2": ["coffee"], "q3": ["travel"]}
 
 
@@ -293,7 +294,7 @@ class TestDifficulty:
     def test_questions_from_few_documents(self) -> None:
         rows = [
             {"id": f"q{at}", "query": f"Question about {word} number {at}?", "relevant": ["d"], "source": "only.md"}
-            for at, word in enumerate("fish birds trees rivers bread wheels glass paper stone metal wool".split())
+            for at, word in enumerate(SUBJECTS)
         ]
         (finding,) = rm.EvaluationSet.of(rows).lint().of("few_sources")
         assert finding.evidence == {"sources": {"only.md": 11}, "effective": 1.0}
