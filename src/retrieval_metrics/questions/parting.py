@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from retrieval_metrics.checks import id_kind, integer
@@ -14,6 +13,7 @@ from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from collections.abc import Hashable, Sequence
 
     from retrieval_metrics.types import QueryId
