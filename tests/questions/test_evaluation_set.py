@@ -152,9 +152,8 @@ class TestBeir:
 class TestOthers:
     def test_rows_for_ragas_are_read_by_ragas_and_by_us(self) -> None:
         ragas = pytest.importorskip("ragas")
-        given = rm.EvaluationSet(
-            {"q1": "why?", "q2": "how?"}, {"q1": {"d7": 2, "d8": 0}, "q2": [[rm.Text("By doing it this way.")]]}
-        )
+        qrels: dict[str, Any] = {"q1": {"d7": 2, "d8": 0}, "q2": [[rm.Text("By doing it this way.")]]}
+        given = rm.EvaluationSet({"q1": "why?", "q2": "how?"}, qrels)
         rows = given.to_ragas()
         assert rows == [
             {"user_input": "why?", "reference_context_ids": ["d7"]},
@@ -205,7 +204,7 @@ class TestSplit:
             return
         assert touched(one).isdisjoint(touched(other))
         assert len(one) > 0 < len(other)
-        assert {**one.queries, **other.queries} == questions.queries
+        assert dict([*one.queries.items(), *other.queries.items()]) == questions.queries
         assert one.merge(other).qrels == questions.qrels
         assert questions.split(0.5, 0.5, seed=seed) == (one, other)
 

@@ -175,7 +175,7 @@ class TestJudgments:
         quote = rm.Quote(VAULT[40:100])
         result = rm.EvaluationSet({"q1": QUERIES["q1"]}, {"q1": [quote]}).lint(chunks)
         assert found(result, "cut_quote") == ["q1"]
-        repaired = result.repaired()
+        repaired: Any = result.repaired()
         assert repaired.qrels["q1"] == [{quote: 1.0, rm.Span("rules", 40, 100): 1.0}]
         assert serious(repaired.lint(chunks)) == []
         assert rm.evaluate(repaired, {"q1": chunks}, "recall").means["recall"] == 1
@@ -332,12 +332,18 @@ class TestResult:
             QUERIES | {"q4": QUERIES["q1"]}, QRELS | {"q4": ["vault"], "q2": {"coffee": 1, "tea": 0}}
         )
         before = copy.deepcopy((given.queries, given.qrels))
-        repaired = given.lint(CORPUS | {"copy": VAULT}).repaired()
+        repaired: Any = given.lint(CORPUS | {"copy": VAULT}).repaired()
         assert (given.queries, given.qrels) == before
         assert isinstance(repaired, rm.EvaluationSet)
         assert repaired.qrels["q3"] == QRELS["q3"]
         assert len(repaired.changes) == 3
         assert given.changes == ()
+
+    def test_judgments_in_columns_are_linted_and_repaired_as_well(self) -> None:
+        qrels = rm.Qrels(QRELS | {"q2": {"coffee": 2, "tea": 0}})
+        result = rm.EvaluationSet(QUERIES, qrels).lint(CORPUS)  # type: ignore[arg-type]  # what read_qrels returns
+        assert found(result, "unknown_document") == ["q2"]
+        assert result.repaired().qrels == {"q1": {"vault": 1}, "q2": {"coffee": 2}, "q3": {"travel": 1}}
 
     def test_every_name_has_a_meaning_in_the_order_of_severity(self) -> None:
         severities = [severity for severity, _ in MEANING.values()]

@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.inputs.qrels import judgments_by_query
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.questions.exchange import (
     llama_index_content,
@@ -182,10 +183,9 @@ class EvaluationSet(Questions):
 
     def _only(self, queries: Collection[QueryId]) -> EvaluationSet:
         texts: Mapping[Any, str] = self.queries
-        qrels: Mapping[Any, Any] = self.qrels
         return EvaluationSet(
             {query: text for query, text in texts.items() if query in queries},
-            {query: judgments for query, judgments in qrels.items() if query in queries},
+            {query: judgments for query, judgments in judgments_by_query(self.qrels).items() if query in queries},
             {query: made for query, made in self.provenance.items() if query in queries},
             self.changes,
         )

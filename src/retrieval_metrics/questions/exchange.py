@@ -11,7 +11,7 @@ from retrieval_metrics.files.texts import read_queries
 from retrieval_metrics.files.writing import write_qrels
 from retrieval_metrics.inputs.pieces import Piece, Quote, Text
 from retrieval_metrics.inputs.provenance import ENTRIES, Provenance
-from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.saving import save_text
 
@@ -59,7 +59,7 @@ def read_beir(kind: type[Asked], folder: Path, split: str) -> Asked:
     truth = read_qrels(judged)
     if bare := [query for query in truth.queries if query not in texts]:
         raise ValueError(f"{len(bare)} judged queries have no text in {folder / QUERIES}, for example {bare[0]!r}")
-    qrels: dict[Any, Any] = {query: truth.judgments(at) for at, query in enumerate(truth.queries)}
+    qrels = judgments_by_query(truth)
     provenance = {query: made for query, made in _provenance(folder / QUERIES).items() if query in qrels}
     return kind({query: texts[query] for query in qrels}, qrels, provenance)
 

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from retrieval_metrics.checks import id_kind, integer
 from retrieval_metrics.inputs.clusters import Clusters
 from retrieval_metrics.inputs.pieces import Metadata, Span
-from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
 from retrieval_metrics.inputs.questions import Questions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Mapping, Sequence
 
     from retrieval_metrics.types import QueryId
 
@@ -76,7 +75,7 @@ def merged(kind: type[Asked], sets: Sequence[Questions]) -> Asked:
         if not isinstance(each, Questions):
             raise TypeError(f"an EvaluationSet is merged with others of its kind, got {type(each).__name__}")
         queries: Mapping[Any, str] = each.queries
-        judged: Mapping[Any, Any] = each.qrels
+        judged = judgments_by_query(each.qrels)
         for query, text in queries.items():
             if texts.setdefault(query, text) != text:
                 raise ValueError(f"query {query!r} is {texts[query]!r} in one set and {text!r} in another; rename one")
