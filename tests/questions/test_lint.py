@@ -205,7 +205,7 @@ class TestUnjudged:
         corpus = CORPUS | {"copy": VAULT.upper()}
         result = lint(corpus=corpus)
         assert serious(result) == [("unjudged_duplicate", "q1")]
-        repaired = result.repaired()
+        repaired: Any = result.repaired()
         assert repaired.qrels["q1"] == [{"vault": 1.0, "copy": 1.0}]
         assert rm.evaluate({"q1": repaired.qrels["q1"]}, {"q1": ["copy"]}, "recall").means["recall"] == 1
         assert serious(repaired.lint(corpus)) == []
