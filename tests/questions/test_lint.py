@@ -24,6 +24,7 @@ QUERIES = {
     "q2": "On which weekday does someone look after the espresso maker?",
     "q3": "How long until I get my money back for a train ticket?",
 }
+SUBJECTS = ["fish", "birds", "trees", "rivers", "bread", "wheels", "glass", "paper", "stone", "metal", "wool"]
 QRELS: dict[str, Any] = {"q1": ["vault"], "q2": ["coffee"], "q3": ["travel"]}
 
 
@@ -174,7 +175,7 @@ class TestJudgments:
         quote = rm.Quote(VAULT[40:100])
         result = rm.EvaluationSet({"q1": QUERIES["q1"]}, {"q1": [quote]}).lint(chunks)
         assert found(result, "cut_quote") == ["q1"]
-        repaired = result.repaired()
+        repaired: Any = result.repaired()
         assert repaired.qrels["q1"] == [{quote: 1.0, rm.Span("rules", 40, 100): 1.0}]
         assert serious(repaired.lint(chunks)) == []
         assert rm.evaluate(repaired, {"q1": chunks}, "recall").means["recall"] == 1
@@ -204,7 +205,7 @@ class TestUnjudged:
         corpus = CORPUS | {"copy": VAULT.upper()}
         result = lint(corpus=corpus)
         assert serious(result) == [("unjudged_duplicate", "q1")]
-        repaired = result.repaired()
+        repaired: Any = result.repaired()
         assert repaired.qrels["q1"] == [{"vault": 1.0, "copy": 1.0}]
         assert rm.evaluate({"q1": repaired.qrels["q1"]}, {"q1": ["copy"]}, "recall").means["recall"] == 1
         assert serious(repaired.lint(corpus)) == []
@@ -293,9 +294,7 @@ class TestDifficulty:
     def test_questions_from_few_documents(self) -> None:
         rows = [
             {"id": f"q{at}", "query": f"Question about {word} number {at}?", "relevant": ["d"], "source": "only.md"}
-            for at, word in enumerate(
-                ["fish", "birds", "trees", "rivers", "bread", "wheels", "glass", "paper", "stone", "metal", "wool"]
-            )
+            for at, word in enumerate(SUBJECTS)
         ]
         (finding,) = rm.EvaluationSet.of(rows).lint().of("few_sources")
         assert finding.evidence == {"sources": {"only.md": 11}, "effective": 1.0}
@@ -333,12 +332,18 @@ class TestResult:
             QUERIES | {"q4": QUERIES["q1"]}, QRELS | {"q4": ["vault"], "q2": {"coffee": 1, "tea": 0}}
         )
         before = copy.deepcopy((given.queries, given.qrels))
-        repaired = given.lint(CORPUS | {"copy": VAULT}).repaired()
+        repaired: Any = given.lint(CORPUS | {"copy": VAULT}).repaired()
         assert (given.queries, given.qrels) == before
         assert isinstance(repaired, rm.EvaluationSet)
         assert repaired.qrels["q3"] == QRELS["q3"]
         assert len(repaired.changes) == 3
         assert given.changes == ()
+
+    def test_judgments_in_columns_are_linted_and_repaired_as_well(self) -> None:
+        qrels = rm.Qrels(QRELS | {"q2": {"coffee": 2, "tea": 0}})
+        result = rm.EvaluationSet(QUERIES, qrels).lint(CORPUS)  # type: ignore[arg-type]  # what read_qrels returns
+        assert found(result, "unknown_document") == ["q2"]
+        assert result.repaired().qrels == {"q1": {"vault": 1}, "q2": {"coffee": 2}, "q3": {"travel": 1}}
 
     def test_every_name_has_a_meaning_in_the_order_of_severity(self) -> None:
         severities = [severity for severity, _ in MEANING.values()]

@@ -11,6 +11,7 @@ from retrieval_metrics.command_line.arguments import add_output_to
 from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.files.reading import read_qrels, read_run
 from retrieval_metrics.files.texts import read_corpus, read_queries
+from retrieval_metrics.inputs.qrels import judgments_by_query
 from retrieval_metrics.questions.evaluation_set import EvaluationSet
 from retrieval_metrics.questions.linting.lint import COLUMNS
 from retrieval_metrics.saving import save_text
@@ -63,7 +64,7 @@ def add_to(commands: Any) -> None:
 def run(given: argparse.Namespace) -> bool:
     """Run the command; it fails if a finding is as severe as wanted."""
     texts, qrels = read_queries(given.queries), read_qrels(given.qrels)
-    judgments: Any = {query: qrels.judgments(at) for at, query in enumerate(qrels.queries)}
+    judgments = judgments_by_query(qrels)
     if not judgments.keys() & texts.keys():
         raise ValueError(
             f"no query of {given.qrels}, such as {qrels.queries[0]!r}, has a text in {given.queries}, which has "

@@ -31,6 +31,8 @@ WORD_SHARE = 0.95
 """A question is also an echo if so many of its telling words stand in one sentence of its answer ..."""
 FEWEST_TELLING = 6
 """... and it has at least so many."""
+LONGEST_SENTENCE = 60
+"""A longer one is a table or has no punctuation; so many words hold anything."""
 RECIPROCAL_RANK = Metric("mrr")
 
 
@@ -67,7 +69,7 @@ def _echo(
             continue
         at, run = longest_shared_run(asked, tokens)
         if (run >= LONGEST_RUN and run >= RUN_SHARE * len(asked)) or (
-            share >= WORD_SHARE and len(telling) >= FEWEST_TELLING
+            share >= WORD_SHARE and len(telling) >= FEWEST_TELLING and len(tokens) <= LONGEST_SENTENCE
         ):
             return at, run, share
     return None

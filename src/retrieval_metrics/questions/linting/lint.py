@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from retrieval_metrics.checks import require
+from retrieval_metrics.inputs.qrels import judgments_by_query
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
@@ -79,7 +80,7 @@ class Lint(Printed, Generic[Asked]):
                 done.setdefault(finding.query, []).append(finding.change)
         old = self.questions
         texts: Mapping[Any, str] = old.queries
-        qrels: Mapping[Any, Any] = old.qrels
+        qrels = judgments_by_query(old.qrels)
         kept = {query for query in qrels if all(change.judgment is not None for change in done.get(query, ()))}
         return replace(
             old,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 COPY = 0.8
 """A passage that shares so much of the shorter one's runs of words is a copy of it."""
-ALIKE = 0.4
+ALIKE = 0.5
 """A passage that shares so much probably answers too."""
 FEWEST_RUNS = 4
 """Shorter passages are alike by chance."""
