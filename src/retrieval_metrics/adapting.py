@@ -34,6 +34,7 @@ from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, Counts, e
 from retrieval_metrics.results.difference import Difference
 from retrieval_metrics.results.query_scores import QueryScore, query_scores
 from retrieval_metrics.results.scores import COLUMNS, Column, Scores
+from retrieval_metrics.saving import save_text
 from retrieval_metrics.scoring.rules import as_rules
 from retrieval_metrics.statistics import ExactSums, detectable_difference
 from retrieval_metrics.types import DocumentId, Judgments, QrelsMapping, QueryId, Ranking
@@ -89,6 +90,7 @@ __all__ = [
     "run_batch",
     "run_until_complete",
     "same_kind",
+    "save_text",
     "scaled",
     "score_queries",
     "scored_run",

@@ -14,10 +14,10 @@ from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetr
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from pydantic import InstanceOf
 
-from llama_index.evaluation.retrieval_metrics.datasets import as_evaluation_set
+from llama_index.evaluation.retrieval_metrics.datasets import as_evaluation_set, mode_of
 from llama_index.evaluation.retrieval_metrics.host import is_only_synchronous
 from llama_index.evaluation.retrieval_metrics.metrics import metric, ranking_metrics
-from llama_index.evaluation.retrieval_metrics.nodes import Key, Match, as_items, ids_of, key_of
+from llama_index.evaluation.retrieval_metrics.nodes import IdsAndTexts, Key, Match, as_items, ids_of, key_of, of_mode
 from llama_index.evaluation.retrieval_metrics.scoring import NodeScorer, Questions
 from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, Matching, Text, aretrieve, retrieve
 from retrieval_metrics.adapting import WORKERS
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
 
     from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
-    from retrieval_metrics import Retrieved
     from retrieval_metrics.adapting import Judgments
 
 
@@ -117,7 +116,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         """
         _refuse_unknown(kwargs)
         question = _question(query, expected_ids, expected_texts)
-        run = retrieve(self._ask, question.texts, items=self._items, workers=1, raise_on_error=True)
+        run = retrieve(**self._asking(question, mode), workers=1, raise_on_error=True)
         return self._scorer.one(question, run, expected_texts, mode)
 
     async def aevaluate(
@@ -131,11 +130,18 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         """Retrieve for one query and score what came back; the asynchronous twin of `evaluate`."""
         _refuse_unknown(kwargs)
         question = _question(query, expected_ids, expected_texts)
-        run = await aretrieve(self._ask, question.texts, items=self._items, workers=1, raise_on_error=True)
+        run = await aretrieve(**self._asking(question, mode), workers=1, raise_on_error=True)
         return self._scorer.one(question, run, expected_texts, mode)
 
     def evaluate_dataset(
-        self, dataset: Any, *, workers: int = WORKERS, show_progress: bool = False, raise_on_error: bool = False
+        self,
+        dataset: Any,
+        workers: int = WORKERS,
+        show_progress: bool = False,  # noqa: FBT001, FBT002  (likewise)
+        *,
+        timeout: float | None = None,
+        retries: int = 0,
+        raise_on_error: bool = False,
     ) -> DatasetResult:
         """Evaluate the retriever on all queries of a dataset, several at a time; inside a running event loop too.
 
@@ -160,32 +166,78 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         Warns:
             RetrievalWarning: If nothing was retrieved for a query, or nothing that was retrieved is judged anywhere.
         """
-        questions = Questions(as_evaluation_set(dataset))
+        questions, mode = Questions(as_evaluation_set(dataset)), mode_of(dataset)
         run = retrieve(
-            self._ask,
-            questions.texts,
-            items=self._items,
+            **self._asking(questions, mode),
             workers=workers,
+            timeout=timeout,
+            retries=retries,
             show_progress=show_progress,
             raise_on_error=raise_on_error,
         )
-        return self._scorer.dataset(questions, run, raise_on_error=raise_on_error)
+        return self._scorer.dataset(questions, run, mode, raise_on_error=raise_on_error)
 
     async def aevaluate_dataset(
-        self, dataset: Any, *, workers: int = WORKERS, show_progress: bool = False, raise_on_error: bool = False
+        self,
+        dataset: Any,
+        workers: int = WORKERS,
+        show_progress: bool = False,  # noqa: FBT001, FBT002  (likewise)
+        *,
+        timeout: float | None = None,  # noqa: ASYNC109  (of each query, not of the whole)
+        retries: int = 0,
+        raise_on_error: bool = False,
     ) -> DatasetResult:
         """Evaluate the retriever on all queries of a dataset; the asynchronous twin of `evaluate_dataset`."""
-        questions = Questions(as_evaluation_set(dataset))
+        questions, mode = Questions(as_evaluation_set(dataset)), mode_of(dataset)
         run = await aretrieve(
-            self._ask,
-            questions.texts,
-            items=self._items,
+            **self._asking(questions, mode),
             workers=workers,
+            timeout=timeout,
+            retries=retries,
             show_progress=show_progress,
             raise_on_error=raise_on_error,
         )
         # In a thread, because metrics of LlamaIndex may compute for long, or ask a service.
-        return await asyncio.to_thread(self._scorer.dataset, questions, run, raise_on_error=raise_on_error)
+        return await asyncio.to_thread(self._scorer.dataset, questions, run, mode, raise_on_error=raise_on_error)
+
+    async def aget_retrieved_nodes(self, query: str) -> list[NodeWithScore]:
+        """Retrieve and postprocess for one query; a subclass that overrides it says what is judged.
+
+        Args:
+            query: The text of the query.
+        """
+        bundle = QueryBundle(query)
+        if is_only_synchronous(self.retriever):
+            return await self._postprocessed(await asyncio.to_thread(self.retriever.retrieve, bundle), bundle)
+        return await self._retrieved(bundle)
+
+    async def _aget_retrieved_ids_and_texts(
+        self, query: str, mode: RetrievalEvalMode = RetrievalEvalMode.TEXT
+    ) -> tuple[list[str], list[str]]:
+        items = as_items(of_mode(await self.aget_retrieved_nodes(query), mode), self.match)
+        return [str(found) for found in ids_of(items, self.match)], [str(item.text) for item in items]
+
+    def _asking(self, questions: Questions, mode: RetrievalEvalMode) -> dict[str, Any]:
+        """Return what `retrieve` is to ask, how its answers are read, and what is checked in the first."""
+        self._scorer.refuse_pieces(questions)
+        return {
+            "retriever": self._hook(mode) or self._ask,
+            "questions": questions.texts,
+            "items": partial(as_items, match=self.match, mode=mode),
+            "check": self._scorer.check(questions),
+        }
+
+    def _hook(self, mode: RetrievalEvalMode) -> Callable[[str], Awaitable[Any]] | None:
+        """Return the extension point of the host that a subclass overrides, if it does."""
+
+        async def ids_and_texts(text: str) -> IdsAndTexts:
+            return IdsAndTexts(*await self._aget_retrieved_ids_and_texts(text, mode))
+
+        if type(self)._aget_retrieved_ids_and_texts is not RetrieverEvaluator._aget_retrieved_ids_and_texts:  # noqa: SLF001  (what subclasses override)
+            return ids_and_texts
+        if type(self).aget_retrieved_nodes is not RetrieverEvaluator.aget_retrieved_nodes:
+            return self.aget_retrieved_nodes
+        return None
 
     def _ask(self, text: str) -> Awaitable[Any]:
         """Retrieve and postprocess; the core calls this in a thread and awaits what it returns."""
@@ -203,21 +255,13 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
             nodes = await postprocessor.apostprocess_nodes(nodes, query_bundle=query)
         return nodes
 
-    async def _aget_retrieved_ids_and_texts(
-        self,
-        query: str,
-        mode: RetrievalEvalMode = RetrievalEvalMode.TEXT,  # noqa: ARG002  (the host's signature)
-    ) -> tuple[list[str], list[str]]:
-        run = await aretrieve(self._ask, {query: query}, items=self._items, workers=1, raise_on_error=True)
-        items = run[query]
-        return [str(found) for found in ids_of(items, self.match)], [str(item.text) for item in items]
-
-    def _items(self, nodes: list[NodeWithScore]) -> list[Retrieved]:
-        return as_items(nodes, self.match)
-
     @property
     def _scorer(self) -> NodeScorer:
         return NodeScorer(self.metrics, self.match)
+
+
+MultiModalRetrieverEvaluator = RetrieverEvaluator
+"""The same: it honours the mode, so that a dataset of mode "image" ranks images alone."""
 
 
 class _Later:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from llama_index.core.schema import BaseNode, Document, MetadataMode, NodeWithScore
+from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
+from llama_index.core.schema import BaseNode, Document, ImageNode, MetadataMode, NodeWithScore
 
 from retrieval_metrics import Matching, Retrieved
 
@@ -129,13 +130,37 @@ def text_of(scored: NodeWithScore) -> str:
     return scored.node.get_content(metadata_mode=MetadataMode.NONE)
 
 
-def as_items(nodes: Sequence[NodeWithScore], match: Match) -> list[Retrieved]:
+class IdsAndTexts(NamedTuple):
+    """What the hook of the host's evaluators returns, which a subclass may override."""
+
+    ids: list[str]
+    texts: list[str]
+
+
+def of_mode(nodes: Sequence[NodeWithScore], mode: RetrievalEvalMode) -> Sequence[NodeWithScore]:
+    """Return the nodes that count in a mode: images alone, or everything, as the host's evaluators do."""
+    if mode != RetrievalEvalMode.IMAGE:
+        return nodes
+    return [scored for scored in nodes if isinstance(scored.node, ImageNode)]
+
+
+def as_items(
+    nodes: Sequence[NodeWithScore] | IdsAndTexts, match: Match, mode: RetrievalEvalMode = RetrievalEvalMode.TEXT
+) -> list[Retrieved]:
     """Return retrieved nodes as items named by what `match` says, in the order they came in.
 
+    Args:
+        nodes: The nodes, or the ids and texts that stand for them.
+        match: What identifies a node.
+        mode: Which nodes count.
+
     Raises:
-        ValueError: If a node lacks what it is to be judged by.
+        ValueError: If a node lacks what it is to be judged by, or there are not as many texts as ids.
         TypeError: If a function of the user's gives something that is not an id.
     """
+    if isinstance(nodes, IdsAndTexts):
+        return [Retrieved(name, text=text) for name, text in zip(*nodes, strict=True)]
+    nodes = of_mode(nodes, mode)
     key = key_of(match)
     names = [key(scored) for scored in nodes]
     for scored, found in zip(nodes, names, strict=True):
