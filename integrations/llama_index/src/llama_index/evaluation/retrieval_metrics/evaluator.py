@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,13 +18,23 @@ from pydantic import InstanceOf
 from llama_index.evaluation.retrieval_metrics.datasets import as_evaluation_set, mode_of
 from llama_index.evaluation.retrieval_metrics.host import is_only_synchronous
 from llama_index.evaluation.retrieval_metrics.metrics import metric, ranking_metrics
-from llama_index.evaluation.retrieval_metrics.nodes import IdsAndTexts, Key, Match, as_items, ids_of, key_of, of_mode
+from llama_index.evaluation.retrieval_metrics.nodes import (
+    IdsAndTexts,
+    Key,
+    Match,
+    Source,
+    as_items,
+    ids_of,
+    key_of,
+    of_mode,
+    source_of,
+)
 from llama_index.evaluation.retrieval_metrics.scoring import NodeScorer, Questions
 from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, Matching, Text, aretrieve, retrieve
 from retrieval_metrics.adapting import WORKERS
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
+    from collections.abc import Awaitable, Coroutine, Generator, Mapping
 
     from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
     from retrieval_metrics.adapting import Judgments
@@ -40,6 +51,9 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         match: What identifies a node in the judgments: `"id"`, `"ref_doc_id"` (the document it was cut from),
             `"metadata:<key>"`, a function of a `NodeWithScore`, or the core's `Matching`. A `Quote`, `Text` or `Span`
             in the judgments needs none: it is found in the text of the nodes, or by their place in their document.
+        source: What names the document of a node, which a `Span` names too: `"ref_doc_id"`, whose value many readers
+            make anew at every load, a key of the metadata such as `"file_name"` or `"file_path"`, or a function of a
+            `NodeWithScore`.
 
     Raises:
         ValueError: (as pydantic's ValidationError) If an argument is unknown or `match` is, or two metrics have one
@@ -53,6 +67,15 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
     )
     # InstanceOf, because pydantic would make a Matching anew from its fields.
     match: str | Key | InstanceOf[Matching] = Field(default="id", description="What identifies a node in the judgments")
+    source: str | Callable[[NodeWithScore], str] = Field(
+        default="ref_doc_id", description="What names the document of a node"
+    )
+
+    @field_validator("source", mode="before")
+    @classmethod
+    def _names_documents(cls, source: Source) -> Source:
+        source_of(source)
+        return source
 
     @field_validator("match")
     @classmethod
@@ -152,6 +175,8 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
             workers: How many queries may be under way at once. A retriever that is only synchronous runs in as many
                 threads.
             show_progress: Show a progress bar.
+            timeout: Seconds that one attempt may take; None sets no limit.
+            retries: How often a query that fails is asked again.
             raise_on_error: Raise the first failure. Otherwise a query that fails has its `error` in its result, scores
                 0 because it retrieved nothing, and is counted.
 
@@ -223,7 +248,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         return {
             "retriever": self._hook(mode) or self._ask,
             "questions": questions.texts,
-            "items": partial(as_items, match=self.match, mode=mode),
+            "items": partial(as_items, match=self.match, mode=mode, source=self.source),
             "check": self._scorer.check(questions),
         }
 
