@@ -6,8 +6,16 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from retrieval_metrics.checks import require
-from retrieval_metrics.comparing.paired_tests import RESAMPLES, common_clusters, common_metrics, tested
+from retrieval_metrics.checks import positive_integer, require
+from retrieval_metrics.comparing.paired_tests import (
+    RESAMPLES,
+    common_clusters,
+    common_metrics,
+    pairs_of,
+    ranking_metrics,
+    tested,
+)
+from retrieval_metrics.comparing.unjudged import bounds_of_unjudged, ignorance, to_judge
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.reporting.verdict import comparison_tables, verdict
@@ -22,6 +30,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.presentation.tables import Table
+    from retrieval_metrics.results.unjudged import ToJudge
     from retrieval_metrics.types import QueryTexts
 
 
@@ -36,6 +45,8 @@ class Comparison(Compared, Printed):
         differences: One per metric and pair of systems.
         margin: How much worse is still acceptable; None if that was not asked.
         clusters: Which queries belong together; None where each is on its own.
+        ignorance: How much of what each system retrieved is judged; None where that is not known.
+        unjudged: Between which values means and differences lie, whatever the unjudged are; None if not asked.
     """
 
     @classmethod
@@ -48,8 +59,9 @@ class Comparison(Compared, Printed):
         resamples: int = RESAMPLES,
         seed: int = 0,
         margin: float | None = None,
+        unjudged: str | None = None,
     ) -> Comparison:
-        """Compare evaluations that are there already; see `compare`.
+        """Compare evaluations that are there already; see `compare`. Here `unjudged` is None or "bounds".
 
         Raises:
             TypeError: If it is no mapping of names to evaluations.
@@ -59,10 +71,10 @@ class Comparison(Compared, Printed):
         _check_evaluations(evaluations)
         scores = {name: evaluation.scores for name, evaluation in evaluations.items()}
         metrics = common_metrics(scores)
-        clusters = common_clusters(scores)
+        clusters, ranked = common_clusters(scores), ranking_metrics(metrics)
         differences = tested(
             scores,
-            metrics,
+            ranked,
             baseline,
             level=level,
             resamples=resamples,
@@ -78,6 +90,10 @@ class Comparison(Compared, Printed):
             differences=differences,
             margin=margin,
             clusters=clusters,
+            ignorance=ignorance(scores, ranked),
+            unjudged=bounds_of_unjudged(scores, ranked, pairs_of(list(scores), baseline))
+            if unjudged == "bounds"
+            else None,
         )
 
     @cached_property
@@ -89,6 +105,22 @@ class Comparison(Compared, Printed):
     def verdict(self) -> list[str]:
         """What the data allow to be said, one sentence or two per pair of systems."""
         return verdict(self)
+
+    def to_judge(self, n: int = 20) -> list[ToJudge]:
+        """Return the unjudged documents whose judgment would do most to settle the comparison, most telling first.
+
+        For each document that is among the first k of a system and not judged, k being the largest cut-off of the
+        metrics, it is computed how far a mean difference between two compared systems would move if the document had
+        the highest grade there is, and no other were judged.
+
+        Args:
+            n: How many.
+
+        Raises:
+            ValueError: If n is not positive, the judgments are groups or pieces, or an evaluation came without its run.
+        """
+        metrics = ranking_metrics(self.metrics)
+        return to_judge(self.scores, metrics, self.pairs, positive_integer(n, "n"))
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with a row per difference.
