@@ -234,6 +234,11 @@ class Comparison(Compared, Printed):
         said = Table((), (), [*self.ranking.sentences, more, *small_print(self)])
         return [ranking, said]
 
+    def _repr_html_(self) -> str:
+        from retrieval_metrics.reporting.notebooks import comparison_html  # noqa: PLC0415  (only needed in a notebook)
+
+        return comparison_html(self)
+
     def __repr__(self) -> str:
         return f"<Comparison of {', '.join(self.systems)} in {', '.join(map(str, self.metrics))}>"
 
