@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from retrieval_metrics.checks import positive_integer, require
+from retrieval_metrics.comparing.differences import Differences
 from retrieval_metrics.comparing.paired_tests import (
     RESAMPLES,
     common_clusters,
@@ -17,10 +18,13 @@ from retrieval_metrics.comparing.paired_tests import (
 )
 from retrieval_metrics.comparing.unjudged import bounds_of_unjudged, ignorance, to_judge
 from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
+from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reporting.retrieval import retrieval_tables
-from retrieval_metrics.reporting.verdict import comparison_tables, verdict
+from retrieval_metrics.reporting.verdict import comparison_tables, small_print, verdict
 from retrieval_metrics.results.compared import Compared
+from retrieval_metrics.results.ranking import ranking_of
 from retrieval_metrics.results.retrieval import errors_of, seconds_of
 
 if TYPE_CHECKING:
@@ -31,9 +35,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from retrieval_metrics.definition.metric import Metric
-    from retrieval_metrics.presentation.tables import Table
+    from retrieval_metrics.results.ranking import Ranking
     from retrieval_metrics.results.unjudged import ToJudge
     from retrieval_metrics.types import QueryId, QueryTexts
+
+FEW_PAIRS = 2
+"""Pairs of systems up to which a comparison prints every difference; of more it prints the ranking."""
 
 
 class Comparison(Compared, Printed):
@@ -44,7 +51,7 @@ class Comparison(Compared, Printed):
         metrics: The metrics.
         baseline: The system all others are compared with; None if every pair is compared.
         level: Confidence level of the intervals; 1 - level is the accepted rate of false findings.
-        differences: One per metric and pair of systems.
+        differences: One per metric and pair of systems; they print.
         margin: How much worse is still acceptable; None if that was not asked.
         clusters: Which queries belong together; None where each is on its own.
         ignorance: How much of what each system retrieved is judged; None where that is not known.
@@ -89,7 +96,7 @@ class Comparison(Compared, Printed):
             metrics=metrics,
             baseline=baseline,
             level=level,
-            differences=differences,
+            differences=Differences(differences),
             margin=margin,
             clusters=clusters,
             ignorance=ignorance(scores, ranked),
@@ -102,6 +109,11 @@ class Comparison(Compared, Printed):
     def evaluations(self) -> dict[str, Evaluation]:
         """The evaluation of each system, by name."""
         return {name: Evaluation(scores) for name, scores in self.scores.items()}
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        """The systems by metric, best first, in groups that the data cannot tell apart; it prints."""
+        return ranking_of(self)
 
     @property
     def verdict(self) -> list[str]:
@@ -249,7 +261,17 @@ class Comparison(Compared, Printed):
         comparison_report(self, path, title, shown)
 
     def _tables(self) -> Sequence[Table]:
-        return [*comparison_tables(self), *retrieval_tables(self)]
+        if len(self.pairs) <= FEW_PAIRS:
+            return [*comparison_tables(self), *retrieval_tables(self)]
+        (ranking,) = self.ranking.tables
+        more = f"print(comparison.differences) shows the {numbers.count(len(self.differences), 'difference')}"
+        said = Table((), (), [*self.ranking.sentences, more, *small_print(self)])
+        return [ranking, *retrieval_tables(self), said]
+
+    def _repr_html_(self) -> str:
+        from retrieval_metrics.reporting.notebooks import comparison_html  # noqa: PLC0415  (only needed in a notebook)
+
+        return comparison_html(self)
 
     def __repr__(self) -> str:
         return f"<Comparison of {', '.join(self.systems)} in {', '.join(map(str, self.metrics))}>"

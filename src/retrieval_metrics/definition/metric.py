@@ -13,7 +13,7 @@ from retrieval_metrics.definition.table import DEFINITIONS, NAME_OF
 from retrieval_metrics.judging.matching.budget import Budget
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from retrieval_metrics.definition.definition import Definition, ParameterValue
 
@@ -268,3 +268,8 @@ def as_metrics(metrics: str | Metric | Iterable[str | Metric]) -> tuple[Metric, 
     if not chosen:
         raise ValueError("no metric was asked for; name at least one, for example ['ndcg@10']")
     return tuple(chosen)
+
+
+def first_telling(metrics: Sequence[Metric]) -> Metric:
+    """Return the first metric that tells more of a query than yes or no, or else the first."""
+    return next((metric for metric in metrics if not metric.definition.binary), metrics[0])

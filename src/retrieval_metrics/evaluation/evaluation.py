@@ -401,6 +401,13 @@ class Evaluation(Printed):
     def _tables(self) -> list[Table]:
         return [summary.summary_table(self.record)]
 
+    def _repr_html_(self) -> str:
+        if not isinstance(self.record, Scores):
+            return super()._repr_html_()
+        from retrieval_metrics.reporting.notebooks import evaluation_html  # noqa: PLC0415  (only needed in a notebook)
+
+        return evaluation_html(self.record)
+
     def __repr__(self) -> str:
         means = ", ".join(f"{name} {mean:.4f}" for name, mean in self.means.items())
         n_queries = len(self.record.queries) if isinstance(self.record, Scores) else self.counts["queries"]

@@ -272,17 +272,17 @@ def draw_trade_off(axes: Axes, line: Sequence[Point], label: str, reference: Poi
         )  # fmt: skip
     _name_points(axes, line)
     axes.set_ylim(0, max(1.0, axes.get_ylim()[1]))
-    axes.set_xlim(left=0)
-    axes.legend(frameon=False, loc="lower left")
+    place = offset_copy(axes.transAxes, axes.get_figure(root=True), x=0, y=-40, units="points")
+    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=place, borderaxespad=0)
     _plain(axes, grid="y")
 
 
 def _name_points(axes: Axes, points: Sequence[Point]) -> None:
     """Write names beside points, leaving out those that would stand on one that is written already."""
-    width = max((point.x for point in points), default=1.0) or 1.0
+    low, high = axes.get_xlim()
     written: list[float] = []
     for point in points:
-        if all(abs(point.x - x) > 0.05 * width for x in written):
+        if all(abs(point.x - x) > (high - low) / 14 for x in written):
             axes.annotate(
                 point.name, (point.x, 1.0), xycoords=("data", "axes fraction"), ha="center", va="bottom",
                 xytext=(0, 3), textcoords="offset points",

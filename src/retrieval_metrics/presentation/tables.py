@@ -90,7 +90,7 @@ def html(
     title: str = "",
     words: Sequence[int] = (0,),
 ) -> str:
-    """Return an HTML table with the notes as its caption, in the colours of the surrounding page."""
+    """Return an HTML table with the notes below, in the colours of the surrounding page."""
     from html import escape  # noqa: PLC0415  (importing it takes half as long as importing this package)
 
     to_the_left = _places(words, header)
@@ -105,8 +105,9 @@ def html(
     if not header:
         return f"{heading}<p>{notes}</p>"
     body = "".join(line(row, "td") for row in rows)
-    caption = f'<caption style="caption-side:bottom;text-align:left">{notes}</caption>' if notes else ""
-    return f"{heading}<table>{caption}<thead>{line(header, 'th')}</thead><tbody>{body}</tbody></table>"
+    # Below the table and not its caption, which would be no wider than the table.
+    below = f"<p>{notes}</p>" if notes else ""
+    return f"{heading}<table><thead>{line(header, 'th')}</thead><tbody>{body}</tbody></table>{below}"
 
 
 def rich(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.definition.metric import first_telling
 from retrieval_metrics.explaining.explainer import FirstOf, texts_of
 from retrieval_metrics.explaining.explanation import worst
 from retrieval_metrics.presentation import charts, numbers, page
@@ -38,7 +39,7 @@ NO_SCRIPT = "Listed here are some of the queries; a browser that runs the script
 
 def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, shown: Shown, n: int) -> None:
     """Write the report of an evaluation; see `Evaluation.report`."""
-    main = _telling(scores.metrics)
+    main = first_telling(scores.metrics)
     lowest = worst(scores, main, n, shown.queries, shown.corpus)
     means = summary_table(scores)
     said = [[*row, metric.in_words] for row, metric in zip(means.rows, scores.metrics, strict=True)]
@@ -60,7 +61,7 @@ def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, sho
 
 def comparison_report(comparison: Compared, path: str | PathLike[str], title: str, shown: Shown) -> None:
     """Write the report of a comparison; see `Comparison.report`."""
-    main = _telling(comparison.metrics)
+    main = first_telling(comparison.metrics)
     pair = main_pair(comparison, main)
     means, *by_pair, said = comparison_tables(comparison)
     sentences = verdict(comparison)
@@ -91,10 +92,6 @@ def comparison_report(comparison: Compared, path: str | PathLike[str], title: st
 
 def _title(comparison: Compared) -> str:
     return f"Comparison of {numbers.listed(list(comparison.systems))}"
-
-
-def _telling(metrics: Sequence[Metric]) -> Metric:
-    return next((metric for metric in metrics if not metric.definition.binary), metrics[0])
 
 
 def _pairs(comparison: Compared, tables: Sequence[Table], shown: tuple[str, str], main: Metric) -> list[str]:

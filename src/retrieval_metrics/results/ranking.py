@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.statistics import fewest_units
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -108,10 +109,16 @@ class Ranking(Printed):
                 f"1, 2 ...: better than {self.baseline}, not told apart from it, worse, where there are such; {kind}"
             ]
         if self.impossible:
-            these = "none of these" if self.impossible == self.tests else f"{self.impossible:,} of these"
-            advice = "fewer metrics" if self.baseline is not None else "a baseline or fewer metrics"
-            said.append(
-                f"with {self.units:,} queries {these} {numbers.count(self.tests, 'test')} can succeed; choose {advice}"
+            tests = numbers.count(self.tests, "test")
+            these = f"{self.impossible:,} of these {tests} cannot succeed"
+            if self.impossible == self.tests:
+                these = f"none of these {tests} can succeed"
+            advice = "choose fewer metrics" if self.baseline is not None else "choose a baseline or fewer metrics"
+            if self.units < (fewest := fewest_units(self.level)):
+                advice = f"one test alone needs {fewest}"
+            said.insert(
+                0,
+                f"with {numbers.queries(self.units)} {these}; {advice}",
             )
         return said
 
