@@ -21,7 +21,6 @@ from retrieval_metrics.questions.parting import merged, parts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
-    from os import PathLike
 
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.questions.linting.lint import Lint
