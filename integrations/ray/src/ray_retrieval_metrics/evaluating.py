@@ -9,6 +9,7 @@ import retrieval_metrics as rm
 from ray_retrieval_metrics.judgments import read_judgments
 from ray_retrieval_metrics.scoring import score_block
 from ray_retrieval_metrics.shuffled_rows import (
+    ON_ITS_OWN,
     RETRIEVED,
     blockwise,
     columns_of_run,
@@ -110,12 +111,18 @@ def evaluate_dataset(
 def by_query(judgments: Judgments, run: Dataset, columns: Columns, partitions: int) -> Dataset:
     """Return the rows of run and judgments in so many blocks, all those of a query in one."""
     rows = blockwise(
-        run, to_rows, columns=columns, says=RETRIEVED, kinds=judgments.id_kinds, with_groups=judgments.with_groups
+        run,
+        to_rows,
+        ON_ITS_OWN,
+        columns=columns,
+        says=RETRIEVED,
+        kinds=judgments.id_kinds,
+        with_groups=judgments.with_groups,
     )
     if judgments.judged is not None:
         import ray  # noqa: PLC0415  (whoever has a Dataset has it)
 
-        rows = blockwise(rows, without_unjudged, judged=ray.put(judgments.judged))
+        rows = blockwise(rows, without_unjudged, ON_ITS_OWN, judged=ray.put(judgments.judged))
     return rows.union(judgments.rows).repartition(partitions, keys=["query"])
 
 

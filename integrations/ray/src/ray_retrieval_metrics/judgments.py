@@ -10,6 +10,7 @@ import retrieval_metrics as rm
 from ray_retrieval_metrics.shuffled_rows import (
     JUDGED,
     JUDGED_NOTHING,
+    ON_ITS_OWN,
     Columns,
     blockwise,
     columns_of_qrels,
@@ -67,7 +68,7 @@ def read_judgments(
     if (held := _collected(qrels, FEW + 1)) is not None:
         return _few(to_rows(held, found, JUDGED))
 
-    rows = blockwise(qrels, to_rows, columns=found, says=JUDGED)
+    rows = blockwise(qrels, to_rows, ON_ITS_OWN, columns=found, says=JUDGED)
 
     def largest_grade() -> float:
         # Of the rows, not of the judgments as they came: among texts "9" would be larger than "10".

@@ -71,7 +71,7 @@ def to_evaluation(
         parts = list(collected)
     except ray.exceptions.RayTaskError as error:
         # Ray's own error begins with the place in the worker; what is wrong comes after some fifty lines of it.
-        if isinstance(error.cause, (TypeError, ValueError)):
+        if type(error.cause) in {TypeError, ValueError}:
             raise type(error.cause)(str(error.cause).partition("\n")[0]) from None
         raise
     if not parts:

@@ -109,10 +109,22 @@ def _kind(column_type: Any) -> type[str | int] | None:
     return int if name.startswith(("int", "uint")) else str if "string" in name or "binary" in name else None
 
 
-def blockwise(dataset: Dataset, function: Callable[..., Any], **options: Any) -> Dataset:
+ON_ITS_OWN = 0.999
+"""Processors of a stage that Ray must not fuse with those before it; Ray fuses stages of equal numbers.
+
+A fused stage hands on a block that a filter has emptied as it is, with columns that the shuffle does not expect.
+"""
+
+
+def blockwise(dataset: Dataset, function: Callable[..., Any], num_cpus: float | None = None, **options: Any) -> Dataset:
     """Return a dataset with each of its blocks transformed whole."""
     mapped = dataset.map_batches(
-        function, batch_size=None, batch_format="pyarrow", zero_copy_batch=True, fn_kwargs=options
+        function,
+        batch_size=None,
+        batch_format="pyarrow",
+        zero_copy_batch=True,
+        fn_kwargs=options,
+        num_cpus=num_cpus,
     )
     mapped.context.raise_original_map_exception = True  # else Ray's own error takes the place of ours
     return mapped
