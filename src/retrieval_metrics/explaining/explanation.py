@@ -98,7 +98,13 @@ class Explanation(Printed):
         ]
         more = len(self.results) - len(shown)
         notes = [f"and {numbers.count(more, 'further result')}"] if more else []
-        return Table(["rank", "came back", "judged", *(["text"] if texts else [])], rows, notes, "", (1, 2, 3))
+        return Table(
+            ["rank", "came back", "judged", *(["text"] if texts else [])],
+            rows,
+            notes,
+            "",
+            (1, 2, 3) if texts else (1, 2),
+        )
 
     def __repr__(self) -> str:
         return f"<Explanation of {self.query!r}: {len(self.failures)} of {self.needed} needed are missing>"

@@ -13,7 +13,14 @@ from retrieval_metrics.reporting.about import about, not_judged
 from retrieval_metrics.reporting.panels import cutoff_chart, difference_chart, mean_charts, said_of_values, value_charts
 from retrieval_metrics.reporting.queries import QueryData
 from retrieval_metrics.reporting.retrieval import retrieval_tables
-from retrieval_metrics.reporting.verdict import GLOSSARY, comparison_tables, telling, verdict
+from retrieval_metrics.reporting.verdict import (
+    GLOSSARY,
+    differences_table,
+    means_table,
+    small_print,
+    telling,
+    verdict,
+)
 from retrieval_metrics.results.ranking import main_pair, ranking_of
 from retrieval_metrics.results.summary import summary_table
 
@@ -63,7 +70,7 @@ def comparison_report(comparison: Compared, path: str | PathLike[str], title: st
     """Write the report of a comparison; see `Comparison.report`."""
     main = first_telling(comparison.metrics)
     pair = main_pair(comparison, main)
-    means, *by_pair, said = comparison_tables(comparison)
+    by_pair = [differences_table(comparison.of_pair(each), comparison.level) for each in comparison.pairs]
     sentences = verdict(comparison)
     leads = len(sentences) <= SENTENCES
     parts = [
@@ -73,8 +80,8 @@ def comparison_report(comparison: Compared, path: str | PathLike[str], title: st
         *map(page.paragraph, not_judged(comparison.scores)),
         page.section("How sure", *_pairs(comparison, by_pair, pair, main)),
         *([] if leads else [page.folded("Every pair in a sentence", page.sentences(sentences))]),
-        page.folded("All means with their intervals", page.table(means)),
-        page.table(said._replace(notes=said.notes[len(sentences) :])),
+        page.folded("All means with their intervals", page.table(means_table(comparison))),
+        page.table(Table((), (), small_print(comparison))),
         *map(page.table, retrieval_tables(comparison)),
     ]
     if any(scores.origin is None for scores in comparison.scores.values()):

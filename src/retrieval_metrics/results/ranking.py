@@ -85,7 +85,7 @@ class Ranking(Printed):
             timed = [f"{self.seconds[system]:.3g}"] if system in self.seconds else ["-"] if self.seconds else []
             rows.append([system, *cells, *timed])
         header = ["system", *found, *(["seconds per query"] if self.seconds else [])]
-        return [Table(header, rows, self.notes)]
+        return [Table(header, rows, self.notes, words=range(len(found) + 1))]
 
     @property
     def sentences(self) -> list[str]:
