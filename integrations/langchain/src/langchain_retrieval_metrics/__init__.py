@@ -11,7 +11,7 @@ from langchain_retrieval_metrics.evaluation import aevaluate_retriever, evaluate
 from langchain_retrieval_metrics.langsmith import langsmith_evaluators, langsmith_summary_evaluators, langsmith_target
 from langchain_retrieval_metrics.reranker import MMRReranker
 from langchain_retrieval_metrics.retriever import MMRRetriever
-from langchain_retrieval_metrics.vectors import in_memory_vectors
+from langchain_retrieval_metrics.stores import vectors_of
 
 __all__ = [
     "MMRReranker",
@@ -19,8 +19,8 @@ __all__ = [
     "aevaluate_retriever",
     "as_retrieved",
     "evaluate_retriever",
-    "in_memory_vectors",
     "langsmith_evaluators",
     "langsmith_summary_evaluators",
     "langsmith_target",
+    "vectors_of",
 ]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.adapting import QueryScore
 
     Target = Callable[[dict[str, Any]], dict[str, Any]]
-    SummaryEvaluator = Callable[[Sequence[Any], Sequence[Any]], dict[str, Any]]
+    SummaryEvaluator = Callable[[Sequence[Any], Sequence[Any]], Any]
 
 Outputs: TypeAlias = dict[str, Any]
 
