@@ -46,12 +46,14 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.slices import Slices
     from retrieval_metrics.explaining.explanation import Explanation, Worst
     from retrieval_metrics.explaining.kinds import Finding
+    from retrieval_metrics.files.limits import Limits
     from retrieval_metrics.files.reading import read_qrels, read_run
     from retrieval_metrics.files.texts import read_corpus, read_queries
     from retrieval_metrics.files.writing import write_qrels, write_run
     from retrieval_metrics.inputs.provenance import Provenance
     from retrieval_metrics.inputs.sources import locate
     from retrieval_metrics.judging.matching.matching import Matching
+    from retrieval_metrics.loading import load, save_run
     from retrieval_metrics.questions.evaluation_set import EvaluationSet
     from retrieval_metrics.questions.linting.findings import LintFinding
     from retrieval_metrics.questions.linting.lint import Lint
@@ -86,6 +88,7 @@ __all__ = [
     "Explanation",
     "Finding",
     "Interval",
+    "Limits",
     "Lint",
     "LintFinding",
     "MMRSweep",
@@ -126,6 +129,7 @@ __all__ = [
     "f1",
     "hit_rate",
     "intra_list_diversity",
+    "load",
     "locate",
     "match",
     "merge",
@@ -144,6 +148,7 @@ __all__ = [
     "reciprocal_rank",
     "relabel",
     "retrieve",
+    "save_run",
     "write_qrels",
     "write_run",
 ]
@@ -164,6 +169,7 @@ _LAZY = {
     "Interval": "statistics.intervals",
     "Lint": "questions.linting.lint",
     "LintFinding": "questions.linting.findings",
+    "Limits": "files.limits",
     "MMRSweep": "reranking.sweep",
     "Match": "rechunking.match",
     "Matches": "rechunking.match",
@@ -184,6 +190,7 @@ _LAZY = {
     "define_metric": "definition.define",
     "evaluate_ranking": "evaluation.evaluate_ranking",
     "intra_list_diversity": "reranking.diversity",
+    "load": "loading",
     "locate": "inputs.sources",
     "match": "rechunking.match",
     "merge": "evaluation.merge",
@@ -196,6 +203,7 @@ _LAZY = {
     "read_queries": "files.texts",
     "read_run": "files.reading",
     "relabel": "rechunking.relabel",
+    "save_run": "loading",
     "write_qrels": "files.writing",
     "write_run": "files.writing",
 }

@@ -162,6 +162,7 @@ def test_too_few_queries_cannot_show_anything_and_say_so() -> None:
     assert difference.p_value == pytest.approx(2 / 2**5)
     assert math.isinf(difference.detectable())
     assert math.isnan(difference.interval.low)
+    assert "no interval can be given at 95 %: 5 queries are too few for one" in str(comparison)
     (said,) = comparison.verdict
     assert said == (
         "The data cannot tell b from a in mrr: 5 queries cannot show any difference, however large; "
@@ -258,6 +259,7 @@ def test_the_text_is_tables_and_a_verdict() -> None:
         "metric old new n",
         f"mrr 0.5000 [{low:.3f}, {high:.3f}] 1.0000 [0.738, 1.000] 8",
         "hit_rate@1 0.0000 [0.000, 0.369] 1.0000 [0.631, 1.000] 8",
+        "judged@1: old 0.00, new 1.00",
         "",
         "new - old",
         "metric difference 95 % interval p effect won/tied/lost detects",

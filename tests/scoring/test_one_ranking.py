@@ -90,7 +90,11 @@ ANYTHING: dict[str, Any] = {"str": "101", "ids": ["d1", "d2"], "float": 1.0, "di
         (lambda: rm.ndcg([1], gain="cubic"), ValueError, "parameter 'gain' of ndcg must be one of"),
         (lambda: rm.ndcg([3, 1], ideal=[1, 1]), ValueError, "the ideal lacks the gain 3"),
         (lambda: rm.ndcg([1], ideal=[None]), TypeError, "ideal must be numbers in rank order, got None"),
-        (lambda: rm.recall([1, 1], n_relevant=1), ValueError, "holds 2 documents that are relevant, but only 1"),
+        (
+            lambda: rm.recall([1, 1], n_relevant=1),
+            ValueError,
+            "holds 2 documents that are relevant, but the given total is 1",
+        ),
         (lambda: rm.recall([1], n_relevant=ANYTHING["float"]), TypeError, "must be an integer, got 1.0"),
         (lambda: rm.metrics.bpref([0, 0], n_relevant=1, n_nonrelevant=1), ValueError, "2 documents that are not rel"),
         (lambda: rm.metrics.rbp([1], p=1.5), ValueError, "'p' of rbp must be a number above 0 and below 1, got 1.5"),

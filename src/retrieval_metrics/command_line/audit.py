@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.auditing.audit import audit
-from retrieval_metrics.command_line.arguments import add_metrics_to
+from retrieval_metrics.command_line import output
+from retrieval_metrics.command_line.arguments import (
+    add_files_to,
+    add_match_to,
+    add_metrics_to,
+    add_output_to,
+    add_reading_to,
+    read_both,
+)
 from retrieval_metrics.definition.metric import DEFAULT_METRICS
-from retrieval_metrics.files.reading import read_qrels, read_run
+from retrieval_metrics.saving import save_text
 from retrieval_metrics.scoring.rules import RULE_SETS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from retrieval_metrics.auditing.audit import Audit
 
 EXAMPLES = """\
 examples:
   retrieval-metrics audit qrels.trec run.trec
-  retrieval-metrics audit qrels.trec run.trec -m ndcg@10 -m map --semantics standard --semantics llama_index
+  retrieval-metrics audit qrels.trec run.trec -m ndcg@10,map --semantics standard --semantics llama_index
 """
-
-FORMATS: Mapping[str, Callable[[Audit], str]] = {
-    "text": str,
-    "markdown": lambda result: result.to_markdown(),
-    "html": lambda result: result._repr_html_(),
-}
 
 
 def add_to(commands: Any) -> None:
@@ -40,8 +39,7 @@ def add_to(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run_command=run)
-    parser.add_argument("qrels", metavar="QRELS", help="judgments, in any format that evaluate reads")
-    parser.add_argument("run", metavar="RUN", help="what was retrieved, in any format that evaluate reads")
+    add_files_to(parser, runs=None)
     add_metrics_to(parser)
     parser.add_argument(
         "--semantics",
@@ -49,16 +47,44 @@ def add_to(commands: Any) -> None:
         choices=list(RULE_SETS),
         help="a rule set; repeat for several; the others are compared with the first (default: all)",
     )
-    parser.add_argument("--format", choices=list(FORMATS), default="text", help="default: %(default)s")
+    add_match_to(parser)
+    add_output_to(parser)
+    add_reading_to(parser)
 
 
 def run(given: argparse.Namespace) -> bool:
     """Run the command; an audit never fails."""
+    qrels, runs = read_both(given, {"run": given.run})
     result = audit(
-        read_qrels(given.qrels),
-        read_run(given.run),
+        qrels,
+        runs["run"],
         given.metric or DEFAULT_METRICS,
         semantics=given.semantics or tuple(RULE_SETS),
+        match=given.match,
     )
-    sys.stdout.write(f"{FORMATS[given.format](result)}\n")
+    shown = _shown(result)
+    output.write(shown, given.format, given.output)
+    if given.report is not None:
+        save_text(given.report, output.page(shown))
     return True
+
+
+def _shown(result: Audit) -> output.Shown:
+    means = {semantics: dict(values) for semantics, values in result.means.items()}
+    differences = [
+        {
+            "metric": str(found.metric),
+            "semantics": found.semantics,
+            "rules": list(found.rules),
+            "meaning": found.meaning,
+            "queries": list(found.queries),
+            "example": found.example,
+            "value": found.value,
+            "reference": found.reference,
+        }
+        for found in result.differences
+    ]
+    data = {"means": means, "refused": dict(result.refused), "differences": differences, "lints": list(result.lints)}
+    rows: list[list[Any]] = [["metric", *result.semantics]]
+    rows += [[name, *(means[one].get(name, float("nan")) for one in means)] for name in map(str, result.metrics)]
+    return output.Shown(result._tables(), data, rows)  # noqa: SLF001  (the tables that it prints)

@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
-from math import isnan
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.command_line import output
-from retrieval_metrics.command_line.arguments import add_clusters_to, add_metrics_to, clusters, memory_size, read
+from retrieval_metrics.command_line.arguments import (
+    add_files_to,
+    add_metrics_to,
+    add_output_to,
+    add_reading_to,
+    add_rules_to,
+    clusters,
+    named,
+    read_both,
+)
 from retrieval_metrics.comparing.compare import compare
 from retrieval_metrics.definition.metric import DEFAULT_METRICS
-from retrieval_metrics.files.formats import COMPRESSIONS
-from retrieval_metrics.files.reading import read_qrels
-from retrieval_metrics.scoring.rules import RULE_SETS
+from retrieval_metrics.reporting.verdict import comparison_tables
+from retrieval_metrics.scoring.rules import as_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from retrieval_metrics.comparing.comparison import Comparison
 
 EXAMPLES = """\
 examples:
   retrieval-metrics compare qrels.trec bm25.run dense.run hybrid.run -m ndcg@10 --baseline bm25
-  retrieval-metrics compare qrels.trec old=build/1/run.trec new=build/2/run.trec -m mrr@10
+  retrieval-metrics compare qrels.trec old=build/1/run.trec new=build/2/run.trec -m mrr@10 --report report.html
   retrieval-metrics compare qrels.trec main.run change.run -m ndcg@10 --baseline main --fail-if-worse
 """
 
@@ -40,16 +42,13 @@ def add_to(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run_command=run)
-    parser.add_argument("qrels", metavar="QRELS", help="judgments, in any format that evaluate reads")
-    parser.add_argument(
-        "runs", metavar="RUN", nargs="+", help="a run, named after its file, or NAME=FILE to give another name"
-    )
+    add_files_to(parser, runs="+")
     add_metrics_to(parser)
+    add_rules_to(parser)
     parser.add_argument("--baseline", metavar="NAME", help="compare all other runs with this one (default: every pair)")
     parser.add_argument(
         "--fail-if-worse", action="store_true", help="exit with 1 if a run is significantly worse than the baseline"
     )
-    parser.add_argument("--semantics", choices=list(RULE_SETS), default="standard", help="default: %(default)s")
     parser.add_argument("--level", type=float, default=0.95, help="confidence level (default: %(default)s)")
     parser.add_argument(
         "--margin",
@@ -57,14 +56,9 @@ def add_to(commands: Any) -> None:
         metavar="SIZE",
         help="also say whether a run is no worse by more than this, such as 0.02",
     )
-    add_clusters_to(parser)
     parser.add_argument("--seed", type=int, default=0, help="of the randomisation test (default: %(default)s)")
-    parser.add_argument("--format", choices=list(FORMATS), default="text", help="default: %(default)s")
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there instead of to the terminal")
-    parser.add_argument(
-        "--memory", type=memory_size, metavar="SIZE", help="stream a run that needs more memory than this, such as 4GB"
-    )
-    parser.add_argument("--no-progress", action="store_true", help="no progress bar for large files")
+    add_output_to(parser)
+    add_reading_to(parser)
 
 
 def run(given: argparse.Namespace) -> bool:
@@ -74,46 +68,23 @@ def run(given: argparse.Namespace) -> bool:
     paths = named(given.runs)
     if given.baseline is not None and given.baseline not in paths:
         raise ValueError(f"no run is named {given.baseline!r}, the baseline; the runs are {', '.join(paths)}")
-    runs = {name: read(path, memory=given.memory, progress=not given.no_progress) for name, path in paths.items()}
+    qrels, runs = read_both(given, paths)
     result = compare(
-        read_qrels(given.qrels),
+        qrels,
         runs,
         given.metric or DEFAULT_METRICS,
         baseline=given.baseline,
-        semantics=given.semantics,
+        semantics=as_rules(given.semantics, given.ties),
+        match=given.match,
         level=given.level,
         seed=given.seed,
         margin=given.margin,
         clusters=clusters(given.clusters),
     )
-    text = FORMATS[given.format](result) + "\n"
-    if given.output is None:
-        sys.stdout.write(text)
-    else:
-        given.output.write_text(text, encoding="utf-8")
+    output.write(_shown(result), given.format, given.output)
+    if given.report is not None:
+        result.report(given.report)
     return not given.fail_if_worse or _none_is_worse(result)
-
-
-def named(arguments: Sequence[str]) -> dict[str, str]:
-    """Return the file of each run by the name of the run.
-
-    Raises:
-        ValueError: If two runs have the same name.
-    """
-    paths: dict[str, str] = {}
-    for argument in arguments:
-        name, equals, path = argument.partition("=")
-        if not equals or Path(argument).exists():
-            name, path = _name_of(argument), argument
-        if name in paths:
-            raise ValueError(f"two runs are named {name!r}: {paths[name]} and {path}; name them with NAME=FILE")
-        paths[name] = path
-    return paths
-
-
-def _name_of(path: str) -> str:
-    file = Path(path)
-    return Path(file.stem).stem if file.suffix in COMPRESSIONS else file.stem
 
 
 def _none_is_worse(result: Comparison) -> bool:
@@ -123,37 +94,44 @@ def _none_is_worse(result: Comparison) -> bool:
     return not worse
 
 
-def _json(result: Comparison) -> str:
-    content = {
+def _shown(result: Comparison) -> output.Shown:
+    differences = [
+        {
+            "metric": each.metric,
+            "system": each.system,
+            "baseline": each.baseline,
+            "n": each.n,
+            "mean": each.mean,
+            "interval": list(each.interval),
+            "p": each.p_corrected,
+            "p_alone": each.p_value,
+            "significant": bool(each.significant),
+            "margin": None if each.margin is None else each.margin.outcome,
+        }
+        for each in result.differences
+    ]
+    data = {
         "baseline": result.baseline,
         "level": result.level,
-        "means": {
-            name: {system: None if isnan(mean) else mean for system, mean in means.items()}
-            for name, means in result.table.items()
-        },
-        "differences": [
-            {
-                "metric": each.metric,
-                "system": each.system,
-                "baseline": each.baseline,
-                "n": each.n,
-                "mean": each.mean,
-                "interval": None if isnan(each.interval.low) else list(each.interval),
-                "p": each.p_corrected,
-                "p_alone": each.p_value,
-                "significant": bool(each.significant),
-                "margin": None if each.margin is None else each.margin.outcome,
-            }
-            for each in result.differences
-        ],
+        "means": {name: dict(means) for name, means in result.table.items()},
+        "differences": differences,
         "verdict": result.verdict,
     }
-    return json.dumps(content, ensure_ascii=False, indent=1)
-
-
-FORMATS: Mapping[str, Callable[[Comparison], str]] = {
-    "text": str,
-    "json": _json,
-    "markdown": lambda result: result.to_markdown(),
-    "html": lambda result: output.page(result._repr_html_()),
-}
+    header = ["metric", "system", "baseline", "n", "mean", "low", "high", "p", "p_alone", "significant"]
+    rows = [
+        [
+            *(
+                each.metric,
+                each.system,
+                each.baseline,
+                each.n,
+                each.mean,
+                *each.interval,
+                each.p_corrected,
+                each.p_value,
+            ),
+            str(bool(each.significant)).lower(),  # as JSON writes it
+        ]
+        for each in result.differences
+    ]
+    return output.Shown(comparison_tables(result), data, [header, *rows])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from retrieval_metrics.command_line.arguments import assignments, show_progress
+from retrieval_metrics.command_line.arguments import add_limits_to, assignments, limits, show_progress
 from retrieval_metrics.files.formats import FORMATS
 from retrieval_metrics.files.reading import read_qrels, read_run
 from retrieval_metrics.files.writing import write_qrels, write_run
@@ -29,8 +29,10 @@ def add_to(commands: Any) -> None:
     )
     parser.set_defaults(run_command=run)
     parser.add_argument("what", choices=["run", "qrels"], help="what the file holds")
-    parser.add_argument("source", metavar="SOURCE")
-    parser.add_argument("target", metavar="TARGET", help="ending in .gz or .zst, it is compressed")
+    parser.add_argument("source", metavar="SOURCE", help="a file, or - for standard input")
+    parser.add_argument(
+        "target", metavar="TARGET", help="ending in .gz or .zst, it is compressed; - is standard output"
+    )
     parser.add_argument(
         "--from", dest="read_as", choices=FORMATS, help="the format of SOURCE, if its name does not show it"
     )
@@ -41,18 +43,20 @@ def add_to(commands: Any) -> None:
     parser.add_argument(
         "--tag", default="retrieval-metrics", help="the last column of a TREC run (default: %(default)s)"
     )
-    parser.add_argument("--no-progress", action="store_true", help="no progress bar for large files")
+    add_limits_to(parser)
 
 
 def run(given: argparse.Namespace) -> bool:
     """Run the command; a conversion has no floor to miss."""
-    columns = assignments(given.column)
+    how: dict[str, Any] = {
+        "format": given.read_as,
+        "columns": assignments(given.column),
+        "allow": given.allow,
+        "limits": limits(given),
+    }
     if given.what == "qrels":
-        write_qrels(
-            read_qrels(given.source, format=given.read_as, columns=columns), given.target, format=given.write_as
-        )
+        write_qrels(read_qrels(given.source, **how), given.target, format=given.write_as)
         return True
     bar = show_progress(given.source, wanted=not given.no_progress)
-    source = read_run(given.source, format=given.read_as, columns=columns, show_progress=bar)
-    write_run(source, given.target, format=given.write_as, tag=given.tag)
+    write_run(read_run(given.source, **how, show_progress=bar), given.target, format=given.write_as, tag=given.tag)
     return True

@@ -1,38 +1,42 @@
-"""`retrieval-metrics evaluate QRELS RUN`."""
+"""`retrieval-metrics evaluate QRELS RUN [RUN ...]`."""
 
 from __future__ import annotations
 
 import argparse
 from math import isnan
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import (
-    add_clusters_to,
+    add_files_to,
     add_metrics_to,
-    assignments,
+    add_output_to,
+    add_reading_to,
+    add_rules_to,
     clusters,
-    memory_size,
+    named,
     named_value,
-    read,
+    read_both,
 )
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
 from retrieval_metrics.evaluation.evaluate import evaluate
-from retrieval_metrics.files.formats import FORMATS
-from retrieval_metrics.files.reading import read_qrels
-from retrieval_metrics.scoring.rules import RULE_SETS
+from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.results.summary import summary_table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from retrieval_metrics.evaluation.evaluation import Evaluation
 
 EXAMPLES = """\
 examples:
   retrieval-metrics evaluate qrels.trec run.trec
-  retrieval-metrics evaluate qrels.trec run.trec -m ndcg@10 -m "precision(rel=2)@5" --semantics trec_eval
+  retrieval-metrics evaluate qrels.trec bm25.run dense.run -m ndcg@10,map
+  retrieval-metrics evaluate qrels.trec run.trec -m "precision(rel=2)@5" --semantics trec_eval
   retrieval-metrics evaluate qrels.csv run.csv --run-column query=qid --run-column document=passage
-  retrieval-metrics evaluate qrels.trec run.trec --per-query --format json | jq .per_query
+  retrieval-metrics evaluate qrels.trec run.trec -q --format json | jq .per_query
   retrieval-metrics evaluate qrels.trec run.trec --fail-under ndcg@10=0.35 --fail-under recall@100=0.8
+  zcat run.trec.gz | retrieval-metrics evaluate qrels.trec - --report report.html
 """
 
 
@@ -40,66 +44,137 @@ def add_to(commands: Any) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         "evaluate",
-        help="score a run against judgments",
-        description="Score what a retriever returned against what is relevant.",
+        help="score a run against judgments, or several side by side",
+        description="Score what a retriever returned against what is relevant. Several runs are shown side by side; "
+        "compare tests whether they differ.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run_command=run)
-    parser.add_argument("qrels", metavar="QRELS", help="judgments: TREC, BEIR, CSV, TSV, JSON, JSONL or Parquet")
-    parser.add_argument("run", metavar="RUN", help="what was retrieved, in any of these formats, also .gz and .zst")
+    add_files_to(parser, runs="+")
     add_metrics_to(parser)
-    parser.add_argument("--semantics", choices=list(RULE_SETS), default="standard", help="default: %(default)s")
-    add_clusters_to(parser)
-    parser.add_argument("--per-query", action="store_true", help="also show the values of every query")
+    add_rules_to(parser)
+    parser.add_argument("-q", "--per-query", action="store_true", help="also show the values of every query")
     parser.add_argument(
         "--fail-under",
         action="append",
         default=[],
         type=named_value,
         metavar="METRIC=VALUE",
-        help="exit with 1 if the mean of the metric is below the value",
+        help="exit with 1 if the mean of the metric is below the value, for any of the runs",
     )
-    parser.add_argument("--format", choices=list(output.FORMATS), default="text", help="default: %(default)s")
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there instead of to the terminal")
-    for what in ("qrels", "run"):
-        parser.add_argument(
-            f"--{what}-format", choices=FORMATS, help=f"the format of {what.upper()}, if its name does not show it"
-        )
-        parser.add_argument(
-            f"--{what}-column",
-            action="append",
-            default=[],
-            metavar="ROLE=NAME",
-            help=f"a column of {what.upper()}: query=..., document=..., {'grade' if what == 'qrels' else 'score'}=...",
-        )
-    parser.add_argument(
-        "--memory", type=memory_size, metavar="SIZE", help="stream a run that needs more memory than this, such as 4GB"
-    )
-    parser.add_argument("--no-progress", action="store_true", help="no progress bar for large files")
+    add_output_to(parser)
+    add_reading_to(parser)
 
 
 def run(given: argparse.Namespace) -> bool:
-    """Run the command; return whether every metric reaches its floor."""
+    """Run the command; return whether every metric reaches its floor in every run."""
     metrics = [*(given.metric or DEFAULT_METRICS), *(name for name, _ in given.fail_under)]
-    qrels = read_qrels(given.qrels, format=given.qrels_format, columns=assignments(given.qrels_column))
-    ranked = read(
-        given.run,
-        memory=given.memory,
-        progress=not given.no_progress,
-        file_format=given.run_format,
-        columns=assignments(given.run_column),
-    )
-    result = evaluate(qrels, ranked, metrics, semantics=given.semantics, clusters=clusters(given.clusters))
-    output.write(result, given.format, given.output, per_query=given.per_query)
-    return _reaches(result, given.fail_under)
+    paths = named(given.runs)
+    if given.report is not None and len(paths) > 1:
+        raise ValueError("--report is about one run; compare writes the report of several")
+    qrels, runs = read_both(given, paths)
+    results = {
+        name: evaluate(
+            qrels,
+            one,
+            metrics,
+            semantics=given.semantics,
+            match=given.match,
+            ties=given.ties,
+            clusters=clusters(given.clusters),
+        )
+        for name, one in runs.items()
+    }
+    (first, *others) = results.values()
+    shown = side_by_side(results, per_query=given.per_query) if others else one_run(first, per_query=given.per_query)
+    output.write(shown, given.format, given.output)
+    if given.report is not None:
+        first.report(given.report)
+    return _reach(results, given.fail_under)
 
 
-def _reaches(result: Evaluation, floors: list[tuple[Metric, float]]) -> bool:
+def one_run(result: Evaluation, *, per_query: bool) -> output.Shown:
+    """Return the evaluation of one run, ready to be written."""
+    names = list(map(str, result.metrics))
+    shown = [_query_table("", names, result.queries, result.values.tolist())] if per_query else []
+    rows: list[Sequence[Any]] = [["metric", "mean", "n"]]
+    rows += [[name, mean, result.n[name]] for name, mean in result.means.items()]
+    if per_query:
+        of_queries = zip(result.queries, result.values.tolist(), strict=True)
+        rows = [["query", *names], *([query, *values] for query, values in of_queries)]
+    return output.Shown([*shown, summary_table(result.scores)], _data(result, per_query=per_query), rows)
+
+
+def side_by_side(results: Mapping[str, Evaluation], *, per_query: bool) -> output.Shown:
+    """Return the evaluations of several runs, ready to be written."""
+    metrics = list(map(str, next(iter(results.values())).metrics))
+    shown = []
+    if per_query:
+        for metric in metrics:
+            values = [result.per_query[metric] for result in results.values()]
+            queries = list(dict.fromkeys(query for one in values for query in one))
+            by_query = [[one.get(query, float("nan")) for one in values] for query in queries]
+            shown.append(_query_table(metric, list(results), queries, by_query))
+    means = [[metric, *(_number(result.means[metric]) for result in results.values())] for metric in metrics]
+    notes = _notes(results)
+    shown.append(Table(["metric", *results], means, notes))
+    rows: list[Sequence[Any]] = [["run", "metric", "mean", "n"]]
+    rows += [
+        [name, metric, mean, result.n[metric]]
+        for name, result in results.items()
+        for metric, mean in result.means.items()
+    ]
+    if per_query:
+        rows = [["run", "query", *metrics]]
+        rows += [
+            [name, query, *values]
+            for name, result in results.items()
+            for query, values in zip(result.queries, result.values.tolist(), strict=True)
+        ]
+    data = {"runs": {name: _data(result, per_query=per_query) for name, result in results.items()}}
+    return output.Shown(shown, data, rows)
+
+
+def _notes(results: Mapping[str, Evaluation]) -> list[str]:
+    """Return what is said of every run once, and what is said of one run after its name."""
+    notes = {name: summary_table(result.scores).notes for name, result in results.items()}
+    first, *others = notes.values()
+    common = [note for note in first if all(note in other for other in others)]
+    return common + [f"{name}: {note}" for name, said in notes.items() for note in said if note not in common]
+
+
+def _query_table(
+    title: str, columns: Sequence[str], queries: Sequence[Any], values: Sequence[Sequence[float]]
+) -> Table:
+    rows = [[str(query), *map(_number, row)] for query, row in zip(queries, values, strict=True)]
+    return Table(["query", *columns], rows, title=title)
+
+
+def _number(value: float) -> str:
+    return "-" if isnan(value) else f"{value:.4f}"
+
+
+def _data(result: Evaluation, *, per_query: bool) -> dict[str, Any]:
+    content: dict[str, Any] = {
+        "semantics": result.rules.name,
+        "metrics": {name: {"mean": mean, "n": result.n[name]} for name, mean in result.means.items()},
+        "counts": dict(result.counts),
+    }
+    if per_query:
+        content["per_query"] = {
+            name: {str(query): value for query, value in values.items()} for name, values in result.per_query.items()
+        }
+    return content
+
+
+def _reach(results: Mapping[str, Evaluation], floors: list[tuple[Metric, float]]) -> bool:
     met = True
-    for name, floor in floors:
-        mean = result.means[str(name)]
-        if isnan(mean) or mean < floor:
-            met = False
-            output.complain(f"{name} is {mean:.4f}, below {floor:g}")
+    for run_name, result in results.items():
+        for name, floor in floors:
+            mean = result.means[str(name)]
+            if isnan(mean) or mean < floor:
+                met = False
+                of_run = f" of {run_name}" if len(results) > 1 else ""
+                output.complain(f"{name}{of_run} is {mean:.4f}, below {floor:g}")
     return met

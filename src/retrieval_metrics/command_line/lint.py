@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import json
-import sys
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.command_line.arguments import metric
+from retrieval_metrics.command_line import output
+from retrieval_metrics.command_line.arguments import add_output_to
+from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.files.reading import read_qrels, read_run
 from retrieval_metrics.files.texts import read_corpus, read_queries
 from retrieval_metrics.inputs.qrels import judgments_by_query
 from retrieval_metrics.questions.evaluation_set import EvaluationSet
 from retrieval_metrics.questions.linting.lint import COLUMNS
+from retrieval_metrics.saving import save_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from retrieval_metrics.questions.linting.lint import Lint
 
 EXAMPLES = """\
@@ -28,33 +26,6 @@ examples:
   retrieval-metrics lint queries.jsonl qrels.trec --run bm25=bm25.run --run dense=dense.run --format csv
 """
 SEVERITIES = ("error", "warning", "note")
-
-
-def _plain(value: Any) -> Any:
-    return str(value)
-
-
-def _csv(lint: Lint[Any]) -> str:
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow([name for name in COLUMNS if name != "evidence"])
-    writer.writerows([name, query, *rest, repair] for name, query, *rest, _, repair in lint.rows())
-    return file.getvalue().removesuffix("\n")
-
-
-def _json(lint: Lint[Any]) -> str:
-    rows = [dict(zip(COLUMNS, row, strict=True)) for row in lint.rows()]
-    content = {"questions": len(lint.questions), "findings": rows, "unchecked": lint.unchecked}
-    return json.dumps(content, ensure_ascii=False, indent=1, default=_plain)
-
-
-FORMATS: Mapping[str, Callable[[Lint[Any]], str]] = {
-    "text": str,
-    "json": _json,
-    "csv": _csv,
-    "markdown": lambda lint: lint.to_markdown(),
-    "html": lambda lint: lint._repr_html_(),
-}
 
 
 def add_to(commands: Any) -> None:
@@ -79,14 +50,14 @@ def add_to(commands: Any) -> None:
         metavar="NAME=RUN",
         help="what was retrieved; repeat for several (default: BM25 over the corpus)",
     )
-    parser.add_argument("-m", "--metric", type=metric, default="ndcg@10", help="default: %(default)s")
+    parser.add_argument("-m", "--metric", type=Metric.parse, default="ndcg@10", help="default: %(default)s")
     parser.add_argument(
         "--difference",
         type=float,
         default=0.05,
         help="the difference of means that the questions should be enough to tell (default: %(default)s)",
     )
-    parser.add_argument("--format", choices=list(FORMATS), default="text", help="default: %(default)s")
+    add_output_to(parser)
     parser.add_argument("--fail-on", choices=SEVERITIES, help="exit with 1 if there is a finding as severe as this")
 
 
@@ -106,7 +77,10 @@ def run(given: argparse.Namespace) -> bool:
         metric=given.metric,
         difference=given.difference,
     )
-    sys.stdout.write(f"{FORMATS[given.format](lint)}\n")
+    shown = _shown(lint)
+    output.write(shown, given.format, given.output)
+    if given.report is not None:
+        save_text(given.report, output.page(shown))
     if given.fail_on is None:
         return True
     failing = SEVERITIES[: SEVERITIES.index(given.fail_on) + 1]
@@ -116,3 +90,11 @@ def run(given: argparse.Namespace) -> bool:
 def _named(text: str) -> tuple[str, str]:
     name, equals, path = text.partition("=")
     return (name, path) if equals else (text, text)
+
+
+def _shown(lint: Lint[Any]) -> output.Shown:
+    rows = [dict(zip(COLUMNS, row, strict=True)) for row in lint.rows()]
+    found = json.loads(json.dumps(rows, default=str))  # evidence such as a Quote becomes text
+    data = {"questions": len(lint.questions), "findings": found, "unchecked": lint.unchecked}
+    header = [name for name in COLUMNS if name != "evidence"]
+    return output.Shown(lint._tables(), data, [header, *([row[name] for name in header] for row in found)])  # noqa: SLF001  (the tables that it prints)

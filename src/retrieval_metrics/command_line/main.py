@@ -10,11 +10,10 @@ import warnings
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import retrieval_metrics as rm
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.command_line import audit, compare, convert, evaluate, lint
 from retrieval_metrics.command_line.arguments import import_metrics
-from retrieval_metrics.command_line.terminal import on_one_line
+from retrieval_metrics.presentation.escapes import on_one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,8 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _say("interrupted")
         return INTERRUPTED
     except (ImportError, MemoryError, OSError, TypeError, ValueError) as error:
-        out_of_memory = "there is not enough memory; a TREC run can be streamed with --memory SIZE"
-        _say(f"error: {out_of_memory if isinstance(error, MemoryError) else error}")
+        _say(f"error: {error or 'there is not enough memory; a TREC run can be streamed with --memory SIZE'}")
         _discard_output()
         return WRONG
     except Exception as error:  # noqa: BLE001  (said with its place, and with an exit code of its own)
@@ -92,7 +90,9 @@ def _run(arguments: Sequence[str] | None) -> int:
     import_metrics(arguments)
     given = top.parse_args(arguments)
     if given.version:
-        sys.stdout.write(rm.__version__ + "\n")
+        from retrieval_metrics.version import __version__  # noqa: PLC0415  (takes as long to import as half of this package)
+
+        sys.stdout.write(__version__ + "\n")
         return 0
     if not hasattr(given, "run_command"):
         top.print_help()

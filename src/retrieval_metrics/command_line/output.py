@@ -5,121 +5,144 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import sys
+import textwrap
 from importlib.util import find_spec
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.presentation import tables
+from retrieval_metrics.presentation.escapes import escaped
+from retrieval_metrics.saving import STANDARD_OUTPUT, save_text
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from retrieval_metrics.evaluation.evaluation import Evaluation
+    from rich.console import Console
+
+    from retrieval_metrics.presentation.tables import Table
+
+WIDTH = 120
+"""Columns at which sentences are wrapped where there is no terminal."""
 
 
-def write(result: Evaluation, kind: str, path: Path | None, *, per_query: bool) -> None:
+class Shown(NamedTuple):
+    """A result in the three forms that its formats are made of.
+
+    Attributes:
+        tables: For people.
+        data: For programs, as JSON holds it; NaN becomes null.
+        rows: For spreadsheets, the header first; NaN becomes an empty cell.
+    """
+
+    tables: Sequence[Table]
+    data: Mapping[str, Any]
+    rows: Iterable[Sequence[Any]]
+
+
+def write(shown: Shown, kind: str, path: str | None) -> None:
     """Write a result in a format, to a file or to stdout."""
-    if kind == "text" and path is None and sys.stdout.isatty() and find_spec("rich") is not None:
-        _print_in_colour(result, per_query=per_query)
+    to_terminal = path in {None, STANDARD_OUTPUT} and sys.stdout.isatty()
+    if kind == "text" and to_terminal and find_spec("rich") is not None:
+        _print(shown.tables)
         return
-    text = FORMATS[kind](result, per_query) + "\n"
-    if path is None:
-        sys.stdout.write(text)
-    else:
-        path.write_text(text, encoding="utf-8")
+    text = FORMATS[kind](shown) + "\n"
+    if path is not None and path != STANDARD_OUTPUT:
+        save_text(path, text)
+        return
+    sys.stdout.write(escaped(text) if to_terminal else text)
+
+
+def page(shown: Shown) -> str:
+    """Return a result as one page of HTML."""
+    head = '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Retrieval metrics</title></head><body>'
+    return "\n".join([head, *(tables.html(*table) for table in shown.tables), "</body></html>"])
+
+
+def _text(shown: Shown) -> str:
+    return "\n\n".join(tables.text(*table._replace(notes=_wrapped(table.notes))) for table in shown.tables)
+
+
+def _wrapped(notes: Iterable[str]) -> list[str]:
+    """Return sentences in lines that are not too long; those that go on are indented."""
+    lines: list[str] = []
+    for note in notes:
+        indent = note[: len(note) - len(note.lstrip())] + "  "
+        lines += textwrap.wrap(note, WIDTH, subsequent_indent=indent, break_on_hyphens=False) or [note]
+    return lines
+
+
+def _csv(shown: Shown) -> str:
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerows([["" if _is_nan(cell) else cell for cell in row] for row in shown.rows])
+    return file.getvalue().removesuffix("\n")
+
+
+def _json(shown: Shown) -> str:
+    return json.dumps(_without_nan(shown.data), ensure_ascii=False, indent=1, allow_nan=False)
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_nan(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(each) for each in value]
+    return None if _is_nan(value) else value
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and isnan(value)
+
+
+def _markdown(shown: Shown) -> str:
+    return "\n\n".join(tables.markdown(*table) for table in shown.tables)
+
+
+FORMATS: Mapping[str, Callable[[Shown], str]] = {
+    "text": _text,
+    "json": _json,
+    "csv": _csv,
+    "markdown": _markdown,
+    "html": page,
+}
 
 
 def complain(text: str) -> None:
     """Report a failure on stderr, in red on a terminal."""
     sys.stdout.flush()
+    text = escaped(f"FAILED: {text}")
     if sys.stderr.isatty() and find_spec("rich") is not None:
-        from rich.console import Console  # noqa: PLC0415  (an extra: imported where it is used)
-
-        Console(stderr=True).print(f"FAILED: {text}", style="bold red", markup=False, highlight=False)
+        _console(stderr=True).print(text, style="bold red", markup=False, highlight=False)
     else:
-        sys.stderr.write(f"FAILED: {text}\n")
+        sys.stderr.write(f"{text}\n")
 
 
-def _text(result: Evaluation, per_query: bool) -> str:  # noqa: FBT001  (one of FORMATS)
-    return f"{tables.text(*_query_table(result))}\n\n{result}" if per_query else str(result)
-
-
-def _markdown(result: Evaluation, per_query: bool) -> str:  # noqa: FBT001  (as above)
-    means = result.to_markdown()
-    return f"{means}\n\n{tables.markdown(*_query_table(result))}" if per_query else means
-
-
-def _html(result: Evaluation, per_query: bool) -> str:  # noqa: FBT001  (as above)
-    parts = [result._repr_html_()]
-    if per_query:
-        parts.append(tables.html(*_query_table(result)))
-    return page(*parts)
-
-
-def page(*parts: str) -> str:
-    """Return parts of HTML as one page."""
-    head = '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Retrieval metrics</title></head><body>'
-    return "\n".join([head, *parts, "</body></html>"])
-
-
-def _csv(result: Evaluation, per_query: bool) -> str:  # noqa: FBT001  (as above)
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    if per_query:
-        writer.writerow(["query", *map(str, result.metrics)])
-        values = result.values.tolist()
-        writer.writerows([query, *map(_or_empty, row)] for query, row in zip(result.queries, values, strict=True))
-    else:
-        writer.writerow(["metric", "mean", "n"])
-        writer.writerows([name, _or_empty(mean), result.n[name]] for name, mean in result.means.items())
-    return file.getvalue().removesuffix("\n")
-
-
-def _json(result: Evaluation, per_query: bool) -> str:  # noqa: FBT001  (as above)
-    content: dict[str, Any] = {
-        "semantics": result.rules.name,
-        "metrics": {name: {"mean": _or_null(mean), "n": result.n[name]} for name, mean in result.means.items()},
-        "counts": dict(result.counts),
-    }
-    if per_query:
-        content["per_query"] = {
-            name: {str(query): _or_null(value) for query, value in values.items()}
-            for name, values in result.per_query.items()
-        }
-    return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
-
-
-FORMATS = {"text": _text, "json": _json, "csv": _csv, "markdown": _markdown, "html": _html}
-
-
-def _query_table(result: Evaluation) -> tuple[list[str], list[list[str]]]:
-    rows = [
-        [str(query), *("-" if isnan(value) else f"{value:.4f}" for value in row)]
-        for query, row in zip(result.queries, result.values.tolist(), strict=True)
-    ]
-    return ["query", *map(str, result.metrics)], rows
-
-
-def _or_null(value: float) -> float | None:
-    return None if isnan(value) else value
-
-
-def _or_empty(value: float) -> float | str:
-    return "" if isnan(value) else value
-
-
-def _print_in_colour(result: Evaluation, *, per_query: bool) -> None:
+def _console(*, stderr: bool = False) -> Console:
     from rich.console import Console  # noqa: PLC0415  (an extra: imported where it is used)
-    from rich.text import Text  # noqa: PLC0415  (as above)
 
-    console = Console(highlight=False)
-    if per_query:
-        header, *lines = tables.text(*_query_table(result)).splitlines()
-        console.print(Text(header, style="bold"), *map(Text, lines), "", sep="\n")
-    header, *lines = str(result).splitlines()
-    console.print(Text(header, style="bold"))
-    for number, line in enumerate(lines):
-        is_note = number >= len(result.metrics)
-        name, gap, rest = line.partition("  ")
-        console.print(Text(line, style="dim") if is_note else Text.assemble((name, "cyan"), gap, rest))
+    # With NO_COLOR, rich alone would still write bold and dim.
+    colours = None if os.environ.get("NO_COLOR") else "auto"
+    return Console(stderr=stderr, highlight=False, color_system=colours)  # type: ignore[arg-type]  # a literal of its own
+
+
+def _print(shown: Sequence[Table]) -> None:
+    from rich.text import Text  # noqa: PLC0415  (an extra: imported where it is used)
+
+    console = _console()
+    for number, table in enumerate(shown):
+        if number:
+            console.print()
+        lines = tables.text(*table._replace(notes=(), title="")).splitlines() if table.header else []
+        if table.title:
+            console.print(Text(escaped(table.title), style="bold"))
+        if max(map(len, lines), default=0) > console.width:
+            console.print(tables.rich(*table._replace(notes=(), title="")))  # folds cells, and rows stay rows
+        elif lines:
+            console.print(Text(lines[0], style="bold"))
+            for line in lines[1:]:
+                name, gap, rest = line.partition("  ")
+                console.print(Text.assemble((name, "cyan"), gap, rest))
+        for note in table.notes:
+            console.print(Text(escaped(note), style="dim"))

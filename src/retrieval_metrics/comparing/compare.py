@@ -5,14 +5,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.comparing.paired_tests import RESAMPLES, pairs_of
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.inputs.clusters import clusters_of
 from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.reporting.verdict import said_of_imbalance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -33,6 +35,7 @@ def compare(
     baseline: str | None = None,
     margin: float | None = None,
     clusters: ClustersBy = "source",
+    unjudged: str | None = None,
     semantics: str | Rules = "standard",
     match: str | Key | Matching = "id",
     ties: str | None = None,
@@ -59,6 +62,10 @@ def compare(
             metric whether it is "no worse by more than 0.02", "worse by more", or that the data cannot tell, each at a
             one-sided level of 1 - level; see `retrieval_metrics.statistics.within_margins`.
         clusters: Which queries belong together, as in `evaluate`: intervals and tests then take whole clusters.
+        unjudged: What is not judged counts as not relevant (None). `"bounds"` also gives every mean and difference the
+            least and the greatest value over all grades that the unjudged documents among the first k of the systems
+            might have, and the verdict says whether a difference depends on them. `"condensed"` takes unjudged
+            documents out of the rankings, as in `evaluate`.
         semantics: The rules,
         match: what an id of the judgments is compared with, and
         ties: how equal scores are ordered, as in `evaluate`.
@@ -76,7 +83,8 @@ def compare(
             as in `evaluate`.
 
     Warns:
-        RetrievalWarning: As in `evaluate`, with the name of the system.
+        RetrievalWarning: As in `evaluate`, with the name of the system; and if the systems' judged shares differ by
+            more than ten points.
 
     Example:
         >>> qrels = {f"q{i}": ["d"] for i in range(8)}
@@ -94,14 +102,29 @@ def compare(
         raise TypeError(f"runs must map the name of each system to its run, got {type(runs).__name__}")
     pairs_of(list(runs), baseline)  # complain before the work, not after it
     truth = as_qrels(qrels)
-    known = clusters_of(qrels, truth, clusters)
+    bounds = unjudged == "bounds"
+    options: dict[str, Any] = {
+        "semantics": semantics,
+        "match": match,
+        "ties": ties,
+        "clusters": clusters_of(qrels, truth, clusters),
+        "unjudged": None if bounds else unjudged,
+    }
     evaluations = {}
     for name, run in runs.items():  # no comprehension: before Python 3.12 it would count as a caller of its own
-        evaluate_it = partial(
-            evaluate, truth, run, metrics, semantics=semantics, match=match, ties=ties, clusters=known
-        )
-        evaluations[name] = _evaluated(name, evaluate_it)
-    return Comparison.of(evaluations, baseline=baseline, level=level, resamples=resamples, seed=seed, margin=margin)
+        evaluations[name] = _evaluated(name, partial(evaluate, truth, run, metrics, **options))
+    comparison = Comparison.of(
+        evaluations,
+        baseline=baseline,
+        level=level,
+        resamples=resamples,
+        seed=seed,
+        margin=margin,
+        unjudged="bounds" if bounds else None,
+    )
+    if comparison.ignorance is not None and comparison.ignorance.unbalanced:
+        warnings.warn(said_of_imbalance(comparison.ignorance), RetrievalWarning, stacklevel=2)
+    return comparison
 
 
 def _evaluated(name: str, evaluate_it: Callable[[], Evaluation]) -> Evaluation:

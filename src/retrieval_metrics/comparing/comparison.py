@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from retrieval_metrics.checks import require
-from retrieval_metrics.comparing.paired_tests import RESAMPLES, common_clusters, common_metrics, tested
+from retrieval_metrics.checks import positive_integer, require
+from retrieval_metrics.comparing.paired_tests import (
+    RESAMPLES,
+    common_clusters,
+    common_metrics,
+    pairs_of,
+    ranking_metrics,
+    tested,
+)
+from retrieval_metrics.comparing.unjudged import bounds_of_unjudged, ignorance, to_judge
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.reporting.retrieval import retrieval_tables
@@ -24,6 +32,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.presentation.tables import Table
+    from retrieval_metrics.results.unjudged import ToJudge
     from retrieval_metrics.types import QueryId, QueryTexts
 
 
@@ -38,6 +47,8 @@ class Comparison(Compared, Printed):
         differences: One per metric and pair of systems.
         margin: How much worse is still acceptable; None if that was not asked.
         clusters: Which queries belong together; None where each is on its own.
+        ignorance: How much of what each system retrieved is judged; None where that is not known.
+        unjudged: Between which values means and differences lie, whatever the unjudged are; None if not asked.
     """
 
     @classmethod
@@ -50,8 +61,9 @@ class Comparison(Compared, Printed):
         resamples: int = RESAMPLES,
         seed: int = 0,
         margin: float | None = None,
+        unjudged: str | None = None,
     ) -> Comparison:
-        """Compare evaluations that are there already; see `compare`.
+        """Compare evaluations that are there already; see `compare`. Here `unjudged` is None or "bounds".
 
         Raises:
             TypeError: If it is no mapping of names to evaluations.
@@ -61,10 +73,10 @@ class Comparison(Compared, Printed):
         _check_evaluations(evaluations)
         scores = {name: evaluation.scores for name, evaluation in evaluations.items()}
         metrics = common_metrics(scores)
-        clusters = common_clusters(scores)
+        clusters, ranked = common_clusters(scores), ranking_metrics(metrics)
         differences = tested(
             scores,
-            metrics,
+            ranked,
             baseline,
             level=level,
             resamples=resamples,
@@ -80,6 +92,10 @@ class Comparison(Compared, Printed):
             differences=differences,
             margin=margin,
             clusters=clusters,
+            ignorance=ignorance(scores, ranked),
+            unjudged=bounds_of_unjudged(scores, ranked, pairs_of(list(scores), baseline))
+            if unjudged == "bounds"
+            else None,
         )
 
     @cached_property
@@ -101,6 +117,44 @@ class Comparison(Compared, Printed):
     def errors(self) -> dict[str, dict[QueryId, Exception]]:
         """The exception of each query whose retriever failed, by system and query id."""
         return {name: errors_of(scores) for name, scores in self.scores.items()}
+
+    def save(
+        self, path: str | PathLike[str], *, labels: Mapping[str, str | float] | None = None, rankings: bool = True
+    ) -> None:
+        """Write the comparison to a file that `load` reads, with everything it was computed from.
+
+        Questions, judgments, rankings with their texts, rules, metrics, every number, the versions and the date: what
+        is loaded can be plotted, reported and asked as before.
+
+        Args:
+            path: The file, JSON; with a further `.gz` or `.zst` it is compressed.
+            labels: Labels of your own, such as `{"commit": "4f2a91c", "model": "small"}`.
+            rankings: False saves the numbers alone, which is far smaller; what asks for a ranking then raises.
+
+        Raises:
+            ValueError: If JSON cannot hold something, such as a date in the metadata of an item or a function given as
+                `match`, before anything is written.
+            OSError: If it cannot be written; a file that was there stays as it was.
+        """
+        from retrieval_metrics.keeping.comparisons import save_comparison  # noqa: PLC0415  (seldom asked for)
+
+        save_comparison(self, path, labels, rankings=rankings)
+
+    def to_judge(self, n: int = 20) -> list[ToJudge]:
+        """Return the unjudged documents whose judgment would do most to settle the comparison, most telling first.
+
+        For each document that is among the first k of a system and not judged, k being the largest cut-off of the
+        metrics, it is computed how far a mean difference between two compared systems would move if the document had
+        the highest grade there is, and no other were judged.
+
+        Args:
+            n: How many.
+
+        Raises:
+            ValueError: If n is not positive, the judgments are groups or pieces, or an evaluation came without its run.
+        """
+        metrics = ranking_metrics(self.metrics)
+        return to_judge(self.scores, metrics, self.pairs, positive_integer(n, "n"))
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with a row per difference.
@@ -137,6 +191,8 @@ class Comparison(Compared, Printed):
         self,
         kind: Literal["overview", "intervals", "differences", "wins", "cutoffs"] = "overview",
         metric: str | Metric | None = None,
+        *,
+        across: int = 2,
     ) -> Figure:
         """Return a figure; see it in a notebook, or write it with `figure.savefig(path)`.
 
@@ -145,6 +201,7 @@ class Comparison(Compared, Printed):
                 every query, sorted. `wins`: the queries won, tied and lost. `cutoffs`: the metric over k. `overview`:
                 all four.
             metric: The metric of `differences` and `cutoffs`; None takes the first that the comparison has.
+            across: How many panels stand beside each other; 1 suits a phone.
 
         Raises:
             ImportError: If matplotlib is not installed; the message holds the command.
@@ -154,23 +211,42 @@ class Comparison(Compared, Printed):
         require("matplotlib", "plot")
         from retrieval_metrics.reporting.figures import comparison_figure  # noqa: PLC0415  (brings matplotlib)
 
-        return comparison_figure(self, kind, metric)
+        return comparison_figure(self, kind, metric, across)
 
-    def report(self, path: str | PathLike[str], *, title: str = "", queries: QueryTexts | None = None) -> None:
-        """Write one HTML file with tables, plots and the queries that moved most; it needs nothing beside it.
+    def report(
+        self,
+        path: str | PathLike[str],
+        *,
+        title: str = "",
+        queries: QueryTexts | None = None,
+        corpus: QueryTexts | None = None,
+        slices: Mapping[Any, Any] | None = None,
+        k: int | None = None,
+        text_length: int | None = None,
+    ) -> None:
+        """Write one HTML file with the verdict, the ranking, how sure it is, and every query, side by side.
+
+        It needs nothing beside it and fetches nothing. The queries can be sorted, filtered, searched and opened;
+        without JavaScript the worst of them are listed.
 
         Args:
             path: Where to write it.
             title: Its heading; empty names the systems.
-            queries: Query texts by query id, to be shown beside the ids.
+            queries: Query texts by query id.
+            corpus: Document texts by document id, where the rankings hold ids and no texts.
+            slices: A label for each query, by query id, to filter by.
+            k: How many results of each query; None takes the largest cut-off of the metrics, and at least 10.
+            text_length: Characters of a text that are shown, around the needed words; None shows whole texts as long as
+                the page stays below some 10 MB.
 
         Raises:
-            ImportError: If matplotlib is not installed; the message holds the command.
+            ValueError: If `k` or `text_length` is not positive.
         """
-        require("matplotlib", "report")
-        from retrieval_metrics.reporting.reports import comparison_report  # noqa: PLC0415  (brings matplotlib)
+        from retrieval_metrics.reporting.queries import Shown  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.reporting.reports import comparison_report  # noqa: PLC0415  (as above)
 
-        comparison_report(self, path, title, queries)
+        shown = Shown.of(queries, corpus, slices, k=k, length=text_length)
+        comparison_report(self, path, title, shown)
 
     def _tables(self) -> Sequence[Table]:
         return [*comparison_tables(self), *retrieval_tables(self)]

@@ -116,6 +116,20 @@ def pairs_of(systems: Sequence[str], baseline: str | None) -> list[tuple[str, st
     return [(system, baseline) for system in systems if system != baseline]
 
 
+def ranking_metrics(metrics: Sequence[Metric]) -> tuple[Metric, ...]:
+    """Return the metrics that say how good a system is: all but `judged`, which says how much is known of it.
+
+    Raises:
+        ValueError: If there is none.
+    """
+    chosen = tuple(metric for metric in metrics if metric.definition.needs_relevant)
+    if not chosen:
+        raise ValueError(
+            "judged says how much is known of a system, not how good it is; name another metric to compare"
+        )
+    return chosen
+
+
 def common_metrics(scores: Mapping[str, Scores]) -> tuple[Metric, ...]:
     """Return the metrics that all systems have, in the order of the first.
 

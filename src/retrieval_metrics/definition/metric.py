@@ -100,6 +100,19 @@ class Metric:
         """The metric's formula, parameters and properties."""
         return DEFINITIONS[self.name]
 
+    @property
+    def in_words(self) -> str:
+        """What its mean says, in words that need no knowledge of metrics.
+
+        Example:
+            >>> Metric.parse("recall@10").in_words
+            'how much of what is relevant is in the first 10'
+        """
+        first = "what was retrieved"
+        if self.k is not None:
+            first = "the first result" if self.k == 1 else f"the first {self.k}"
+        return (self.definition.in_words or self.definition.summary).format(first=first)
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by name, with the module that defines it where that is not this package."""
         made_by = self.definition.made_by

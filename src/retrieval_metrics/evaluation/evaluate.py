@@ -38,6 +38,7 @@ def evaluate(
     match: str | Key | Matching = "id",
     ties: str | None = None,
     clusters: ClustersBy = "source",
+    unjudged: str | None = None,
 ) -> Evaluation:
     """Score what a retriever returned against what is relevant.
 
@@ -60,6 +61,8 @@ def evaluate(
             the query id; a query of several clusters (a set of them) joins these. `"source"` takes the document that a
             question comes from, where the questions or their spans say so and several share one; queries judged by id
             alone are then independent. None takes every query as independent.
+        unjudged: Documents without a judgment are not relevant (`"nonrelevant"`), or are taken out of the rankings
+            (`"condensed"`); None does what the rule set says. `compare` also takes `"bounds"`.
 
     Returns:
         The values per query, their means, and everything that was missing, repeated, tied or undefined, counted.
@@ -78,7 +81,9 @@ def evaluate(
         >>> result.means["mrr"]  # (1/2 + 1/1) / 2
         0.75
     """
-    rules, chosen, truth = as_rules(semantics, ties), as_metrics(metrics), as_qrels(qrels)
+    if unjudged == "bounds":
+        raise ValueError('unjudged="bounds" is of several systems: use compare')
+    rules, chosen, truth = as_rules(semantics, ties, unjudged), as_metrics(metrics), as_qrels(qrels)
     common_queries(run, truth)
     scores = clustered(scored_run(truth, run, chosen, rules, match), clusters_of(qrels, truth, clusters))
     _warn(scores)

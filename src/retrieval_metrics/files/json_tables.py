@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.files.entries import item_of, judged_of, of_item, of_judged
 from retrieval_metrics.files.tables import collected
+from retrieval_metrics.inputs.entries import item_of, judged_of, of_item, of_judged
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 
 if TYPE_CHECKING:

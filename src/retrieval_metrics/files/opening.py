@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import stat
 import sys
 import zlib
@@ -29,6 +30,7 @@ PIECE = 4 << 20
 """Bytes of text read at once: small enough for the processor's cache, large enough to make other costs negligible."""
 BEGINNING = 1 << 16
 """Bytes of text that tell the format."""
+_INTERRUPTIBLE = hasattr(signal, "siginterrupt")  # not on Windows
 KEPT_IN_MEMORY = 64 << 20
 """Bytes of a pipe that are kept in memory for a second look; more are kept in a temporary file without a name."""
 
@@ -267,6 +269,9 @@ class _Kept(io.RawIOBase):
             self._kept.seek(self._at)
             part = self._kept.read(min(len(buffer), self._size - self._at))
         else:
+            if _INTERRUPTIBLE:
+                # polars catches Ctrl-C in a way by which waiting for a pipe would go on after it.
+                signal.siginterrupt(signal.SIGINT, True)  # noqa: FBT003  (that is its signature)
             part = self._stream.read(len(buffer)) or b""
             self._kept.seek(self._size)
             self._kept.write(part)

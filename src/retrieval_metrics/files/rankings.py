@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.files.entries import item_of
 from retrieval_metrics.inputs.batch import Batch
+from retrieval_metrics.inputs.entries import item_of
 from retrieval_metrics.inputs.frames import Table
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from retrieval_metrics.checks import require
 from retrieval_metrics.files import formats, json_files, tables
 from retrieval_metrics.files.encodings import at_line
-from retrieval_metrics.files.entries import judgments_of
 from retrieval_metrics.files.json_tables import items_of_table, judgments_of_table
 from retrieval_metrics.files.opening import opened
 from retrieval_metrics.files.rankings import run_of_json
 from retrieval_metrics.files.trec import QRELS, RUN, line_of_repeat, parts
 from retrieval_metrics.inputs.columns import OF_A_RUN, OF_JUDGMENTS, allowances
+from retrieval_metrics.inputs.entries import judgments_of
 from retrieval_metrics.inputs.frame_columns import is_frame
 from retrieval_metrics.inputs.frames import qrels_batch, run_batch
 from retrieval_metrics.inputs.grouping import first_repeat, regrouped, whole_queries

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from retrieval_metrics.checks import require
-from retrieval_metrics.files.entries import of_item, of_judgments
+from retrieval_metrics.files.compressed import saving_compressed
 from retrieval_metrics.files.formats import format_by_name, known_format
 from retrieval_metrics.files.json_tables import table_of_items, table_of_judgments
-from retrieval_metrics.files.opening import ZSTD_PACKAGE
 from retrieval_metrics.files.rankings import items_of, run_of_mapping
 from retrieval_metrics.files.tables import SEPARATORS
+from retrieval_metrics.inputs.entries import of_item, of_judgments
 from retrieval_metrics.inputs.grouping import first_repeat
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.run import Run
-from retrieval_metrics.saving import saving
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -274,10 +271,10 @@ def _write_frames(path: str | PathLike[str], kind: str, frames: Iterator[pl.Data
 
     if kind == "parquet":
         whole = pl.concat(list(frames), how="vertical")
-        with _writing(path) as file:
+        with saving_compressed(path) as file:
             whole.write_parquet(file)
         return
-    with _writing(path) as file:
+    with saving_compressed(path) as file:
         for number, frame in enumerate(frames):
             text = frame.write_csv(
                 separator=SEPARATORS.get(kind, " "),
@@ -297,32 +294,13 @@ def _write_json(
                 ".parquet, or convert the ids with str"
             )
         text = json.dumps(dict(entries), ensure_ascii=False, indent=1).encode() + b"\n"
-        with _writing(path) as file:
+        with saving_compressed(path) as file:
             file.write(text)
         return
-    with _writing(path) as file:
+    with saving_compressed(path) as file:
         for query, documents in entries:
             beside = isinstance(documents, dict) and isinstance(documents.get("scores"), list)
             line = json.dumps(
                 {"query": query, **(documents if beside else {"documents": documents})}, ensure_ascii=False
             )
             file.write(line.encode() + b"\n")
-
-
-@contextmanager
-def _writing(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
-    """Yield a file that is saved once it is complete, compressed if its name says so."""
-    suffix = Path(path).suffix
-    zstd = require(ZSTD_PACKAGE, "writing a .zst file") if suffix == ".zst" else None
-    with saving(path) as file:
-        if suffix == ".gz":
-            import gzip
-
-            # Without name and time, so that the same data make the same file.
-            with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as text:
-                yield text  # type: ignore[misc]  # it has all of IO[bytes] that is used
-        elif zstd is not None:
-            with zstd.ZstdFile(file, "w", options={zstd.CompressionParameter.checksum_flag: 1}) as text:
-                yield text
-        else:
-            yield file

@@ -55,9 +55,11 @@ class Qrels:
         has_pieces: Whether anything other than an id is judged.
         query_kind: `str` or `int`, the type of the query ids.
         provenance: Where a question comes from, by query id, where it was said in an `EvaluationSet`.
+        texts: The texts of the questions, by query id, where they came in an `EvaluationSet`.
     """
 
     provenance: Mapping[QueryId, Provenance] = MappingProxyType({})
+    texts: Mapping[Any, str] = MappingProxyType({})
 
     def __init__(self, qrels: QrelsMapping) -> None:
         """Read `{query: judgments}`.
@@ -226,7 +228,7 @@ class Qrels:
     def _like(self, judgments: QrelsMapping) -> Qrels:
         """Return other judgments of the same questions."""
         qrels = Qrels(judgments)
-        qrels.provenance = self.provenance
+        qrels.provenance, qrels.texts = self.provenance, self.texts
         return qrels
 
     def judgments(self, index: int) -> Judgments:
@@ -272,10 +274,8 @@ def _drop_negative(judgments: Any) -> Any:
 def as_qrels(questions: QuestionsOrQrels) -> Qrels:
     """Return the judgments of questions in columns; a `Qrels` is returned as it is."""
     if isinstance(questions, Questions):
-        qrels = as_qrels(questions.qrels)
-        if questions.provenance:
-            qrels = copy(qrels)
-            qrels.provenance = questions.provenance
+        qrels = copy(as_qrels(questions.qrels))
+        qrels.provenance, qrels.texts = questions.provenance, questions.queries
         return qrels
     return questions if isinstance(questions, Qrels) else Qrels(questions)
 

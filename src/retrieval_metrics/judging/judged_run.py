@@ -12,6 +12,7 @@ from retrieval_metrics.judging.rows import (
     Credits,
     Hits,
     Items,
+    Repeats,
     count_above,
     is_among,
     is_relevant,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.matching.budget import Budget, Lengths
     from retrieval_metrics.judging.matching.covered import CoveredCharacters
-    from retrieval_metrics.judging.rows import Additions, JudgedRanks, Misplaced, Repeats
+    from retrieval_metrics.judging.rows import Additions, JudgedRanks, Misplaced
     from retrieval_metrics.types import BoolArray, Cut, FloatArray, IntArray
 
 
@@ -174,6 +175,33 @@ class JudgedRun:
         moved = items._replace(rank=items.rank - above, tied_from=items.tied_from - above)
         left = self.n_retrieved - self.n_repeated
         return JudgedRun(self.qrels, moved, left, covered=self.covered, lengths=self.lengths)
+
+    def condensed(self) -> JudgedRun:
+        """Return what is judged if unjudged documents are taken out of the rankings: what is below them moves up.
+
+        Raises:
+            ValueError: If pieces were matched: what they are compared with has no judgments of its own.
+        """
+        if not self.is_by_id or self.qrels.has_pieces:
+            raise ValueError("unjudged documents can be taken out of rankings only where documents are judged by id")
+        if "condensed" not in self._known:
+            items, repeats = self.items, self.repeats
+            again = np.flatnonzero(repeats.document >= 0) if not self.counts_repeats else np.zeros(0, dtype=np.int64)
+            kept = Repeats(repeats.query[again], repeats.rank[again], repeats.document[again])
+            rank = ordinals(items.query) + count_above(items.query, items.rank, kept.query, kept.rank)
+            # Of a tie, the judged documents are left.
+            new = np.diff(items.query, prepend=-1).astype(bool) | np.diff(items.tied_from, prepend=-1).astype(bool)
+            tie = np.cumsum(new) - 1
+            moved = items._replace(rank=rank, tied=np.bincount(tie)[tie] if len(tie) else tie, tied_from=rank[new][tie])
+            left = kept._replace(
+                rank=ordinals(kept.query) + count_above(kept.query, kept.rank, items.query, items.rank)
+            )
+            n_retrieved = np.bincount(np.concatenate([items.query, kept.query]), minlength=self.n_queries)
+            self._known["condensed"] = JudgedRun(
+                self.qrels, moved, n_retrieved, left, counts_repeats=self.counts_repeats
+            )
+        found: JudgedRun = self._known["condensed"]
+        return found
 
     def cutoff(self, k: int | Budget | None) -> Cut:
         """Return a cut-off as a number of items; for a budget, the number that fits, per query.

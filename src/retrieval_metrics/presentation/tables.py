@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
+
+from retrieval_metrics.presentation.escapes import escaped, on_one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import RenderableType
+
+LEFT = ' style="text-align:left"'
+RIGHT = ' style="text-align:right;font-variant-numeric:tabular-nums"'
+"""How cells are aligned in HTML that stands in a page of others, such as a notebook."""
 
 
 class Table(NamedTuple):
@@ -35,7 +42,8 @@ def text(
     title: str = "",
     words: Sequence[int] = (0,),
 ) -> str:
-    """Return an aligned plain-text table with the notes below."""
+    """Return an aligned plain-text table with the notes below; control characters in it are shown as escapes."""
+    header, rows = list(map(on_one_line, header)), [list(map(on_one_line, row)) for row in rows]
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     to_the_left = _places(words, header)
 
@@ -47,7 +55,7 @@ def text(
         return "  ".join(padded).rstrip()
 
     lines = map(line, (header, *rows)) if header else ()
-    return "\n".join([*([title] if title else []), *lines, *notes])
+    return "\n".join([*([on_one_line(title)] if title else []), *lines, *map(escaped, notes)])
 
 
 def markdown(
@@ -61,13 +69,18 @@ def markdown(
     to_the_left = _places(words, header)
 
     def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+        return "| " + " | ".join(map(_markdown_cell, cells)) + " |"
 
     rule = line(["---" if at in to_the_left else "---:" for at in range(len(header))])
     lines = [line(header), rule, *map(line, rows)] if header else []
-    heading = [f"**{title}**", ""] if title else []
+    heading = [f"**{on_one_line(title)}**", ""] if title else []
     gap = [""] if lines and notes else []
-    return "\n".join([*heading, *lines, *gap, *(f"- {note}" for note in notes)])
+    return "\n".join([*heading, *lines, *gap, *(f"- {on_one_line(note)}" for note in notes)])
+
+
+def _markdown_cell(cell: str) -> str:
+    """Return a cell that cannot end its row or its column: a bar is escaped, and so are backslashes before it."""
+    return re.sub(r"(\\*)\|", r"\1\1\\|", on_one_line(cell))
 
 
 def html(
@@ -83,9 +96,8 @@ def html(
     to_the_left = _places(words, header)
 
     def line(cells: Sequence[str], tag: str) -> str:
-        left, right = "text-align:left", "text-align:right;font-variant-numeric:tabular-nums"
-        styles = (left if at in to_the_left else right for at in range(len(cells)))
-        inside = (f'<{tag} style="{style}">{escape(cell)}</{tag}>' for cell, style in zip(cells, styles, strict=True))
+        styles = (LEFT if at in to_the_left else RIGHT for at in range(len(cells)))
+        inside = (f"<{tag}{style}>{escape(cell)}</{tag}>" for cell, style in zip(cells, styles, strict=True))
         return f"<tr>{''.join(inside)}</tr>"
 
     heading = f"<p><strong>{escape(title)}</strong></p>" if title else ""
@@ -111,16 +123,17 @@ def rich(
     from rich.text import Text  # noqa: PLC0415  (as above)
 
     # Text objects, because rich would read a name such as [d7] in a str as markup.
-    parts: list[RenderableType] = [Text(title, style="bold")] if title else []
+    parts: list[RenderableType] = [Text(on_one_line(title), style="bold")] if title else []
     if header:
         to_the_left = _places(words, header)
         drawn = Grid(box=box.SIMPLE_HEAD, pad_edge=False)
         for at, name in enumerate(header):
-            drawn.add_column(Text(name), justify="left" if at in to_the_left else "right")
+            # Where the terminal is narrow, cells are folded, and rows stay rows.
+            drawn.add_column(Text(on_one_line(name)), justify="left" if at in to_the_left else "right", overflow="fold")
         for row in rows:
-            drawn.add_row(*map(Text, row))
+            drawn.add_row(*(Text(on_one_line(cell)) for cell in row))
         parts.append(drawn)
-    return Group(*parts, *(Text(note) for note in notes))
+    return Group(*parts, *(Text(escaped(note)) for note in notes))
 
 
 def _places(words: Sequence[int], header: Sequence[str]) -> set[int]:

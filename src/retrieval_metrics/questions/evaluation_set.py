@@ -235,3 +235,28 @@ class EvaluationSet(Questions):
             {'q1': 'Who may open the vault at night?'}
         """
         return lint(self, corpus, runs, metric=metric, difference=difference, show_progress=show_progress)
+
+    def save(self, path: str | PathLike[str], *, labels: Mapping[str, str | float] | None = None) -> None:
+        """Write the questions with their judgments and where they come from to a file that `load` reads.
+
+        Args:
+            path: The file, JSON; with a further `.gz` or `.zst` it is compressed.
+            labels: Labels of your own, such as `{"reviewed by": "Ada"}`; `load` ignores them.
+
+        Raises:
+            TypeError: If judgments have another shape than `evaluate` takes.
+            ValueError: If JSON cannot hold something, before anything is written.
+            OSError: If it cannot be written; a file that was there stays as it was.
+
+        Example:
+            >>> from pathlib import Path
+            >>> from tempfile import mkdtemp
+            >>> import retrieval_metrics as rm
+            >>> path = Path(mkdtemp()) / "questions.json"
+            >>> rm.EvaluationSet({"q1": "why?"}, {"q1": [rm.Quote("because it is so")]}).save(path)
+            >>> rm.load(path).queries
+            {'q1': 'why?'}
+        """
+        from retrieval_metrics.keeping.question_sets import save_questions  # noqa: PLC0415  (seldom asked for)
+
+        save_questions(self, path, labels)

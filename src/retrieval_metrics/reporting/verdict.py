@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isinf
+from math import isinf, isnan
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.definition.metric import Metric
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.results.compared import Compared
     from retrieval_metrics.results.difference import Difference
+    from retrieval_metrics.results.unjudged import Ignorance, UnjudgedBounds
     from retrieval_metrics.statistics import WithinMargin
 
 MOVED = 3
@@ -23,6 +24,7 @@ MOVED = 3
 
 
 GLOSSARY = {
+    "judged@k": "the share of a system's first k documents that anybody judged; the others count as not relevant.",
     "interval": "where the true value lies, with the probability given; it also allows for what so few queries cannot "
     "show. A - means that there are too few for an interval.",
     "p": "how probable it is that any of all the comparisons made here shows this much if no two systems differ. It is "
@@ -51,7 +53,23 @@ def _means(comparison: Compared) -> Table:
         ends = comparison.intervals[name]
         cells = [f"{mean:.4f} {numbers.interval(ends[system])}" for system, mean in means.items()]
         rows.append([name, *cells, str(comparison.n[name])])
-    return Table(["metric", *comparison.systems, "n"], rows)
+    notes = []
+    if (known := comparison.ignorance) is not None:
+        shares = (f"{name} {share:.2f}" for name, share in known.judged.items())
+        notes.append(f"judged@{known.k}: {', '.join(shares)}")
+    if (bounds := comparison.unjudged) is not None:
+        notes += _said_of_bounds(bounds)
+    return Table(["metric", *comparison.systems, "n"], rows, notes)
+
+
+def _said_of_bounds(bounds: UnjudgedBounds) -> list[str]:
+    notes = []
+    for metric, of_systems in bounds.means.items():
+        ends = (f"{name} {low:.4f} to {high:.4f}" for name, (low, high) in of_systems.items())
+        notes.append(f"{metric} if the unjudged were known: {', '.join(ends)}")
+    kind = "exact" if bounds.exact else f"outer bounds: too many grades to try in {numbers.queries(bounds.outer)}"
+    grades = ", ".join(f"{grade:g}" for grade in bounds.grades)
+    return [*notes, f"over grades {grades} of what is unjudged in the first {bounds.k} of a system ({kind})"]
 
 
 def _differences(pair: Sequence[Difference], level: float) -> Table:
@@ -92,6 +110,10 @@ def _small_print(comparison: Compared) -> list[str]:
         f"p: randomisation test{corrected}, {'exact' if exact else 'sampled where it cannot be exact'}",
         f"detects: a true difference of this size is found with at least {100 * POWER:g} % power",
     ]
+    short = {each.units for each in comparison.differences if each.n and isnan(each.interval.low)}
+    if short:
+        what = "queries are" if comparison.differences[0].clusters is None else "clusters are"
+        notes.append(f"no interval can be given at {100 * comparison.level:g} %: {max(short)} {what} too few for one")
     notes += _said_of_clusters(comparison)
     if comparison.margin is not None:
         notes.append(f"margin: each sentence by itself at a one-sided level of {100 * comparison.level:g} %")
@@ -116,16 +138,37 @@ def _said_of_clusters(comparison: Compared) -> list[str]:
 
 def verdict(comparison: Compared) -> list[str]:
     """Return what the data allow to be said: a sentence per pair of systems and metric, and one on the margin."""
-    said = []
+    known = comparison.ignorance
+    said = [] if known is None or not known.unbalanced else [said_of_imbalance(known)]
     for pair in comparison.pairs:
         of_pair = comparison.of_pair(pair)
         said += [_said(each) for each in of_pair]
+        said += [_said_of_unjudged(each, comparison.unjudged) for each in of_pair if comparison.unjudged and each.n]
         said += [
             _said_of_margin(each, each.margin, comparison.margin)
             for each in of_pair
             if each.margin is not None and comparison.margin is not None and each.n
         ]
     return said
+
+
+def said_of_imbalance(known: Ignorance) -> str:
+    """Return the warning that systems are not judged alike."""
+    shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in known.judged.items())
+    return (
+        f"The systems are not judged alike (judged@{known.k}: {shares}). What nobody judged counts as not relevant, so "
+        'a difference may come from that alone; unjudged="bounds" says how much of it does.'
+    )
+
+
+def _said_of_unjudged(one: Difference, bounds: UnjudgedBounds) -> str:
+    low, high = bounds.differences[one.metric, one.system, one.baseline]
+    ends = f"{numbers.signed(low, 3)} to {numbers.signed(high, 3)}"
+    whose = f"{one.system} - {one.baseline} in {one.metric}"
+    if low > 0 or high < 0:
+        word = "better" if low > 0 else "worse"
+        return f"{whose}: {one.system} comes out {word} whatever the unjudged are ({ends})."
+    return f"{whose} depends on the unjudged: with other grades it is anything from {ends}."
 
 
 def _said_of_margin(one: Difference, found: WithinMargin, margin: float) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.clusters import Clusters
     from retrieval_metrics.results.difference import Difference
     from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.results.unjudged import Ignorance, UnjudgedBounds
     from retrieval_metrics.statistics import Interval
     from retrieval_metrics.types import FloatArray, IntArray
 
@@ -35,6 +36,8 @@ class Compared:
         differences: One per metric and pair of systems.
         margin: How much worse is still acceptable; None if that was not asked.
         clusters: Which queries belong together; None where each is on its own.
+        ignorance: How much of what each system retrieved is judged; None where that is not known.
+        unjudged: Between which values means and differences lie, whatever the unjudged are; None if not asked.
     """
 
     scores: Mapping[str, Scores]
@@ -44,6 +47,8 @@ class Compared:
     differences: tuple[Difference, ...]
     margin: float | None = None
     clusters: Clusters | None = None
+    ignorance: Ignorance | None = None
+    unjudged: UnjudgedBounds | None = None
 
     @property
     def systems(self) -> tuple[str, ...]:

@@ -133,4 +133,6 @@ def describe(counts: Counts, rules: Rules) -> list[str]:
     numbers: Mapping[str, Any] = counts
     queries = f"{counts['queries']} {'query' if counts['queries'] == 1 else 'queries'}"
     first = queries if rules.name == "standard" else f"{queries}, {rules.name} rules"
+    if rules.unjudged == "condensed":
+        first += ", unjudged documents taken out of the rankings"
     return [first, *(f"{numbers[key]} {text}" for key, text in said.items() if numbers[key])]

@@ -74,8 +74,13 @@ def totals_of(scores: Scores) -> Totals:
         scores.rules,
         scores.counts,
         {key: ExactSums.of(column) for key, column in columns.items() if column is not None},
-        None if scores.origin is None else scores.origin.judged.qrels.largest_grade,
+        largest_grade_of(scores),
     )
+
+
+def largest_grade_of(scores: Scores) -> float | None:
+    """Return the largest grade of the judgments; None where scores came without them."""
+    return None if scores.origin is None else scores.origin.judged.qrels.largest_grade
 
 
 def _check_scale(one: Totals, other: Totals) -> None:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.definition.definition import ParameterValue
 
 Ties: TypeAlias = Literal["docid", "input", "expected"]
+UnjudgedRule: TypeAlias = Literal["nonrelevant", "condensed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +49,7 @@ class Rules:
     groups: Literal["credit", "flatten"] = "credit"
     repeats: Literal["ignore", "count", "collapse", "error"] = "ignore"
     ties: Ties = "docid"
+    unjudged: UnjudgedRule = "nonrelevant"
     grades: Literal["real", "integer"] = "real"
     parameters: Mapping[str, Mapping[str, ParameterValue]] = field(default_factory=dict)
     exceptions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -188,15 +190,16 @@ RULE_SETS: Mapping[str, Rules] = {
 }
 
 
-def as_rules(semantics: str | Rules, ties: str | None = None) -> Rules:
+def as_rules(semantics: str | Rules, ties: str | None = None, unjudged: str | None = None) -> Rules:
     """Return a rule set from its name; a rule set is returned unchanged.
 
     Args:
         semantics: A name or a rule set.
         ties: How to treat ties, in place of the rule set's own way.
+        unjudged: How to treat documents that are not judged, likewise.
 
     Raises:
-        ValueError: If no rule set has that name, or `ties` is unknown.
+        ValueError: If no rule set has that name, or `ties` or `unjudged` is unknown.
         TypeError: If it is neither a name nor a rule set.
     """
     if not isinstance(semantics, (str, Rules)):
@@ -205,10 +208,14 @@ def as_rules(semantics: str | Rules, ties: str | None = None) -> Rules:
         known = ", ".join(RULE_SETS)
         raise ValueError(f"unknown semantics {semantics!r}; known are {known}, or pass your own Rules(...)")
     rules = RULE_SETS[semantics] if isinstance(semantics, str) else semantics
-    if ties is None:
-        return rules
-    if ties not in get_args(Ties):
+    if ties is not None and ties not in get_args(Ties):
         raise ValueError(
             f"ties must be one of {', '.join(get_args(Ties))}, or None for what the rule set says, got {ties!r}"
         )
-    return replace(rules, ties=ties)  # type: ignore[arg-type]  # one of them, as was just checked
+    if unjudged is not None and unjudged not in get_args(UnjudgedRule):
+        raise ValueError(
+            f"unjudged must be one of {', '.join(get_args(UnjudgedRule))}, or None for what the rule set says, got "
+            f"{unjudged!r}"
+        )
+    changed: dict[str, Any] = {"ties": ties, "unjudged": unjudged}
+    return replace(rules, **{name: value for name, value in changed.items() if value is not None})

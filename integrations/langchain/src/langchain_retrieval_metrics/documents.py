@@ -123,6 +123,18 @@ def require_documents(documents: Any) -> None:
         raise TypeError(f"a retriever must return a list of Documents; it holds {stray[0]!r}")
 
 
+def part(of: Any, key: str, what: str) -> Any:
+    """Return what stands under a key of an input, an output or an answer.
+
+    Raises:
+        ValueError: If it is not there; the message says what is.
+    """
+    if isinstance(of, Mapping) and key in of:
+        return of[key]
+    has = ", ".join(map(repr, of or ())) or "nothing"
+    raise ValueError(f"{what} has no {key!r}; it has {has}")
+
+
 def needs_ids(qrels: Qrels) -> bool:
     """Whether documents are judged by an id, and not only by what they hold."""
     return qrels.document_kind is not None or not qrels.has_pieces

@@ -1,4 +1,4 @@
-"""What may be written to a terminal: no control characters that come from an id."""
+"""Ids as they may be shown: no control characters, no broken lines."""
 
 from __future__ import annotations
 

@@ -1,0 +1,103 @@
+"""What makes two questions, their judgments or their rankings the same: the one definition, as short texts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.inputs.entries import of_item, of_judged, plain
+from retrieval_metrics.inputs.retrieved import Retrieved
+
+if TYPE_CHECKING:
+    from retrieval_metrics.types import Judgments, Ranking
+
+DIGITS = 16
+"""Hexadecimal digits: among a million fingerprints, the chance that any two agree by accident is about 1 in 40 million."""
+
+
+def fingerprint(value: Any) -> str:
+    """Return the fingerprint of anything that JSON can hold; the order of the keys of objects does not matter.
+
+    Args:
+        value: Text, numbers, lists and mappings of text.
+
+    Example:
+        >>> fingerprint({"a": 1, "b": [2]}) == fingerprint({"b": [2], "a": 1})
+        True
+    """
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return sha256(text.encode()).hexdigest()[:DIGITS]
+
+
+def question_fingerprint(text: str) -> str:
+    """Return the fingerprint of the text of a question, to the letter: a question in other words is another one."""
+    return fingerprint(["question", text])
+
+
+def judgments_fingerprint(judgments: Judgments) -> str:
+    """Return the fingerprint of the judgments of a query.
+
+    The order of documents and of groups does not matter, nor whether a group of one is written as a group: the metrics
+    see no difference. Ids keep their type, and a document without a grade has grade 1.
+
+    Args:
+        judgments: Judgments of one query in any shape that `evaluate` takes.
+
+    Raises:
+        ValueError: If the properties of a `Metadata` cannot be held by JSON.
+
+    Example:
+        >>> judgments_fingerprint(["d2", "d1"]) == judgments_fingerprint([{"d1": 1}, {"d2": 1.0}])
+        True
+        >>> judgments_fingerprint(["1"]) == judgments_fingerprint([1])
+        False
+    """
+    flat = isinstance(judgments, Mapping) or not all(isinstance(one, (Mapping, list, tuple, set)) for one in judgments)
+    groups: list[Any] = [{one: grade} for one, grade in _graded(judgments).items()] if flat else list(judgments)
+    said = [
+        sorted(([_judged(one), float(grade)] for one, grade in _graded(group).items()), key=json.dumps)
+        for group in groups
+    ]
+    return fingerprint(["judgments", sorted(said, key=json.dumps)])
+
+
+def ranking_fingerprint(ranking: Ranking) -> str:
+    """Return the fingerprint of a ranking: of ids best first, of ids with scores, or of items.
+
+    The order in which ids with scores are given does not matter. Of items everything counts but their scores, which no
+    metric looks at.
+
+    Raises:
+        ValueError: If the metadata of an item cannot be held by JSON.
+
+    Example:
+        >>> ranking_fingerprint({"d1": 2.0, "d2": 1.0}) == ranking_fingerprint({"d2": 1.0, "d1": 2.0})
+        True
+        >>> ranking_fingerprint(["d1", "d2"]) == ranking_fingerprint(["d2", "d1"])
+        False
+    """
+    if isinstance(ranking, Mapping):
+        scored: list[Any] = sorted(
+            ([plain(one, "a document"), float(score)] for one, score in ranking.items()), key=json.dumps
+        )
+        return fingerprint(["scored", scored])
+    ranked: list[Any] = [_item(one) if isinstance(one, Retrieved) else plain(one, "a document") for one in ranking]
+    return fingerprint(["ranked", ranked])
+
+
+def _graded(judgments: Any) -> Mapping[Any, float]:
+    return judgments if isinstance(judgments, Mapping) else dict.fromkeys(judgments, 1.0)
+
+
+def _judged(one: Any) -> dict[str, Any]:
+    said = of_judged(one, "a fingerprint")
+    said.pop("uncertain", None)  # spans are compared without it
+    return said
+
+
+def _item(item: Retrieved) -> dict[str, Any]:
+    said = of_item(item, "a ranking")
+    said.pop("score", None)
+    return said

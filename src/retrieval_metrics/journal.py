@@ -1,0 +1,211 @@
+"""The one append-only file: what is appended survives a crash, and two processes can append at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from retrieval_metrics.checks import RetrievalWarning
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from os import PathLike
+
+FORMAT = "retrieval-metrics"
+VERSION = 1
+COMPRESSED = (".gz", ".zst")
+CHUNK = 1 << 16
+
+
+class Journal:
+    """A file to which entries are appended: a header, then a line of JSON for each entry.
+
+    A line is written at once, under a lock, so entries of several processes never mix. What a crash leaves of a last
+    line is dropped, which a `RetrievalWarning` says; everything before it stays.
+
+    Example:
+        >>> from tempfile import mkdtemp
+        >>> journal = Journal(Path(mkdtemp()) / "notes.jsonl", "notes")
+        >>> journal.append({"n": 1})
+        >>> journal.append({"n": 2})
+        >>> journal.entries()
+        [{'n': 1}, {'n': 2}]
+    """
+
+    def __init__(self, path: str | PathLike[str], kind: str) -> None:
+        """Take the path; the file is made by the first entry.
+
+        Args:
+            path: The file.
+            kind: What the entries are; a file of another kind is refused.
+
+        Raises:
+            ValueError: If the name asks for compression: what is appended to cannot be compressed.
+        """
+        self.path = Path(path)
+        self.kind = kind
+        if self.path.suffix in COMPRESSED:
+            raise ValueError(
+                f"{self.path} cannot be compressed, because it is appended to; call it {self.path.with_suffix('')}"
+            )
+
+    def entries(self) -> list[dict[str, Any]]:
+        """Return all entries, oldest first; none if there is no file yet.
+
+        Raises:
+            ValueError: If the file is of another kind or of a newer version, or a line before the last is damaged.
+
+        Warns:
+            RetrievalWarning: If the last line is torn.
+        """
+        try:
+            with self.path.open("rb") as file, _locked(file, alone=False):
+                content = file.read()
+        except FileNotFoundError:
+            return []
+        if not content:
+            return []
+        *whole, rest = content.split(b"\n")
+        if rest:
+            if _value(rest) is None:
+                self._say_torn(rest)
+            else:
+                whole.append(rest)  # complete but for the line break, as an editor may leave it
+        if not whole:
+            return []
+        self._check_header(_value(whole[0]))
+        found = []
+        for number, line in enumerate(whole[1:], start=2):
+            entry = _value(line)
+            if entry is None:
+                raise ValueError(
+                    f"{self.path}, line {number}: this is no entry: {line[:80].decode(errors='replace')!r}; take the "
+                    "line out to read the rest"
+                )
+            found.append(entry)
+        return found
+
+    def append(self, entry: dict[str, Any]) -> None:
+        """Append one entry, or none of it.
+
+        Raises:
+            TypeError: If JSON cannot hold it; nothing is written then.
+            ValueError: Likewise, or if the file is of another kind or of a newer version.
+            OSError: If it cannot be written.
+
+        Warns:
+            RetrievalWarning: If a torn last line was dropped.
+        """
+        line = json.dumps(entry, allow_nan=False).encode() + b"\n"
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with open(self.path, "a+b", buffering=0) as file, _locked(file, alone=True):  # noqa: PTH123  (unbuffered)
+            size = file.seek(0, os.SEEK_END)
+            if not size:
+                line = self._header() + line
+            else:
+                file.seek(0)
+                first = file.readline()
+                if not first.endswith(b"\n") and self._header().startswith(first):
+                    self._say_torn(first)  # the very first entry was under way
+                    file.truncate(0)
+                    line = self._header() + line
+                else:
+                    self._check_header(_value(first))
+                    line = self._mend(file, size) + line
+            _write(file, line)
+
+    def _header(self) -> bytes:
+        return json.dumps({"format": FORMAT, "version": VERSION, "kind": self.kind}).encode() + b"\n"
+
+    def _mend(self, file: Any, size: int) -> bytes:
+        """Drop a torn last line; return what must stand before the next one."""
+        torn, at = b"", size
+        while at and b"\n" not in torn:
+            step = min(CHUNK, at)
+            at -= step
+            file.seek(at)
+            torn = file.read(step) + torn
+        torn = torn[torn.rfind(b"\n") + 1 :]
+        if not torn:
+            return b""
+        if _value(torn) is not None:
+            return b"\n"
+        self._say_torn(torn)
+        file.truncate(size - len(torn))
+        return b""
+
+    def _say_torn(self, torn: bytes) -> None:
+        warnings.warn(
+            f"{self.path}: the last line is torn, as after a crash, and is dropped: "
+            f"{torn[:80].decode(errors='replace')!r}",
+            RetrievalWarning,
+            stacklevel=4,
+        )
+
+    def _check_header(self, header: Any) -> None:
+        if not isinstance(header, dict) or header.get("format") != FORMAT or header.get("kind") != self.kind:
+            kind = header.get("kind") if isinstance(header, dict) else None
+            said = f"it is a {kind}" if kind else "its first line is none of this package"
+            raise ValueError(f"{self.path} is no {self.kind}: {said}; nothing was changed")
+        refuse_newer(self.path, header.get("version"))
+
+
+def refuse_newer(path: Any, version: Any) -> None:
+    """Raise if a file is of a version of the format that this package does not know.
+
+    Raises:
+        ValueError: If it is; the message has the version.
+    """
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise ValueError(f"{path} is damaged: its version is {version!r}, and must be a whole number from 1")
+    if version > VERSION:
+        raise ValueError(
+            f"{path} is of version {version} of the format, and this retrieval-metrics reads versions up to {VERSION}; "
+            "a newer one reads it: pip install --upgrade retrieval-metrics"
+        )
+
+
+def _value(line: bytes) -> dict[str, Any] | None:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _write(file: Any, line: bytes) -> None:
+    """Write all of a line, or, where the disk is full, nothing of it."""
+    start, left = file.seek(0, os.SEEK_END), memoryview(line)
+    try:
+        while left:
+            left = left[file.write(left) :]
+    except OSError:
+        file.truncate(start)
+        raise
+
+
+@contextmanager
+def _locked(file: IO[bytes], *, alone: bool) -> Iterator[None]:
+    if sys.platform == "win32":
+        import msvcrt  # noqa: PLC0415  (only there)
+
+        file.seek(0)
+        msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+        try:
+            yield
+        finally:
+            file.seek(0)
+            msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
+        return
+    import fcntl  # noqa: PLC0415  (not on Windows)
+
+    fcntl.flock(file, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+    try:
+        yield
+    finally:
+        fcntl.flock(file, fcntl.LOCK_UN)

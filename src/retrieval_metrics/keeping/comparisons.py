@@ -1,0 +1,69 @@
+"""Comparisons as JSON: the evaluation of each system, and how each pair differs."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.keeping.document import Lines, Section, write_document
+from retrieval_metrics.keeping.evaluations import evaluation_of, metric_of, of_evaluation, of_metric, same_questions
+from retrieval_metrics.keeping.rankings import Texts
+from retrieval_metrics.keeping.records import of_record, record_of
+from retrieval_metrics.results.compared import Compared
+from retrieval_metrics.results.scores import Scores
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.keeping.document import Document, Labels
+
+OWN = {"scores", "metrics", "differences"}
+"""Fields of `Compared` that have a form of their own in the file; all others are small records."""
+OTHERS = [field.name for field in fields(Compared) if field.name not in OWN]
+
+
+def save_comparison(compared: Compared, path: str | PathLike[str], labels: Labels | None, *, rankings: bool) -> None:
+    """Write what a comparison found; see `Comparison.save`."""
+    texts, systems = Texts(), Section()
+    for name, scores in compared.scores.items():
+        like = next((other for other in systems if same_questions(scores, compared.scores[other])), None)
+        systems[name] = of_evaluation(scores, texts, rankings=rankings, questions_like=like)
+    sections = {
+        "texts": texts.table(),
+        "systems": systems,
+        "metrics": Lines(map(of_metric, compared.metrics)),
+        **{name: of_record(getattr(compared, name), name) for name in OTHERS},
+        "differences": Lines(of_record(each, f"the difference in {each.metric}") for each in compared.differences),
+    }
+    write_document(path, "comparison", sections, labels)
+
+
+def compared_of(document: Document) -> dict[str, Any]:
+    """Return the fields of the `Compared` that was saved.
+
+    Raises:
+        ValueError: If something is not understood, naming its place.
+    """
+    content = document.content
+    scores: dict[str, Scores] = {}
+    judged: dict[str, Qrels] = {}
+    with document.place("systems"):
+        texts, systems = content["texts"], dict(content["systems"])
+    for name, said in systems.items():
+        found = evaluation_of(said, document, texts, judged)
+        if not isinstance(found, Scores):
+            raise ValueError(f"{document.name} is damaged at systems: {name!r} has no values of single queries")  # noqa: TRY004  (said of the file)
+        scores[name] = found
+        if found.origin is not None:
+            judged[name] = found.origin.judged.qrels
+    known: dict[str, Any] = {}
+    for name in OTHERS:
+        if name in content:
+            with document.place(name):
+                known[name] = record_of(content[name])
+    with document.place("differences"):
+        differences = tuple(record_of(each) for each in content["differences"])
+    with document.place("metrics"):
+        metrics = tuple(metric_of(each, document.name) for each in content["metrics"])
+    return {"scores": scores, "metrics": metrics, "differences": differences, **known}

@@ -1,0 +1,168 @@
+"""The file of a saved result: a JSON object that says what it is, with one entry per line where there are many."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from os import fspath
+from typing import IO, TYPE_CHECKING, Any
+
+from retrieval_metrics.files.compressed import saving_compressed
+from retrieval_metrics.files.limits import Limits
+from retrieval_metrics.files.opening import opened
+from retrieval_metrics.inputs.entries import plain
+from retrieval_metrics.journal import FORMAT, VERSION, refuse_newer
+from retrieval_metrics.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from os import PathLike
+
+    Labels = Mapping[str, str | float]
+
+OF_TRUST = Limits(compression=2000.0)
+"""Columns of equal numbers compress far better than a run does."""
+
+
+class Section(dict[str, Any]):
+    """An object that is written with a line, or several, for each key."""
+
+
+class Lines(list[Any]):
+    """An array that is written with a line for each entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a file of this format holds.
+
+    Attributes:
+        name: How messages name the file.
+        kind: What was saved: `evaluation`, `comparison`, `questions` or `run`.
+        content: The object.
+    """
+
+    name: str
+    kind: str
+    content: dict[str, Any]
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        """The labels that it was saved with."""
+        with self.place("labels"):
+            return dict(self.content.get("labels", {}))
+
+    @contextmanager
+    def place(self, where: str) -> Iterator[None]:
+        """Say where the file is damaged, if what it holds there cannot be understood."""
+        try:
+            yield
+        except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
+            if isinstance(error, ValueError) and str(error).startswith(self.name):
+                raise
+            said = f"there is no {error}" if isinstance(error, KeyError) else str(error)
+            raise ValueError(f"{self.name} is damaged at {where}: {said}") from error
+
+
+def checked_labels(labels: Labels | None) -> dict[str, Any]:
+    """Return labels of the user's own as JSON holds them.
+
+    Raises:
+        TypeError: If they are no mapping of names to text or numbers.
+    """
+    if labels is None:
+        return {}
+    if not isinstance(labels, Mapping):
+        raise TypeError(f"labels must map names to text or numbers, got {labels!r}")
+    for name, value in labels.items():
+        if not isinstance(name, str) or not isinstance(value, (str, int, float)):
+            raise TypeError(
+                f"a label has a str as its name, and text or a number as its value, got {name!r}: {value!r}"
+            )
+    return {name: plain(value, f"the label {name!r}") for name, value in labels.items()}
+
+
+def now() -> str:
+    """Return the date and the time, with the offset of UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def write_document(
+    path: str | PathLike[str], kind: str, sections: Mapping[str, Any], labels: Labels | None = None
+) -> None:
+    """Write a file of this format; it is complete in memory before anything is written.
+
+    Raises:
+        ValueError: If JSON cannot hold something.
+        OSError: If it cannot be written; a file that was there stays as it was.
+    """
+    written = {"date": now(), "retrieval-metrics": __version__, "python": sys.version.partition(" ")[0]}
+    content = Section(format=FORMAT, version=VERSION, kind=kind, written=written, labels=checked_labels(labels))
+    text = [piece.encode() for piece in _text(Section({**content, **sections}))]
+    with saving_compressed(path) as file:
+        _write(file, text)
+
+
+def _write(file: IO[bytes], text: list[bytes]) -> None:
+    file.write(b"".join(text))
+    file.write(b"\n")
+
+
+def _text(value: Any) -> Iterator[str]:
+    if isinstance(value, Section) and value:
+        opening = "{\n"
+        for key, each in value.items():
+            yield f"{opening}{_compact(key)}: "
+            yield from _text(each)
+            opening = ",\n"
+        yield "\n}"
+    elif isinstance(value, Lines) and value:
+        opening = "[\n"
+        for each in value:
+            yield opening
+            yield _compact(each)
+            opening = ",\n"
+        yield "\n]"
+    else:
+        yield _compact(value)
+
+
+def _compact(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half a character, as a cut text may have: escaped it stays what it is
+        return json.dumps(value, allow_nan=False)
+    return text
+
+
+def read_document(path: str | PathLike[str]) -> Document:
+    """Read a file of this format.
+
+    Raises:
+        OSError: If it cannot be opened.
+        ValueError: If it is another file, damaged, or of a newer version.
+    """
+    name = fspath(path)
+    with opened(path, OF_TRUST) as source:
+        text = source.whole_text()
+    if FORMAT.encode() not in text[:200]:
+        raise ValueError(
+            f"{name} holds no saved result; read_run, read_qrels, read_queries and read_corpus read files of others"
+        )
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(
+            f"{name} is damaged or cut short at line {error.lineno}, column {error.colno}: {error.msg}"
+        ) from error
+    except (RecursionError, ValueError) as error:
+        raise ValueError(f"{name} is damaged: {error}") from error
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise ValueError(f"{name} holds no saved result: it does not say that its format is {FORMAT!r}")
+    refuse_newer(name, content.get("version"))
+    return Document(name, str(content.get("kind")), content)

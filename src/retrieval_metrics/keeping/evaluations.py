@@ -1,0 +1,254 @@
+"""Evaluations as JSON: what they were computed from, by which rules, and every number, to the last bit."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from retrieval_metrics.definition.metric import Metric
+from retrieval_metrics.inputs.keys import key_of
+from retrieval_metrics.judging.matching.matching import Matching
+from retrieval_metrics.keeping.document import Lines, Section, write_document
+from retrieval_metrics.keeping.question_sets import of_qrels, qrels_of
+from retrieval_metrics.keeping.rankings import Texts, of_id, of_run, run_of
+from retrieval_metrics.keeping.records import column_of, of_column, of_record, record_of
+from retrieval_metrics.results.scores import Origin, Scores
+from retrieval_metrics.results.totals import Totals, largest_grade_of
+from retrieval_metrics.scoring.under_rules import judge_under
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from os import PathLike
+
+    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.judging.matching.matching import Key
+    from retrieval_metrics.keeping.document import Document, Labels
+
+OWN = {"metrics", "queries", "values", "residuals", "ideals", "lowest", "highest", "origin"}
+"""Fields of `Scores` that have a form of their own in the file; all others are small records."""
+OF_A_METRIC = ("residuals", "ideals")
+TABLES = ("values", "lowest", "highest")
+
+
+def save_evaluation(
+    record: Scores | Totals, path: str | PathLike[str], labels: Labels | None, *, rankings: bool, totals: Totals | None
+) -> None:
+    """Write what an evaluation found; see `Evaluation.save`."""
+    texts = Texts()
+    said = of_evaluation(record, texts, rankings=rankings)
+    if isinstance(record, Scores):
+        said["scale"] = totals.scale if totals is not None else largest_grade_of(record)
+    write_document(path, "evaluation", {"texts": texts.table(), "evaluation": said}, labels)
+
+
+def of_evaluation(
+    record: Scores | Totals, texts: Texts, *, rankings: bool = True, questions_like: str | None = None
+) -> Section:
+    """Return what an evaluation found as JSON holds it.
+
+    Args:
+        record: What it found.
+        texts: Where the texts of its rankings go.
+        rankings: Whether to keep what it was computed from, and not the numbers alone.
+        questions_like: The name of another evaluation of the same file that has the same questions.
+
+    Raises:
+        ValueError: If JSON cannot hold something.
+    """
+    if isinstance(record, Totals):
+        return _of_totals(record)
+    said = Section(metrics=Lines(map(of_metric, record.metrics)))
+    for name in (field.name for field in fields(record)):
+        if name not in OWN:
+            said[name] = of_record(getattr(record, name), name)
+    if rankings and record.origin is not None:
+        said["origin"] = _of_origin(record.origin, texts, questions_like)
+    said["values"] = Section(queries=[of_id(query) for query in record.queries])
+    for name in TABLES:
+        table = getattr(record, name)
+        said["values"][name] = None if table is None else Lines(of_column(table))
+    for name in OF_A_METRIC:
+        columns = _columns(record, name)
+        said["values"][name] = {str(metric): of_column(column) for metric, column in columns.items()}
+    return said
+
+
+def _columns(record: Scores, name: str) -> Mapping[Metric, Any]:
+    if name == "residuals":
+        return record.residuals
+    # What is computed from the origin when it is asked for: the numbers alone must know it too.
+    columns = {metric: record.column("ideal", metric) for metric in record.metrics}
+    return {metric: column for metric, column in columns.items() if column is not None}
+
+
+def _of_origin(origin: Origin, texts: Texts, questions_like: str | None) -> Section:
+    qrels = origin.judged.qrels
+    questions: Any = of_qrels(qrels) if questions_like is None else questions_like
+    if not isinstance(origin.match, (str, Matching)):
+        raise ValueError(  # noqa: TRY004  (the type is right, but a file cannot hold it)
+            f"match={origin.match!r} is a function, which a file cannot hold, for nothing in a file is ever run; match "
+            "by 'source' or 'metadata:<name>', or save the numbers alone: save(path, rankings=False)"
+        )
+    try:
+        match = of_record(origin.match, "match")
+    except ValueError as error:
+        error.add_note("save(path, rankings=False) saves the numbers alone")
+        raise
+    run = Section(of_run(origin.run, texts))
+    return Section(match=match, largest_grade=qrels.largest_grade, questions=questions, run=run)
+
+
+def of_metric(metric: Metric) -> dict[str, str]:
+    """Return a metric by its name; one of the user's own with the module that defined it."""
+    made_by = metric.definition.made_by
+    return {"metric": str(metric)} if made_by is None else {"metric": str(metric), "module": made_by.module}
+
+
+def metric_of(entry: Mapping[str, str], name: str) -> Metric:
+    """Return the metric of that name.
+
+    Raises:
+        ValueError: If there is none, with the module that defined it.
+    """
+    try:
+        return Metric.parse(entry["metric"])
+    except ValueError as error:
+        module = entry.get("module")
+        if module is None:
+            raise
+        how = (
+            "call define_metric as the program did that saved it"
+            if module == "__main__"
+            else f"first `import {module}`, which defined it"
+        )
+        raise ValueError(
+            f"{name} has a metric of somebody's own, {entry['metric']!r}, which is not known here; {how}, and load the "
+            "file again (a file imports nothing by itself)"
+        ) from error
+
+
+def evaluation_of(
+    said: Mapping[str, Any], document: Document, texts: list[str], others: Mapping[str, Qrels] | None = None
+) -> Scores | Totals:
+    """Return what `of_evaluation` was given.
+
+    Args:
+        said: What is in the file.
+        document: The file.
+        texts: Its texts.
+        others: Judgments of evaluations read before, by name.
+
+    Raises:
+        ValueError: If something is not understood, naming its place.
+    """
+    with document.place("metrics"):
+        entries = list(said["metrics"])
+    metrics = tuple(_metric(entry, document, number) for number, entry in enumerate(entries))
+    known: dict[str, Any] = {}
+    names = {field.name for field in fields(Scores)} - OWN
+    for name in names & said.keys():
+        with document.place(name):
+            known[name] = record_of(said[name])
+    if "totals" in said:
+        return _totals_of(said, document, metrics, known)
+    origin = None
+    if "origin" in said:
+        origin = _origin_of(said["origin"], document, texts, known.get("rules"), others or {})
+    with document.place("values"):
+        return _scores(said["values"], metrics, known, origin)
+
+
+def _metric(entry: Any, document: Document, number: int) -> Metric:
+    if not isinstance(entry, dict) or not isinstance(entry.get("metric"), str):
+        raise ValueError(f"{document.name} is damaged at metrics[{number}]: {entry!r} has no name")
+    return metric_of(entry, document.name)
+
+
+def _scores(held: Any, metrics: Sequence[Metric], known: dict[str, Any], origin: Origin | None) -> Scores:
+    queries = tuple(held["queries"])
+    tables: dict[str, Any] = {name: held[name] if held[name] is None else column_of(held[name]) for name in TABLES}
+    for name, table in tables.items():
+        if table is not None and table.size != len(queries) * len(metrics):
+            raise ValueError(f"{name} has {table.size} numbers for {len(queries)} queries and {len(metrics)} metrics")
+    tables = {
+        name: table if table is None else table.reshape(len(queries), len(metrics)) for name, table in tables.items()
+    }
+    by_name = {str(metric): metric for metric in metrics}
+    columns: dict[str, Any] = {
+        name: {by_name[each]: column_of(column) for each, column in held[name].items()} for name in OF_A_METRIC
+    }
+    for name, of_metrics in columns.items():
+        for metric, column in of_metrics.items():
+            if column.shape != (len(queries),):
+                raise ValueError(f"{name} of {metric} has {column.size} numbers for {len(queries)} queries")
+    if origin is not None and not set(queries) <= set(origin.judged.qrels.queries):
+        raise ValueError("a query has values and no judgments")
+    return Scores(metrics=tuple(metrics), queries=queries, origin=origin, **tables, **columns, **known)
+
+
+def _origin_of(said: Any, document: Document, texts: list[str], rules: Any, others: Mapping[str, Qrels]) -> Origin:
+    with document.place("origin"):
+        questions, held, largest = said["questions"], said["run"], float(said["largest_grade"])
+        match: str | Key | Matching = record_of(said["match"])
+        qrels = others[questions] if isinstance(questions, str) else None
+    if qrels is None:
+        qrels = qrels_of(questions, document)
+    with document.place("run"):
+        run = run_of(held, texts)
+    with document.place("origin"):
+        if largest != qrels.largest_grade:
+            texts_of, provenance = qrels.texts, qrels.provenance
+            qrels = qrels.with_largest_grade(largest)
+            qrels.texts, qrels.provenance = texts_of, provenance
+        if not isinstance(match, Matching):
+            key_of(match)
+        return Origin(judge_under(qrels, run, match, rules), run, match)
+
+
+def _of_totals(totals: Totals) -> Section:
+    exact = Lines(
+        {"column": column, "metric": str(metric), "sums": of_record(sums, f"the sums of {metric}")}
+        for (column, metric), sums in totals.exact.items()
+    )
+    return Section(
+        metrics=Lines(map(of_metric, totals.metrics)),
+        rules=of_record(totals.rules, "the rules"),
+        counts=of_record(totals.counts, "the counts"),
+        scale=totals.scale,
+        totals=Section(exact=exact),
+    )
+
+
+def _totals_of(
+    said: Mapping[str, Any], document: Document, metrics: tuple[Metric, ...], known: Mapping[str, Any]
+) -> Totals:
+    with document.place("totals"):
+        by_name = {str(metric): metric for metric in metrics}
+        exact = {(one["column"], by_name[one["metric"]]): record_of(one["sums"]) for one in said["totals"]["exact"]}
+        return Totals(metrics, known["rules"], known["counts"], exact, scale_of(said))
+
+
+def scale_of(said: Mapping[str, Any]) -> float | None:
+    """Return the largest grade of the judgments, if it is known."""
+    return None if said.get("scale") is None else float(said["scale"])
+
+
+def same_questions(one: Scores, other: Scores) -> bool:
+    """Return whether two evaluations were computed from the very same judgments."""
+    if one.origin is None or other.origin is None:
+        return False
+    ours, theirs = one.origin.judged.qrels, other.origin.judged.qrels
+    return ours is theirs or (
+        ours.queries == theirs.queries
+        and ours.documents == theirs.documents
+        and ours.bounds == theirs.bounds
+        and ours.largest_grade == theirs.largest_grade
+        and dict(ours.texts) == dict(theirs.texts)
+        and dict(ours.provenance) == dict(theirs.provenance)
+        and all(
+            np.array_equal(getattr(ours, column), getattr(theirs, column))
+            for column in ("member_document", "member_group", "member_grade")
+        )
+    )

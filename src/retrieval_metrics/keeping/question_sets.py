@@ -1,0 +1,108 @@
+"""Evaluation sets as JSON: an entry for each question, with its judgments and where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.inputs.entries import judgments_of, of_judged, of_judgments, plain
+from retrieval_metrics.inputs.pieces import Piece
+from retrieval_metrics.inputs.provenance import Provenance
+from retrieval_metrics.inputs.qrels import Qrels
+from retrieval_metrics.inputs.questions import Questions
+from retrieval_metrics.keeping.document import Document, Lines, write_document
+from retrieval_metrics.keeping.rankings import of_id
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from retrieval_metrics.keeping.document import Labels
+    from retrieval_metrics.types import QueryId
+
+
+def save_questions(questions: Questions, path: str | PathLike[str], labels: Labels | None = None) -> None:
+    """Write an evaluation set; see `EvaluationSet.save`."""
+    qrels = questions.qrels
+    if not isinstance(qrels, Qrels):
+        Qrels(qrels)  # whatever is wrong with the judgments is said before anything is written
+    entries = Lines(_entry(query, text, _judgments(questions, query), questions.provenance.get(query))
+                    for query, text in questions.queries.items())  # fmt: skip
+    write_document(path, "questions", {"questions": entries}, labels)
+
+
+def _judgments(questions: Questions, query: QueryId) -> Any:
+    if isinstance(questions.qrels, Qrels):
+        return questions.qrels.judgments(questions.qrels.queries.index(query))
+    held: Any = questions.qrels
+    return held[query]
+
+
+def of_qrels(qrels: Qrels) -> Lines:
+    """Return judgments as JSON holds them, with the texts of the questions where they are known.
+
+    Raises:
+        ValueError: If JSON cannot hold something, such as the properties of a `Metadata`.
+    """
+    return Lines(
+        _entry(query, qrels.texts.get(query), qrels.judgments(at), qrels.provenance.get(query))
+        for at, query in enumerate(qrels.queries)
+    )
+
+
+def _entry(query: QueryId, text: str | None, judgments: Any, provenance: Provenance | None) -> dict[str, Any]:
+    entry: dict[str, Any] = {"query": of_id(query)}
+    if text is not None:
+        entry["text"] = text
+    entry["relevant"] = _of_judgments(judgments, f"query {query!r}")
+    if provenance is not None:
+        entry["provenance"] = plain(provenance.as_dict(), f"the provenance of query {query!r}")
+    return entry
+
+
+def _of_judgments(judgments: Any, where: str) -> Any:
+    """Return judgments in any shape as JSON holds them; sets have no order, so theirs is made up."""
+    if isinstance(judgments, Mapping):
+        graded = {key: plain(grade, where) for key, grade in judgments.items()}
+        return of_judgments(graded, where)
+    if isinstance(judgments, (set, frozenset)):
+        judgments = sorted(judgments, key=lambda one: (type(one).__name__, repr(one)))
+    if any(isinstance(one, (Mapping, list, tuple, set, frozenset)) for one in judgments):
+        return [_of_judgments(group, where) for group in judgments]
+    if any(isinstance(one, Piece) for one in judgments):
+        return [of_judged(one, where) for one in judgments]
+    return [of_id(one) for one in judgments]
+
+
+def qrels_of(entries: list[Any], document: Document) -> Qrels:
+    """Return the judgments that `of_qrels` was given.
+
+    Raises:
+        ValueError: If an entry is not understood, naming it.
+    """
+    questions = questions_of(entries, document)
+    with document.place("questions"):
+        qrels = Qrels(questions.qrels)
+    qrels.texts, qrels.provenance = questions.queries, questions.provenance
+    return qrels
+
+
+def questions_of(entries: list[Any], document: Document) -> Questions:
+    """Return the questions of a file; those without a text have none in `queries`.
+
+    Raises:
+        ValueError: If an entry is not understood, naming it.
+    """
+    queries: dict[Any, str] = {}
+    qrels: dict[Any, Any] = {}
+    provenance: dict[Any, Provenance] = {}
+    for number, entry in enumerate(entries):
+        with document.place(f"questions[{number}]"):
+            query = entry["query"]
+            if query in qrels:
+                raise ValueError(f"query {query!r} stands there twice")
+            if "text" in entry:
+                queries[query] = entry["text"]
+            qrels[query] = judgments_of(entry["relevant"], f"query {query!r}")
+            if "provenance" in entry:
+                provenance[query] = Provenance(**entry["provenance"])
+    return Questions(queries, qrels, provenance)

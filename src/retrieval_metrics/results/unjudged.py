@@ -1,0 +1,82 @@
+"""How much of what several systems retrieved has been judged, and what the rest could change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isnan
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from retrieval_metrics.statistics import Interval
+    from retrieval_metrics.types import DocumentId, QueryId
+
+IMBALANCE = 0.1
+"""Systems whose judged shares differ by more than this are not judged alike."""
+
+
+class Ignorance(NamedTuple):
+    """How much of each system's first k documents is judged.
+
+    Attributes:
+        k: How many documents of each ranking are looked at.
+        judged: The mean of judged@k of each system; NaN if it retrieved nothing.
+        has_nonrelevant: Whether the judgments name documents that are not relevant. If not, judged means relevant, and
+            a better system has more of it.
+    """
+
+    k: int
+    judged: Mapping[str, float]
+    has_nonrelevant: bool
+
+    @property
+    def unbalanced(self) -> bool:
+        """Whether one system is judged so much less than another that a difference may come from that alone."""
+        shares = [share for share in self.judged.values() if not isnan(share)]
+        return self.has_nonrelevant and len(shares) > 1 and max(shares) - min(shares) > IMBALANCE
+
+
+@dataclass(frozen=True, slots=True)
+class UnjudgedBounds:
+    """The values between which means and differences lie, whatever grades the unjudged documents have.
+
+    Attributes:
+        k: The documents in question are the unjudged ones among the first k of any compared run. All others that are
+            not judged count as not relevant, as ever.
+        grades: The grades that each of them may have: 0, and those that occur in the judgments.
+        means: Per metric and system, the least and the greatest mean.
+        differences: Per metric, system and baseline, the least and the greatest mean difference. A document has one
+            grade in both systems.
+        queries: How many queries have such documents.
+        outer: For how many of these there were too many grades to try: there a value may be anything from 0 to 1, so
+            the bounds hold and may be wider than necessary.
+    """
+
+    k: int
+    grades: tuple[float, ...]
+    means: Mapping[str, Mapping[str, Interval]]
+    differences: Mapping[tuple[str, str, str], Interval]
+    queries: int
+    outer: int
+
+    @property
+    def exact(self) -> bool:
+        """Whether the bounds are reached."""
+        return not self.outer
+
+
+class ToJudge(NamedTuple):
+    """A document whose judgment would tell much.
+
+    Attributes:
+        query: The query.
+        document: The document.
+        effect: By how much the largest mean difference between two systems would move if it had the highest grade.
+        ranks: Its rank in each system that has it among its first k.
+    """
+
+    query: QueryId
+    document: DocumentId
+    effect: float
+    ranks: Mapping[str, int]

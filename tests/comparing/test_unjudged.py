@@ -1,0 +1,189 @@
+"""What is not judged: how much of it, what it could change, and what to judge next."""
+
+import itertools
+import random
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import retrieval_metrics as rm
+
+METRICS = ["ndcg@4", "mrr@4", "recall@4", "map"]
+Run = dict[str, list[str]]
+
+
+def pooled(seed: int, *, queries: int = 30, grades: int = 1) -> tuple[dict[str, dict[str, int]], dict[str, Run]]:
+    """Two systems as good as each other, of which only A's documents are judged, and an A' that is A but for ties."""
+    rng = random.Random(seed)
+    truth: dict[str, dict[str, int]] = {}
+    runs: dict[str, Run] = {"A": {}, "B": {}}
+    for at in range(queries):
+        grade = {f"d{number}": rng.randrange(grades + 1) for number in range(12)}
+        for run in runs.values():
+            run[f"q{at}"] = sorted(grade, key=lambda one: grade[one] + rng.gauss(0, 0.7), reverse=True)[:4]
+        truth[f"q{at}"] = {document: grade[document] for document in runs["A"][f"q{at}"]}
+        if not any(truth[f"q{at}"].values()):
+            truth[f"q{at}"][runs["A"][f"q{at}"][0]] = 1
+    return truth, runs
+
+
+def quietly(*args: Any, **options: Any) -> rm.Comparison:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rm.RetrievalWarning)
+        return rm.compare(*args, **options)
+
+
+def test_a_system_that_is_judged_less_is_named_first_and_warned_of() -> None:
+    truth, runs = pooled(0)
+    with pytest.warns(rm.RetrievalWarning, match=r"not judged alike \(judged@4: A 100 %, B \d+ %\)"):
+        comparison = rm.compare(truth, runs, "ndcg@4")
+    assert comparison.verdict[0].startswith("The systems are not judged alike (judged@4: A 100 %")
+    share = rm.evaluate(truth, runs["B"], "judged@4").means["judged@4"]
+    assert f"judged@4: A 1.00, B {share:.2f}" in str(comparison)
+    assert comparison.difference("ndcg@4").significant
+
+
+def test_judgments_of_relevant_documents_alone_warn_of_nothing() -> None:
+    qrels = {f"q{at}": ["d"] for at in range(20)}
+    runs = {"good": {query: ["d", "x"] for query in qrels}, "bad": {query: ["x", "y"] for query in qrels}}
+    with pytest.warns(rm.RetrievalWarning, match="bad: none of the retrieved documents is judged") as caught:
+        comparison = rm.compare(qrels, runs, "mrr")
+    assert len(caught) == 1
+    assert "judged alike" not in str(comparison)
+
+
+def test_judged_is_shown_and_never_ranked() -> None:
+    truth, runs = pooled(1)
+    comparison = quietly(truth, runs, ["ndcg@4", "judged@4"])
+    assert comparison.table["judged@4"]["A"] == 1
+    assert {one.metric for one in comparison.differences} == {"ndcg@4"}
+    assert not any("in judged@4" in said for said in comparison.verdict)
+    with pytest.raises(ValueError, match="judged says how much is known"):
+        quietly(truth, runs, "judged@4")
+
+
+@pytest.mark.parametrize("grades", [1, 2])
+def test_the_bounds_are_those_of_every_completion(grades: int) -> None:
+    truth, runs = pooled(2, queries=8, grades=grades)
+    comparison = quietly(truth, runs, METRICS, unjudged="bounds")
+    bounds = comparison.unjudged
+    assert bounds is not None
+    assert bounds.exact
+    values: dict[str, list[np.ndarray]] = {}
+    highest = max(grade for own in truth.values() for grade in own.values())
+    for query, known in truth.items():
+        unjudged = [document for document in {*runs["A"][query], *runs["B"][query]} if document not in known]
+        found = []
+        for chosen in itertools.product(range(highest + 1), repeat=len(unjudged)):
+            complete = {query: {**known, **dict(zip(unjudged, chosen, strict=True))}}
+            found.append([list(quiet(complete, {query: run[query]}).values()) for run in runs.values()])
+        values[query] = [np.array(found)]
+    for at, metric in enumerate(METRICS):
+        each = [of_query[0][:, :, at] for of_query in values.values()]
+        for system, column in (("A", 0), ("B", 1)):
+            ends = np.mean([(own[:, column].min(), own[:, column].max()) for own in each], axis=0)
+            assert bounds.means[metric][system] == pytest.approx(tuple(ends))
+        difference = np.mean([((own[:, 1] - own[:, 0]).min(), (own[:, 1] - own[:, 0]).max()) for own in each], axis=0)
+        assert bounds.differences[metric, "B", "A"] == pytest.approx(tuple(difference))
+
+
+def quiet(qrels: Any, run: Any) -> dict[str, float]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rm.RetrievalWarning)
+        return dict(rm.evaluate(qrels, run, METRICS).means)
+
+
+def test_equal_systems_judged_from_one_depend_on_the_unjudged_and_the_verdict_says_so() -> None:
+    comparison = quietly(*pooled(3), ["ndcg@4"], unjudged="bounds")
+    assert any(said.startswith("B - A in ndcg@4 depends on the unjudged") for said in comparison.verdict)
+    assert "(exact)" in str(comparison)
+
+
+def test_a_difference_that_no_grade_can_turn_is_said_to_hold_whatever_they_are() -> None:
+    qrels = {f"q{at}": {"d": 1, "x": 0, "y": 0} for at in range(20)}
+    runs = {"good": {query: ["d", "x", "u"] for query in qrels}, "bad": {query: ["x", "y", "u"] for query in qrels}}
+    comparison = quietly(qrels, runs, "mrr@2", unjudged="bounds")
+    assert (
+        "bad - good in mrr@2: bad comes out worse whatever the unjudged are (-1.000 to -1.000)." in comparison.verdict
+    )
+
+
+def test_too_many_to_try_give_an_outer_bound_that_says_so() -> None:
+    truth = {"q": {"d": 1, "x": 0}}
+    run = {"q": [*(f"u{at}" for at in range(14)), "d"]}
+    comparison = quietly(truth, {"a": run, "b": {"q": ["d", "x"]}}, "ndcg@20", unjudged="bounds")
+    bounds = comparison.unjudged
+    assert bounds is not None
+    assert not bounds.exact
+    assert bounds.means["ndcg@20"]["a"] == (0, 1)
+    assert bounds.differences["ndcg@20", "b", "a"] == (-1, 1)
+    assert "outer bounds: too many grades to try in 1 query" in str(comparison)
+
+
+def test_condensed_rankings_are_those_without_what_is_unjudged() -> None:
+    truth, runs = pooled(4, grades=2)
+    without = {query: [one for one in ranking if one in truth[query]] for query, ranking in runs["B"].items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rm.RetrievalWarning)
+        condensed = rm.evaluate(truth, runs["B"], [*METRICS, "precision@4", "bpref"], unjudged="condensed")
+        expected = rm.evaluate(truth, without, [*METRICS, "precision@4", "bpref"])
+    assert condensed.per_query == expected.per_query
+    assert condensed.rules.unjudged == "condensed"
+
+
+def test_condensed_ties_are_between_judged_documents_alone() -> None:
+    truth = {"q": {"a": 1, "b": 0}}
+    run = {"q": {"u": 2.0, "a": 1.0, "b": 1.0, "v": 1.0}}
+    condensed = rm.evaluate(truth, run, "mrr", unjudged="condensed", ties="expected")
+    assert condensed.means["mrr"] == pytest.approx((1 + 1 / 2) / 2)
+    assert rm.evaluate(truth, run, "judged@4", unjudged="condensed").means["judged@4"] == 0.5
+
+
+def test_repeats_of_judged_documents_keep_their_place_in_a_condensed_ranking() -> None:
+    truth = {"q": {"a": 0, "b": 1}}
+    run = {"q": ["a", "u", "a", "b"]}
+    assert rm.evaluate(truth, run, "mrr", unjudged="condensed").means["mrr"] == pytest.approx(1 / 3)
+
+
+def test_what_to_judge_is_what_would_move_the_difference_most() -> None:
+    truth, runs = pooled(5)
+    comparison = quietly(truth, runs, "ndcg@4")
+    chosen = comparison.to_judge(5)
+    assert len(chosen) == 5
+    first, base = chosen[0], comparison.difference("ndcg@4").mean
+    assert "B" in first.ranks
+    query = str(first.query)
+    graded = {**truth, query: {**truth[query], str(first.document): 1}}
+    moved = quietly(graded, runs, "ndcg@4").difference("ndcg@4").mean
+    assert abs(moved - base) == pytest.approx(first.effect)
+    assert [one.effect for one in chosen] == sorted((one.effect for one in chosen), reverse=True)
+    for query, document in (("q0", "d0"), ("q1", "d1")):
+        if document in {*runs["A"][query], *runs["B"][query]} and document not in truth[query]:
+            other: dict[str, dict[str, int]] = {**truth, query: {**truth[query], document: 1}}
+            assert abs(quietly(other, runs, "ndcg@4").difference("ndcg@4").mean - base) <= first.effect + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr", unjudged="bounds"), "use compare"),
+        (lambda: rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr", unjudged="no"), "unjudged must be one of nonrelevant"),
+        (
+            lambda: rm.compare({"q": [["d"]]}, {"a": {"q": ["d"]}, "b": {"q": ["d", "x"]}}, "mrr", unjudged="bounds"),
+            "only where single documents are judged by id",
+        ),
+        (
+            lambda: rm.evaluate(
+                {"q": [rm.Span("s", 0, 9)]},
+                {"q": [rm.Retrieved("c", source="s", start=0, end=9)]},
+                unjudged="condensed",
+            ),
+            "only where documents are judged by id",
+        ),
+    ],
+)
+def test_what_cannot_be_completed_is_refused(call: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()

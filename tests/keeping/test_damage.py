@@ -1,0 +1,148 @@
+"""What cannot be read is refused with its place; nothing in a file is ever run."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import retrieval_metrics as rm
+from retrieval_metrics.definition.define import forget_metric
+
+RESULT = rm.evaluate(
+    rm.EvaluationSet({"q1": "why?", "q2": "how?"}, {"q1": {"a": 2}, "q2": ["b"]}),
+    {"q1": [rm.Retrieved("a", "a text")], "q2": [rm.Retrieved("c", "another")]},
+    ["mrr", "rbp"],
+)
+
+
+def changed(tmp_path: Path, change: Any) -> Path:
+    path = tmp_path / "result.json"
+    RESULT.save(path)
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content))
+    return path
+
+
+def put(*keys: Any) -> Any:
+    *way, last, value = keys
+
+    def change(content: Any) -> None:
+        for key in way:
+            content = content[key]
+        content[last] = value
+
+    return change
+
+
+def test_a_newer_version_is_refused_by_name(tmp_path: Path) -> None:
+    path = changed(tmp_path, put("version", 2))
+    with pytest.raises(
+        ValueError, match=r"result\.json is of version 2 of the format, .* up to 1; .* pip install --upgrade"
+    ):
+        rm.load(path)
+
+
+ORIGIN = ("evaluation", "origin")
+DAMAGES = {
+    "a ranking": (
+        put(*ORIGIN, "run", "rankings", 1, "items", 0, {"text": 0}),
+        r"damaged at run: query 'q2': .* needs an id",
+    ),
+    "a text": (put(*ORIGIN, "run", "rankings", 1, "items", 0, "text", 9), r"damaged at run: list index"),
+    "judgments": (put(*ORIGIN, "questions", 1, "relevant", 7), r"damaged at questions: .*'q2'"),
+    "a question": (put(*ORIGIN, "questions", 1, {"query": "q2"}), r"damaged at questions\[1\]: there is no 'relevant'"),
+    "a question twice": (
+        put(*ORIGIN, "questions", 1, "query", "q1"),
+        r"damaged at questions\[1\]: query 'q1' .* twice",
+    ),
+    "a value": (put("evaluation", "values", "values", 0, ["x", 1]), r"damaged at values: "),
+    "values that are missing": (
+        put("evaluation", "values", "values", [[1.0, 1.0]]),
+        r"values has 2 numbers for 2 queries",
+    ),
+    "a residual": (put("evaluation", "values", "residuals", {"rbp": [0.1]}), r"residuals of rbp has 1 numbers"),
+    "rules": (put("evaluation", "rules", "record", "Popen"), r"damaged at rules: 'Popen' is no record"),
+    "a rule": (put("evaluation", "rules", "unheard", 1), r"damaged at rules: .*unheard"),
+    "counts": (put("evaluation", "metrics", 0, {}), r"damaged at metrics\[0\]"),
+    "a metric": (put("evaluation", "metrics", 0, "metric", "ndgc"), r"ndcg"),
+    "labels": (put("labels", 3), r"damaged at labels"),
+    "the version": (put("version", "one"), r"its version is 'one'"),
+    "the kind": (put("kind", "poem"), r"holds a poem"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_damage_is_said_with_its_place(tmp_path: Path, name: str) -> None:
+    change, message = DAMAGES[name]
+    with pytest.raises(ValueError, match=message):
+        rm.load(changed(tmp_path, change))
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.data())
+def test_a_file_cut_anywhere_is_refused_with_its_place(tmp_path_factory: Any, data: st.DataObject) -> None:
+    path = tmp_path_factory.mktemp("cut") / "result.json"
+    RESULT.save(path)
+    text = path.read_bytes().rstrip()
+    path.write_bytes(text[: data.draw(st.integers(60, len(text) - 1))])
+    with pytest.raises(ValueError, match=r"result\.json is damaged or cut short at line \d+, column \d+"):
+        rm.load(path)
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+def test_a_compressed_file_that_is_cut_is_refused(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"result.json{suffix}"
+    RESULT.save(path)
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(ValueError, match="damaged or cut short"):
+        rm.load(path)
+
+
+@pytest.mark.parametrize("text", ["", "q1 Q0 d1 1 2.0 tag\n", '{"q1": ["a"]}', "[1]", '"retrieval-metrics"'])
+def test_other_files_are_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "other.json"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=r"other\.json (holds no saved result|is empty)"):
+        rm.load(path)
+
+
+def test_what_was_there_stays_if_saving_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "result.json"
+    RESULT.save(path)
+    before = path.read_bytes()
+    monkeypatch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "no space left")))
+    with pytest.raises(OSError, match="no space left"):
+        RESULT.save(path, labels={"n": 2})
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_metric_of_ones_own_is_never_imported_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "house_metrics.py").write_text(
+        "import retrieval_metrics as rm\n"
+        "def first(grades):\n"
+        "    return float(grades[0] > 0)\n"
+        "rm.define_metric('house_first', first)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    import house_metrics  # type: ignore[import-not-found]  # noqa: F401, PLC0415
+
+    try:
+        result = rm.evaluate({"q": ["a"]}, {"q": ["a"]}, ["house_first@3", "mrr"])
+        result.save(tmp_path / "result.json")
+    finally:
+        forget_metric("house_first")
+        del sys.modules["house_metrics"]
+    with pytest.raises(ValueError, match=r"'house_first@3', which is not known here; first `import house_metrics`"):
+        rm.load(tmp_path / "result.json")
+    assert "house_metrics" not in sys.modules
+    try:
+        __import__("house_metrics")
+        assert rm.load(tmp_path / "result.json").means == result.means
+    finally:
+        forget_metric("house_first")

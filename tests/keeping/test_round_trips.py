@@ -1,0 +1,297 @@
+"""What is saved is loaded as it was: every number to the bit, every id with its type, and everything that can be asked."""
+
+import datetime
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import retrieval_metrics as rm
+
+pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+texts = st.text(min_size=1, max_size=30).filter(str.strip)
+long_texts = st.text(alphabet="abcdefgh ijk\ud800é", min_size=12, max_size=60).filter(
+    lambda text: len(text.split()) > 0
+)
+grades = st.one_of(st.integers(-1, 4), st.floats(0, 4))
+names = st.text(min_size=1, max_size=6)
+
+
+def ids(kind: type) -> st.SearchStrategy[Any]:
+    return (
+        st.integers(0, 12)
+        if kind is int
+        else st.sampled_from([f"d{number}" for number in range(10)] + ["é", " x", "type"])
+    )
+
+
+def pieces() -> st.SearchStrategy[Any]:
+    quotes = st.builds(rm.Quote, st.sampled_from(["the quick brown fox", "jumps over the dog", "nowhere to be found"]))
+    spans = st.builds(lambda start, size: rm.Span("s", start, start + size), st.integers(0, 40), st.integers(1, 30))
+    whole = st.builds(rm.Text, st.sampled_from(["the quick brown fox jumps over", "the dog sleeps in the sun all day"]))
+    pages = st.builds(lambda page, parts: rm.Metadata(page=page, parts=parts), st.integers(1, 3), st.just((1, "b")))
+    return st.one_of(quotes, spans, whole, pages)
+
+
+def judgments(documents: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    graded = st.dictionaries(documents, grades, min_size=1, max_size=5)
+    bare = st.lists(documents, min_size=1, max_size=5, unique=True)
+    return st.one_of(
+        graded, bare, bare.map(set), st.lists(graded, min_size=1, max_size=3), st.lists(bare, min_size=1, max_size=3)
+    )
+
+
+items = st.builds(
+    rm.Retrieved,
+    st.one_of(st.none(), ids(str)),
+    st.sampled_from(
+        ["the quick brown fox jumps over", "jumps over the dog and", "the dog sleeps in the sun all day", ""]
+    ),
+    source=st.sampled_from(["s", "t"]),
+    start=st.integers(0, 60),
+    score=st.one_of(st.none(), st.floats(allow_nan=False, allow_infinity=False)),
+    metadata=st.one_of(
+        st.none(),
+        st.dictionaries(names, st.one_of(st.integers(), st.text(), st.booleans(), st.lists(st.floats(0, 1)))),
+        st.just({"page": 1, "parts": None}),
+    ),
+    tokens=st.one_of(st.none(), st.integers(0, 50)),
+)
+
+
+@st.composite
+def inputs(draw: st.DrawFn) -> tuple[Any, Any]:
+    """Judgments and a run whose ids are of one type each, with something in common."""
+    queries = draw(st.lists(ids(draw(st.sampled_from([str, int]))), min_size=1, max_size=5, unique=True))
+    if draw(st.booleans()):
+        documents = ids(draw(st.sampled_from([str, int])))
+        scores = st.dictionaries(documents, st.sampled_from([0.0, 0.1, 1 / 3, 2.0, 3, 1e300]), max_size=8)
+        ranking = st.one_of(scores, st.lists(documents, max_size=8))
+    else:
+        documents, ranking = pieces(), st.lists(items, min_size=1, max_size=6)
+    qrels = {query: draw(judgments(documents)) for query in queries}
+    run = {query: draw(ranking) for query in queries if query == queries[0] or draw(st.booleans())}
+    return qrels, run
+
+
+def assert_same(one: rm.Evaluation, other: rm.Evaluation) -> None:
+    assert one.metrics == other.metrics
+    assert one.rules == other.rules
+    assert one.counts == other.counts
+    assert one.means == pytest.approx(other.means, abs=0, rel=0, nan_ok=True)
+    assert str(one) == str(other)
+    assert one.totals() == other.totals()
+
+
+def assert_same_queries(one: rm.Evaluation, other: rm.Evaluation) -> None:
+    assert_same(one, other)
+    assert one.queries == other.queries
+    assert list(map(type, one.queries)) == list(map(type, other.queries))
+    assert one.values.tobytes() == other.values.tobytes()
+    for query in one.queries:
+        assert str(one.explain(query)) == str(other.explain(query))
+    assert str(one.worst(one.metrics[0])) == str(other.worst(one.metrics[0]))
+    assert one.over_cutoffs("recall", [1, 2, 5]) == pytest.approx(
+        other.over_cutoffs("recall", [1, 2, 5]), abs=0, rel=0, nan_ok=True
+    )
+    labels = {query: number % 2 for number, query in enumerate(one.queries)}
+    assert str(one.by(labels)) == str(other.by(labels))
+
+
+@quick
+@given(
+    inputs(), st.sampled_from(["docid", "input", "expected"]), st.sampled_from(["a.json", "a.json.gz", "a.json.zst"])
+)
+def test_an_evaluation(tmp_path: Any, given_: Any, ties: str, name: str) -> None:
+    qrels, run = given_
+    metrics = ["ndcg@3", "map", "rbp", "mrr", "precision@2", "judged@5"]
+    try:
+        result = rm.evaluate(qrels, run, metrics, ties=ties)
+    except ValueError as error:
+        assert "orders" in str(error) or "budget" in str(error)
+        return
+    result.save(tmp_path / name)
+    loaded = rm.load(tmp_path / name)
+    assert_same_queries(result, loaded)
+    # A second time, from what was loaded: the file is the same but for its date.
+    loaded.save(tmp_path / f"again-{name}")
+    assert_same_queries(loaded, rm.load(tmp_path / f"again-{name}"))
+
+
+@pytest.mark.parametrize("semantics", ["standard", "trec_eval", "ragas", "autorag", "mlflow", "haystack"])
+def test_every_rule_set(tmp_path: Any, semantics: str) -> None:
+    qrels = {"q1": {"a": 2, "b": 1, "c": 0}, "q2": {"d": 1, "e": -1}, "q3": {"f": 0}}
+    result = rm.evaluate(
+        qrels, {"q1": ["x", "b", "a"], "q2": ["e", "d"]}, ["ndcg@2", "map", "recall@2"], semantics=semantics
+    )
+    result.save(tmp_path / "result.json")
+    assert_same_queries(result, rm.load(tmp_path / "result.json"))
+
+
+def test_rules_of_ones_own(tmp_path: Any) -> None:
+    rules = rm.Rules(
+        name="mine", repeats="count", parameters={"ndcg": {"gain": "binary"}}, exceptions={"map": {"repeats": "ignore"}}
+    )
+    result = rm.evaluate({"q": {"a": 2, "b": 1}}, {"q": ["b", "b", "a"]}, ["ndcg@2", "map"], semantics=rules)
+    result.save(tmp_path / "result.json")
+    assert_same_queries(result, rm.load(tmp_path / "result.json"))
+
+
+def test_the_options_of_matching(tmp_path: Any) -> None:
+    matching = rm.Matching(by="metadata:page", collapse=True, sources={"s": "the quick brown fox"}, share=0.5)
+    run = {"q": [rm.Retrieved(1, "the quick", metadata={"page": "p1"}), rm.Retrieved(2, "x", metadata={"page": "p1"})]}
+    result = rm.evaluate({"q": ["p1"]}, run, ["recall@1", "ndcg@20chars"], match=matching)
+    result.save(tmp_path / "result.json")
+    loaded = rm.load(tmp_path / "result.json")
+    assert_same_queries(result, loaded)
+    assert loaded.scores.origin.match == matching
+
+
+def test_a_merged_evaluation_and_one_of_totals(tmp_path: Any) -> None:
+    halves = [
+        rm.evaluate({"q1": {"a": 3}}, {"q1": ["x", "a"]}, ["mrr", "rbp(p=0.5)"]),
+        rm.evaluate({"q2": {"b": 3}}, {"q2": {"b": 0.5, "y": 0.5}}, ["mrr", "rbp(p=0.5)"]),
+    ]
+    for number, whole in enumerate([rm.merge(halves), rm.merge(half.totals() for half in halves)]):
+        whole.save(tmp_path / f"{number}.json")
+        assert_same(whole, rm.load(tmp_path / f"{number}.json"))
+    for number, half in enumerate(halves):
+        half.save(tmp_path / f"half-{number}.json")
+    loaded = rm.merge(rm.load(tmp_path / f"half-{number}.json") for number in range(2))
+    assert_same(rm.merge(halves), loaded)
+
+
+def test_a_part_of_a_larger_set_keeps_the_largest_grade_of_the_whole(tmp_path: Any) -> None:
+    part = rm.Qrels({"q1": {"a": 1}}).with_largest_grade(4)
+    result = rm.evaluate(part, {"q1": ["a"]}, "err")
+    result.save(tmp_path / "part.json")
+    loaded = rm.load(tmp_path / "part.json")
+    assert_same_queries(result, loaded)
+    assert loaded.over_cutoffs("err", [1]) == {1: 1 / 16}  # (2^1 - 1) / 2^4
+
+
+@quick
+@given(inputs(), inputs())
+def test_a_comparison(tmp_path: Any, one: Any, other: Any) -> None:
+    qrels, run = one
+    runs = {"a": run, "b": {query: list(ranking)[::-1] for query, ranking in run.items()}}
+    comparison = rm.compare(qrels, runs, ["mrr", "recall@3"])
+    comparison.save(tmp_path / "comparison.json")
+    loaded = rm.load(tmp_path / "comparison.json")
+    assert str(comparison) == str(loaded)
+    assert comparison.to_pandas().equals(loaded.to_pandas())
+    for ours, theirs in zip(comparison.differences, loaded.differences, strict=True):
+        assert np.array_equal(ours.values, theirs.values)
+        assert ours.paired == pytest.approx(theirs.paired) or str(ours.paired) == str(theirs.paired)
+        assert list(ours.queries) == list(theirs.queries)
+    for name in runs:
+        assert_same_queries(comparison.evaluations[name], loaded.evaluations[name])
+
+
+@quick
+@given(inputs(), texts)
+def test_an_evaluation_set(tmp_path: Any, given_: Any, text: str) -> None:
+    qrels, run = given_
+    made = rm.Provenance(source="a.md", date="2026-05-31", labels={"n": 1, "share": 0.1, "checked": True})
+    questions = rm.EvaluationSet(dict.fromkeys(qrels, text), qrels, {next(iter(qrels)): made})
+    questions.save(tmp_path / "questions.json")
+    loaded = rm.load(tmp_path / "questions.json")
+    assert loaded.queries == questions.queries
+    assert loaded.provenance == questions.provenance
+    before, after = (rm.evaluate(each, run, ["ndcg", "map"]) for each in (questions, loaded))
+    assert_same(before, after)
+    assert before.values.tobytes() == after.values.tobytes()  # judgments in a set have no order in an explanation
+
+
+@quick
+@given(inputs())
+def test_a_run(tmp_path: Any, given_: Any) -> None:
+    _, run = given_
+    rm.save_run(run, tmp_path / "run.json.gz")
+    loaded = rm.load(tmp_path / "run.json.gz")
+    assert loaded == run
+    assert list(loaded) == list(run)
+    assert [list(ranking) for ranking in loaded.values()] == [list(ranking) for ranking in run.values()]
+
+
+def test_what_failed_and_how_long_it_took(tmp_path: Any) -> None:
+    class ClientError(Exception):
+        pass
+
+    errors = {
+        "q2": TimeoutError("too slow"),
+        "q3": ClientError("no key"),
+        "q4": KeyError("x"),
+        "q5": OSError(5, "broken"),
+    }
+    run = rm.RetrievedRun({"q1": ["a"], **{query: [] for query in errors}}, errors, {"q1": 0.1})
+    rm.save_run(run, tmp_path / "run.json")
+    loaded = rm.load(tmp_path / "run.json")
+    assert isinstance(loaded, rm.RetrievedRun)
+    assert (loaded, loaded.seconds) == (run, run.seconds)
+    assert [repr(error) for error in loaded.errors.values()] == [
+        "TimeoutError('too slow')",
+        "RuntimeError('ClientError: no key')",
+        "KeyError('x')",
+        "OSError('[Errno 5] broken')",
+    ]
+
+
+def test_a_run_in_columns_is_loaded_with_the_same_rankings(tmp_path: Any) -> None:
+    columns = rm.Run.from_frame({"query": [1, 1, 2], "document": ["a", "b", "a"], "score": [2.0, 1 / 3, 0.1]})
+    result = rm.evaluate({1: ["b"], 2: ["a"]}, columns, ["mrr", "ndcg"])
+    result.save(tmp_path / "result.json")
+    assert_same_queries(result, rm.load(tmp_path / "result.json"))
+
+
+def test_the_numbers_alone(tmp_path: Any) -> None:
+    result = rm.evaluate({"q": {"a": 2, "b": 1}}, {"q": ["b", "a"]}, ["ndcg", "precision@5"])
+    result.save(tmp_path / "numbers.json", rankings=False)
+    loaded = rm.load(tmp_path / "numbers.json")
+    assert_same(result, loaded)
+    with pytest.raises(ValueError, match="holds values only"):
+        loaded.explain("q")
+
+
+def test_labels_come_back_and_are_kept(tmp_path: Any) -> None:
+    result = rm.evaluate({"q": ["a"]}, {"q": ["a"]}, "mrr")
+    result.save(tmp_path / "a.json", labels={"commit": "4f2a91c", "size": 400})
+    loaded = rm.load(tmp_path / "a.json")
+    loaded.save(tmp_path / "b.json")
+    assert rm.load(tmp_path / "b.json").labels == {"commit": "4f2a91c", "size": 400}
+
+
+WRONG: dict[str, Any] = {
+    "a date": datetime.date(2026, 5, 31),
+    "a tuple": (1, 2),
+    "a whole number as a key": {1: 2},
+    "an object": object(),
+    "not a number": float("nan"),
+}
+
+
+@pytest.mark.parametrize("value", WRONG.values(), ids=WRONG.keys())
+def test_metadata_that_json_cannot_hold_is_refused_before_anything_is_written(tmp_path: Any, value: Any) -> None:
+    path = tmp_path / "result.json"
+    path.write_text("what was there")
+    run = {"q": [rm.Retrieved("a", metadata={"when": value})]}
+    with pytest.raises(ValueError, match=r"metadata of item 'a' of query 'q' is .* which JSON cannot hold"):
+        rm.evaluate({"q": ["a"]}, run, "mrr").save(path)
+    assert path.read_text() == "what was there"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_function_is_refused_before_anything_is_written(tmp_path: Any) -> None:
+    run = {"q": [rm.Retrieved("a")]}
+    for match in (lambda item: item.id, rm.Matching(tokens=len)):
+        result = rm.evaluate({"q": ["a"]}, run, "mrr", match=match)
+        with pytest.raises(ValueError, match="function") as caught:
+            result.save(tmp_path / "result.json")
+        assert "rankings=False" in str(caught.value) + "".join(getattr(caught.value, "__notes__", ()))
+        assert not list(tmp_path.iterdir())
+        result.save(tmp_path / "numbers.json", rankings=False)
+        (tmp_path / "numbers.json").unlink()
