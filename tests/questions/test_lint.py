@@ -335,7 +335,8 @@ class TestResult:
         repaired: Any = given.lint(CORPUS | {"copy": VAULT}).repaired()
         assert (given.queries, given.qrels) == before
         assert isinstance(repaired, rm.EvaluationSet)
-        assert repaired.qrels["q3"] == QRELS["q3"]
+        judged: Any = repaired.qrels
+        assert judged["q3"] == QRELS["q3"]
         assert len(repaired.changes) == 3
         assert given.changes == ()
 
