@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from retrieval_metrics.checks import positive_integer, require
+from retrieval_metrics.comparing.common_ground import common_ground
 from retrieval_metrics.comparing.paired_tests import (
     RESAMPLES,
     common_clusters,
-    common_metrics,
     pairs_of,
     ranking_metrics,
     tested,
@@ -18,6 +18,7 @@ from retrieval_metrics.comparing.paired_tests import (
 from retrieval_metrics.comparing.unjudged import bounds_of_unjudged, ignorance, to_judge
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.presentation.printed import Printed
+from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reporting.retrieval import retrieval_tables
 from retrieval_metrics.reporting.verdict import comparison_tables, verdict
 from retrieval_metrics.results.compared import Compared
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from retrieval_metrics.definition.metric import Metric
-    from retrieval_metrics.presentation.tables import Table
     from retrieval_metrics.results.unjudged import ToJudge
     from retrieval_metrics.types import QueryId, QueryTexts
 
@@ -49,6 +49,7 @@ class Comparison(Compared, Printed):
         clusters: Which queries belong together; None where each is on its own.
         ignorance: How much of what each system retrieved is judged; None where that is not known.
         unjudged: Between which values means and differences lie, whatever the unjudged are; None if not asked.
+        notes: What else than the rankings differs between the systems, where evaluations were compared; sentences.
     """
 
     @classmethod
@@ -62,17 +63,21 @@ class Comparison(Compared, Printed):
         seed: int = 0,
         margin: float | None = None,
         unjudged: str | None = None,
+        metrics: tuple[Metric, ...] | None = None,
     ) -> Comparison:
         """Compare evaluations that are there already; see `compare`. Here `unjudged` is None or "bounds".
 
+        They are compared on the queries that are the same in all, by id, text and judgments; `notes` says what differs.
+
         Raises:
             TypeError: If it is no mapping of names to evaluations.
-            ValueError: If there are fewer than two, they have no metric in common or different rules, or there is no
-                system of the baseline's name.
+            ValueError: If there are fewer than two, they have no query or no metric in common or different rules, or
+                there is no system of the baseline's name.
         """
         _check_evaluations(evaluations)
-        scores = {name: evaluation.scores for name, evaluation in evaluations.items()}
-        metrics = common_metrics(scores)
+        pairs_of(list(evaluations), baseline)  # complain before the work, not after it
+        whole = {name: evaluation.scores for name, evaluation in evaluations.items()}
+        scores, metrics, notes = common_ground(whole, metrics)
         clusters, ranked = common_clusters(scores), ranking_metrics(metrics)
         differences = tested(
             scores,
@@ -96,6 +101,7 @@ class Comparison(Compared, Printed):
             unjudged=bounds_of_unjudged(scores, ranked, pairs_of(list(scores), baseline))
             if unjudged == "bounds"
             else None,
+            notes=notes,
         )
 
     @cached_property
@@ -227,7 +233,8 @@ class Comparison(Compared, Printed):
         comparison_report(self, path, title, queries)
 
     def _tables(self) -> Sequence[Table]:
-        return [*comparison_tables(self), *retrieval_tables(self)]
+        differing = [Table([], [], self.notes, "what differs besides the rankings")] if self.notes else []
+        return [*comparison_tables(self), *retrieval_tables(self), *differing]
 
     def __repr__(self) -> str:
         return f"<Comparison of {', '.join(self.systems)} in {', '.join(map(str, self.metrics))}>"

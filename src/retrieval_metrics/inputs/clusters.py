@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from retrieval_metrics.inputs.pieces import Metadata, Span
+from retrieval_metrics.inputs.questions import Questions
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -108,8 +109,11 @@ def clusters_of(questions: Any, truth: Qrels, by: ClustersBy) -> Clusters | None
 
 
 def _by_source(questions: Any, truth: Qrels) -> Clusters | None:
-    labels = getattr(questions, "labels", None)
-    named: Mapping[Any, Any] = labels("source") if callable(labels) else {}
+    labels, named = getattr(questions, "labels", None), {}
+    if isinstance(questions, Questions):  # whose labels are an error where none is known
+        named = {query: made.source for query, made in questions.provenance.items() if made.source is not None}
+    elif callable(labels):
+        named = labels("source")
     if named:
         return Clusters(truth.queries, [_names(named.get(query)) for query in truth.queries], by_source=True)
     if not truth.has_pieces:
