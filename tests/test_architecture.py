@@ -32,6 +32,7 @@ FLOORS = [
     ["evaluation"],
     ["comparing", "auditing", "rechunking", "reranking", "questions"],
     ["loading"],
+    ["history"],
     ["adapting"],
     ["command_line"],
 ]

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.files.reading import read_qrels, read_run
     from retrieval_metrics.files.texts import read_corpus, read_queries
     from retrieval_metrics.files.writing import write_qrels, write_run
+    from retrieval_metrics.history.history import History
     from retrieval_metrics.inputs.provenance import Provenance
     from retrieval_metrics.inputs.sources import locate
     from retrieval_metrics.judging.matching.matching import Matching
@@ -84,6 +85,7 @@ __all__ = [
     "EvaluationSet",
     "Explanation",
     "Finding",
+    "History",
     "Interval",
     "MMRSweep",
     "Match",
@@ -160,6 +162,7 @@ _LAZY = {
     "Difference": "results.difference",
     "Explanation": "explaining.explanation",
     "Finding": "explaining.kinds",
+    "History": "history.history",
     "Interval": "statistics.intervals",
     "MMRSweep": "reranking.sweep",
     "Match": "rechunking.match",
