@@ -69,4 +69,3 @@ def _break(axes: Axes, at: int, before: Entry, after: Entry) -> None:
         fontsize="x-small",
         rotation=90,
     )
-
