@@ -33,6 +33,7 @@ FLOORS = [
     ["evaluation"],
     ["comparing", "auditing", "rechunking", "reranking", "questions"],
     ["loading"],
+    ["history"],
     ["adapting"],
     ["command_line"],
     ["__main__"],

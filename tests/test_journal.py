@@ -1,5 +1,6 @@
 """The append-only file: several processes at once, and what a crash leaves."""
 
+import itertools
 import json
 import multiprocessing
 import signal
@@ -58,7 +59,7 @@ def test_a_process_that_is_killed_loses_at_most_the_entry_under_way(tmp_path: Pa
     found = [json.loads(line) for line in path.read_bytes().split(b"\n")[1:-1]]
     runs = "".join("|" if entry["n"] == 0 else "." for entry in found)
     assert runs.count("|") == 4
-    for before, after in zip(found, found[1:], strict=False):
+    for before, after in itertools.pairwise(found):
         assert after["n"] in {0, before["n"] + 1}
 
 

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.files.reading import read_qrels, read_run
     from retrieval_metrics.files.texts import read_corpus, read_queries
     from retrieval_metrics.files.writing import write_qrels, write_run
+    from retrieval_metrics.history.history import History
     from retrieval_metrics.inputs.provenance import Provenance
     from retrieval_metrics.inputs.sources import locate
     from retrieval_metrics.judging.matching.matching import Matching
@@ -87,6 +88,7 @@ __all__ = [
     "EvaluationSet",
     "Explanation",
     "Finding",
+    "History",
     "Interval",
     "Limits",
     "Lint",
@@ -166,6 +168,7 @@ _LAZY = {
     "Difference": "results.difference",
     "Explanation": "explaining.explanation",
     "Finding": "explaining.kinds",
+    "History": "history.history",
     "Interval": "statistics.intervals",
     "Lint": "questions.linting.lint",
     "LintFinding": "questions.linting.findings",

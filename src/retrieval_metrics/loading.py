@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.inputs import resumed
 from retrieval_metrics.keeping.comparisons import compared_of
 from retrieval_metrics.keeping.document import Section, read_document, write_document
 from retrieval_metrics.keeping.evaluations import evaluation_of, scale_of
@@ -99,6 +100,10 @@ def load(path: str | PathLike[str]) -> Any:
         case "run":
             with document.place("run"):
                 return run_of(content["run"], content["texts"])
+        case resumed.KIND:
+            return resumed.Answers(path).run()
+        case "history":
+            raise ValueError(f"{document.name} is a history; rm.History(path) reads it")
         case _:
             raise ValueError(f"{document.name} holds a {document.kind}, which load does not read")
 

@@ -9,9 +9,8 @@ from retrieval_metrics.inputs.fingerprints import judgments_fingerprint, questio
 
 @given(
     st.lists(st.dictionaries(st.sampled_from("abcd"), st.integers(0, 3), min_size=1), min_size=1, max_size=4),
-    st.randoms(),
 )
-def test_order_does_not_change_judgments(groups: list[dict[str, int]], random: object) -> None:
+def test_order_does_not_change_judgments(groups: list[dict[str, int]]) -> None:
     shuffled = [dict(sorted(group.items(), reverse=True)) for group in reversed(groups)]
     assert judgments_fingerprint(groups) == judgments_fingerprint(shuffled)
 

@@ -1,17 +1,23 @@
-"""What is saved is loaded as it was: every number to the bit, every id with its type, and everything that can be asked."""
+"""What is saved is loaded as it was: every number to the bit, every id with its type, every answer."""
 
-import datetime
+import datetime as dt
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import retrieval_metrics as rm
 
 pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
-quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+# Without shrinking, which takes minutes where every example is evaluated, saved and loaded.
+quick = settings(
+    max_examples=40,
+    deadline=None,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 
 texts = st.text(min_size=1, max_size=30).filter(str.strip)
 long_texts = st.text(alphabet="abcdefgh ijk\ud800é", min_size=12, max_size=60).filter(
@@ -84,7 +90,8 @@ def assert_same(one: rm.Evaluation, other: rm.Evaluation) -> None:
     assert one.counts == other.counts
     assert one.means == pytest.approx(other.means, abs=0, rel=0, nan_ok=True)
     assert str(one) == str(other)
-    assert one.totals() == other.totals()
+    if getattr(one.record, "clusters", None) is None:  # totals cannot hold them
+        assert one.totals() == other.totals()
 
 
 def assert_same_queries(one: rm.Evaluation, other: rm.Evaluation) -> None:
@@ -109,11 +116,7 @@ def assert_same_queries(one: rm.Evaluation, other: rm.Evaluation) -> None:
 def test_an_evaluation(tmp_path: Any, given_: Any, ties: str, name: str) -> None:
     qrels, run = given_
     metrics = ["ndcg@3", "map", "rbp", "mrr", "precision@2", "judged@5"]
-    try:
-        result = rm.evaluate(qrels, run, metrics, ties=ties)
-    except ValueError as error:
-        assert "orders" in str(error) or "budget" in str(error)
-        return
+    result = rm.evaluate(qrels, run, metrics, ties=ties)
     result.save(tmp_path / name)
     loaded = rm.load(tmp_path / name)
     assert_same_queries(result, loaded)
@@ -175,9 +178,9 @@ def test_a_part_of_a_larger_set_keeps_the_largest_grade_of_the_whole(tmp_path: A
 
 
 @quick
-@given(inputs(), inputs())
-def test_a_comparison(tmp_path: Any, one: Any, other: Any) -> None:
-    qrels, run = one
+@given(inputs())
+def test_a_comparison(tmp_path: Any, given_: Any) -> None:
+    qrels, run = given_
     runs = {"a": run, "b": {query: list(ranking)[::-1] for query, ranking in run.items()}}
     comparison = rm.compare(qrels, runs, ["mrr", "recall@3"])
     comparison.save(tmp_path / "comparison.json")
@@ -266,7 +269,7 @@ def test_labels_come_back_and_are_kept(tmp_path: Any) -> None:
 
 
 WRONG: dict[str, Any] = {
-    "a date": datetime.date(2026, 5, 31),
+    "a date": dt.date(2026, 5, 31),
     "a tuple": (1, 2),
     "a whole number as a key": {1: 2},
     "an object": object(),

@@ -5,13 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.comparing.paired_tests import RESAMPLES, pairs_of
-from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
+from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metrics
 from retrieval_metrics.evaluation.evaluate import evaluate
+from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.inputs.clusters import clusters_of
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.reporting.verdict import said_of_imbalance
@@ -19,7 +20,6 @@ from retrieval_metrics.reporting.verdict import said_of_imbalance
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.judging.matching.matching import Key, Matching
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 
 def compare(
-    qrels: QuestionsOrQrels,
-    runs: Mapping[str, RunMapping | Run],
+    qrels: QuestionsOrQrels | Mapping[str, Evaluation],
+    runs: Mapping[str, RunMapping | Run] | None = None,
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
     *,
     baseline: str | None = None,
@@ -54,9 +54,11 @@ def compare(
     finds a difference. A verdict in words says for each system and metric what follows.
 
     Args:
-        qrels: What is true, as in `evaluate`.
+        qrels: What is true, as in `evaluate`. Or, in place of judgments and runs, evaluations by name, such as one of
+            last week, loaded, and one of today. These are compared on the queries that are the same in all, by id, text
+            and judgments; `Comparison.notes` says which others there are.
         runs: What each system retrieved, by the name of the system.
-        metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
+        metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`. Of evaluations, all they have in common by default.
         baseline: The name of the system that all others are compared with; None compares every pair.
         margin: How much worse a system may be and still be acceptable, such as 0.02. The verdict then also says per
             metric whether it is "no worse by more than 0.02", "worse by more", or that the data cannot tell, each at a
@@ -98,10 +100,28 @@ def compare(
         retrieval evaluation.
         P. H. Westfall, S. S. Young (1993). Resampling-based multiple testing.
     """
+    if _are_evaluations(qrels):
+        if runs is not None:
+            raise TypeError("evaluations hold their runs; compare({name: evaluation, ...}) takes no others")
+        given = {"semantics": semantics != "standard", "match": match != "id", "ties": ties is not None}
+        given |= {"clusters": clusters != "source", "unjudged": unjudged not in {None, "bounds"}}
+        if fixed := [name for name, is_given in given.items() if is_given]:
+            raise ValueError(f"{', '.join(fixed)} cannot be changed of evaluations; evaluate(...) takes them")
+        return Comparison.of(
+            qrels,
+            baseline=baseline,
+            level=level,
+            resamples=resamples,
+            seed=seed,
+            margin=margin,
+            unjudged=unjudged,
+            metrics=None if metrics is DEFAULT_METRICS else as_metrics(metrics),
+        )
+    truths: Any = qrels
     if not isinstance(runs, Mapping):
         raise TypeError(f"runs must map the name of each system to its run, got {type(runs).__name__}")
     pairs_of(list(runs), baseline)  # complain before the work, not after it
-    truth = as_qrels(qrels)
+    truth = as_qrels(truths)
     bounds = unjudged == "bounds"
     options: dict[str, Any] = {
         "semantics": semantics,
@@ -125,6 +145,10 @@ def compare(
     if comparison.ignorance is not None and comparison.ignorance.unbalanced:
         warnings.warn(said_of_imbalance(comparison.ignorance), RetrievalWarning, stacklevel=2)
     return comparison
+
+
+def _are_evaluations(qrels: Any) -> TypeGuard[Mapping[str, Evaluation]]:
+    return isinstance(qrels, Mapping) and bool(qrels) and all(isinstance(one, Evaluation) for one in qrels.values())
 
 
 def _evaluated(name: str, evaluate_it: Callable[[], Evaluation]) -> Evaluation:

@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from retrieval_metrics.checks import positive_integer, require
+from retrieval_metrics.comparing.common_ground import common_ground
 from retrieval_metrics.comparing.differences import Differences
 from retrieval_metrics.comparing.paired_tests import (
     RESAMPLES,
     common_clusters,
-    common_metrics,
     pairs_of,
     ranking_metrics,
     tested,
@@ -56,6 +56,7 @@ class Comparison(Compared, Printed):
         clusters: Which queries belong together; None where each is on its own.
         ignorance: How much of what each system retrieved is judged; None where that is not known.
         unjudged: Between which values means and differences lie, whatever the unjudged are; None if not asked.
+        notes: What else than the rankings differs between the systems, where evaluations were compared; sentences.
     """
 
     @classmethod
@@ -69,17 +70,21 @@ class Comparison(Compared, Printed):
         seed: int = 0,
         margin: float | None = None,
         unjudged: str | None = None,
+        metrics: tuple[Metric, ...] | None = None,
     ) -> Comparison:
         """Compare evaluations that are there already; see `compare`. Here `unjudged` is None or "bounds".
 
+        They are compared on the queries that are the same in all, by id, text and judgments; `notes` says what differs.
+
         Raises:
             TypeError: If it is no mapping of names to evaluations.
-            ValueError: If there are fewer than two, they have no metric in common or different rules, or there is no
-                system of the baseline's name.
+            ValueError: If there are fewer than two, they have no query or no metric in common or different rules, or
+                there is no system of the baseline's name.
         """
         _check_evaluations(evaluations)
-        scores = {name: evaluation.scores for name, evaluation in evaluations.items()}
-        metrics = common_metrics(scores)
+        pairs_of(list(evaluations), baseline)  # complain before the work, not after it
+        whole = {name: evaluation.scores for name, evaluation in evaluations.items()}
+        scores, metrics, notes = common_ground(whole, metrics)
         clusters, ranked = common_clusters(scores), ranking_metrics(metrics)
         differences = tested(
             scores,
@@ -103,6 +108,7 @@ class Comparison(Compared, Printed):
             unjudged=bounds_of_unjudged(scores, ranked, pairs_of(list(scores), baseline))
             if unjudged == "bounds"
             else None,
+            notes=notes,
         )
 
     @cached_property
@@ -261,12 +267,13 @@ class Comparison(Compared, Printed):
         comparison_report(self, path, title, shown)
 
     def _tables(self) -> Sequence[Table]:
+        differing = [Table([], [], self.notes, "what differs besides the rankings")] if self.notes else []
         if len(self.pairs) <= FEW_PAIRS:
-            return [*comparison_tables(self), *retrieval_tables(self)]
+            return [*comparison_tables(self), *retrieval_tables(self), *differing]
         (ranking,) = self.ranking.tables
         more = f"print(comparison.differences) shows the {numbers.count(len(self.differences), 'difference')}"
         said = Table((), (), [*self.ranking.sentences, more, *small_print(self)])
-        return [ranking, *retrieval_tables(self), said]
+        return [ranking, *retrieval_tables(self), said, *differing]
 
     def _repr_html_(self) -> str:
         from retrieval_metrics.reporting.notebooks import comparison_html  # noqa: PLC0415  (only needed in a notebook)

@@ -128,22 +128,3 @@ def ranking_metrics(metrics: Sequence[Metric]) -> tuple[Metric, ...]:
             "judged says how much is known of a system, not how good it is; name another metric to compare"
         )
     return chosen
-
-
-def common_metrics(scores: Mapping[str, Scores]) -> tuple[Metric, ...]:
-    """Return the metrics that all systems have, in the order of the first.
-
-    Raises:
-        ValueError: If there is no such metric, or the systems were scored under different rules.
-    """
-    rules = {of_system.rules.name: name for name, of_system in scores.items()}
-    if len(rules) > 1:
-        said = ", ".join(f"{system!r} under {rule}" for rule, system in rules.items())
-        raise ValueError(f"evaluations under different rules cannot be compared: {said}")
-    columns = [of_system.metrics for of_system in scores.values()]
-    common = tuple(metric for metric in (columns[0] if columns else ()) if all(metric in one for one in columns))
-    if columns and not common:
-        raise ValueError(
-            f"the evaluations have no metric in common: {'; '.join(', '.join(map(str, one)) for one in columns)}"
-        )
-    return common

@@ -14,11 +14,13 @@ from retrieval_metrics.inputs.hosts import host_of
 from retrieval_metrics.inputs.progress import progress
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions
+from retrieval_metrics.inputs.resumed import Answers, said_of
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.threads import Threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from os import PathLike
 
     from retrieval_metrics.inputs.answers import Match
     from retrieval_metrics.inputs.hosts import Host
@@ -46,6 +48,7 @@ class Asking:
         check: Callable[[RunMapping], object] | None,
         items: Callable[[Any], Sequence[Retrieved]] | None = None,
         name: str = "",
+        resume: str | PathLike[str] | None = None,
     ) -> None:
         """Take what `retrieve` takes, and complain about it before anything is asked.
 
@@ -60,6 +63,7 @@ class Asking:
             check: Called with the first answer.
             items: What converts an answer into items; None leaves that to the host.
             name: The name of the system, for messages.
+            resume: The file that the answers are kept in.
         """
         self._ask, host = how_to_ask(retriever)
         self._items = host.items if items is None and host is not None else items
@@ -80,10 +84,23 @@ class Asking:
         self.name = name
         self._sound = False
         self._threads = Threads()
-        self._waiting = iter(self.texts.items())
         self._rankings: dict[Any, Ranking] = {}
         self._errors: dict[Any, Exception] = {}
         self._seconds: dict[Any, float] = {}
+        self._answers = None if resume is None else Answers(resume)
+        if self._answers is not None:
+            self._take(self._answers.known(self.texts))
+        self._waiting = iter([(query, text) for query, text in self.texts.items() if query not in self._rankings])
+
+    def _take(self, known: Mapping[Any, tuple[Ranking, float]]) -> None:
+        """Take the answers of an earlier time, which are checked as new ones are."""
+        for query, (ranking, seconds) in known.items():
+            try:
+                self._rankings[query] = self._read(query, ranking, None)
+            except Exception as error:
+                error.add_note(f"this is the answer kept for query {query!r}; delete the file to ask again")
+                raise
+            self._seconds[query] = seconds
 
     @property
     def done(self) -> int:
@@ -129,18 +146,26 @@ class Asking:
         try:
             answer = await self._answer(query, text)
         except Exception as error:  # noqa: BLE001  (whatever a retriever raises is the failure of its query)
-            self._failed(query, error)
+            self._failed(query, text, error)
             return
+        said: Mapping[str, Any] = {}
+        sound = self._sound
         try:
-            self._rankings[query] = self._read(query, answer)
+            ranking = self._read(query, answer, self._items)
+            if self._answers is not None:
+                said = said_of(ranking, query)
         except Exception as error:
-            if not self._sound:
+            if not sound:
                 error.add_note(f"this is the first answer{self._of_system()}, for query {query!r}: {text!r}")
                 raise
-            self._failed(query, error)
+            self._failed(query, text, error)
+            return
+        if self._answers is not None:
+            self._answers.keep(query, text, said, self._seconds[query])
+        self._rankings[query] = ranking
 
-    def _read(self, query: QueryId, answer: Any) -> Ranking:
-        ranking = as_ranking(answer, query, self._items)
+    def _read(self, query: QueryId, answer: Any, items: Callable[[Any], Sequence[Retrieved]] | None) -> Ranking:
+        ranking = as_ranking(answer, query, items)
         if self._judgeable is not None:
             self._judgeable.check(ranking, query)
         if not self._sound and len(ranking):
@@ -150,7 +175,9 @@ class Asking:
             self._sound = True
         return ranking
 
-    def _failed(self, query: QueryId, error: Exception) -> None:
+    def _failed(self, query: QueryId, text: str, error: Exception) -> None:
+        if self._answers is not None:
+            self._answers.fail(query, text, error, self._seconds[query])
         if self._raise_on_error:
             error.add_note(f"while retrieving for query {query!r}{self._of_system()}")
             raise error

@@ -8,6 +8,7 @@ from retrieval_metrics.inputs.event_loop import run_until_complete
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from os import PathLike
 
     from retrieval_metrics.inputs.answers import Match
     from retrieval_metrics.inputs.questions import Questions
@@ -30,6 +31,7 @@ def retrieve(
     match: Match = "id",
     check: Callable[[RunMapping], object] | None = None,
     items: Callable[[Any], Sequence[Retrieved]] | None = None,
+    resume: str | PathLike[str] | None = None,
 ) -> RetrievedRun:
     """Ask a retriever every question and collect its rankings.
 
@@ -57,6 +59,9 @@ def retrieve(
             raised.
         items: Converts what the retriever returns into `Retrieved`, best first, where that is something else; None
             takes rankings as they are and leaves objects of a host to its integration.
+        resume: A file such as `run.jsonl` that every answer is written to as it comes. If it is there already, only
+            what is missing, failed or reworded in it is asked; `load` reads it as a run. Give every retriever a file of
+            its own: which one answered is not recorded.
 
     Returns:
         The rankings in the order of the questions, with the errors of those that failed (they have an empty ranking)
@@ -66,7 +71,9 @@ def retrieve(
         TypeError: If `retriever` is no retriever, `questions` are no query texts by id, or the first answer is no
             ranking.
         ValueError: If `workers` or `timeout` is not positive, `retries` is negative, or the first answer lacks what it
-            is to be judged by.
+            is to be judged by; if `resume` is another file, or the metadata of an item is something that JSON cannot
+            hold.
+        OSError: If `resume` cannot be written.
         ImportError: If the retriever is of a host whose integration is not installed, or a progress bar is wanted and
             rich is not.
 
@@ -87,6 +94,7 @@ def retrieve(
             match=match,
             check=check,
             items=items,
+            resume=resume,
         )
     )
 
@@ -103,6 +111,7 @@ async def aretrieve(
     match: Match = "id",
     check: Callable[[RunMapping], object] | None = None,
     items: Callable[[Any], Sequence[Retrieved]] | None = None,
+    resume: str | PathLike[str] | None = None,
 ) -> RetrievedRun:
     """Ask a retriever every question and collect its rankings, on the running event loop; the twin of `retrieve`.
 
@@ -122,6 +131,7 @@ async def aretrieve(
         match=match,
         check=check,
         items=items,
+        resume=resume,
     )
     (run,) = await ask_all([asking], show_progress=show_progress)
     return run

@@ -15,6 +15,7 @@ from retrieval_metrics.files.compressed import saving_compressed
 from retrieval_metrics.files.limits import Limits
 from retrieval_metrics.files.opening import opened
 from retrieval_metrics.inputs.entries import plain
+from retrieval_metrics.inputs.resumed import KIND
 from retrieval_metrics.journal import FORMAT, VERSION, refuse_newer
 from retrieval_metrics.version import __version__
 
@@ -154,6 +155,8 @@ def read_document(path: str | PathLike[str]) -> Document:
         raise ValueError(
             f"{name} holds no saved result; read_run, read_qrels, read_queries and read_corpus read files of others"
         )
+    if KIND.encode() in text[:200] and b"\n" in text:
+        return Document(name, KIND, {})
     try:
         content = json.loads(text)
     except json.JSONDecodeError as error:

@@ -10,8 +10,8 @@ from retrieval_metrics.inputs.pieces import Piece
 from retrieval_metrics.inputs.provenance import Provenance
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.questions import Questions
+from retrieval_metrics.inputs.ranking_entries import of_id
 from retrieval_metrics.keeping.document import Document, Lines, write_document
-from retrieval_metrics.keeping.rankings import of_id
 
 if TYPE_CHECKING:
     from os import PathLike

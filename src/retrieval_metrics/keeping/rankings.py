@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import builtins
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.inputs.entries import item_of, of_item, plain
-from retrieval_metrics.inputs.ranking import as_list
-from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.inputs.ranking_entries import error_of, of_error, of_id, of_ranking, ranking_of
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.keeping.document import Lines
 
 if TYPE_CHECKING:
-    from retrieval_metrics.types import QueryId, RunMapping
+    from collections.abc import Mapping
+
+    from retrieval_metrics.types import RunMapping
 
 
 class Texts:
@@ -61,62 +59,3 @@ def run_of(said: Mapping[str, Any], texts: list[str]) -> dict[Any, Any]:
         return run
     errors = {entry["query"]: error_of(entry) for entry in said["failed"]}
     return RetrievedRun(run, errors, dict(said["seconds"]))
-
-
-def of_id(query: QueryId) -> str | int:
-    """Return an id as JSON holds it, of the same type."""
-    return query if isinstance(query, str) else int(query)
-
-
-def of_ranking(ranking: Any, query: QueryId, texts: Texts | None = None) -> dict[str, Any]:
-    """Return a ranking as JSON holds it; with a table of texts, an item has the position of its text there."""
-    where = f"query {query!r}"
-    if isinstance(ranking, Mapping):
-        return {"documents": _plain_list(list(ranking), where), "scores": _plain_list(list(ranking.values()), where)}
-    ranked = as_list(ranking, query)
-    if not len(ranked) or not isinstance(ranked[0], Retrieved):
-        return {"documents": _plain_list(list(ranked), where)}
-    items = [of_item(item, where) for item in ranked]
-    if texts is not None:
-        for item in items:
-            if "text" in item:
-                item["text"] = texts.place(item["text"])
-    return {"items": items}
-
-
-def _plain_list(values: list[Any], where: str) -> list[Any]:
-    if {*map(type, values)} <= {str, int, float}:
-        return values
-    return [plain(value, where) for value in values]
-
-
-def ranking_of(entry: Mapping[str, Any], texts: list[str] | None = None) -> Any:
-    """Return the ranking that `of_ranking` was given.
-
-    Raises:
-        ValueError: If it is not understood.
-    """
-    if "items" in entry:
-        where = f"query {entry['query']!r}"
-        if texts is None:
-            return [item_of(item, where) for item in entry["items"]]
-        return [
-            item_of({**item, "text": texts[item["text"]]} if "text" in item else item, where) for item in entry["items"]
-        ]
-    if "scores" not in entry:
-        return list(entry["documents"])
-    return dict(zip(entry["documents"], entry["scores"], strict=True))
-
-
-def of_error(error: Exception) -> dict[str, str]:
-    """Return the failure of a retriever: the name of the exception, and what it said."""
-    said = error.args[0] if len(error.args) == 1 and isinstance(error.args[0], str) else str(error)
-    return {"error": type(error).__name__, "message": said}
-
-
-def error_of(entry: Mapping[str, str]) -> Exception:
-    """Return an exception that says the same: of the same type where Python has it, else a RuntimeError."""
-    kind = getattr(builtins, entry["error"], None)
-    if isinstance(kind, type) and issubclass(kind, Exception) and not issubclass(kind, UnicodeError):
-        return kind(entry["message"])
-    return RuntimeError(f"{entry['error']}: {entry['message']}")

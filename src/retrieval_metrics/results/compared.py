@@ -38,6 +38,7 @@ class Compared:
         clusters: Which queries belong together; None where each is on its own.
         ignorance: How much of what each system retrieved is judged; None where that is not known.
         unjudged: Between which values means and differences lie, whatever the unjudged are; None if not asked.
+        notes: What else than the rankings differs between the systems, where evaluations were compared; sentences.
     """
 
     scores: Mapping[str, Scores]
@@ -49,6 +50,7 @@ class Compared:
     clusters: Clusters | None = None
     ignorance: Ignorance | None = None
     unjudged: UnjudgedBounds | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def systems(self) -> tuple[str, ...]:

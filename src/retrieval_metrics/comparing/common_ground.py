@@ -1,0 +1,142 @@
+"""What several evaluations have in common, and what else than their rankings differs between them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.definition.largest_grade import divides_by_largest_grade
+from retrieval_metrics.keeping.identity import (
+    differing_rules,
+    judgments_fingerprints,
+    match_said,
+    question_fingerprints,
+)
+from retrieval_metrics.presentation.numbers import queries as queries_said
+from retrieval_metrics.results.counts import count
+from retrieval_metrics.results.totals import largest_grade_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.types import QueryId
+
+
+def common_ground(
+    scores: Mapping[str, Scores], metrics: tuple[Metric, ...] | None = None
+) -> tuple[dict[str, Scores], tuple[Metric, ...], tuple[str, ...]]:
+    """Return the scores on the queries that are the same in all evaluations, their common metrics, and what differs.
+
+    A query is the same if its id, its text (where known) and its judgments are.
+
+    Args:
+        scores: The evaluations, by name.
+        metrics: The metrics to be compared; None takes all that they have in common.
+
+    Raises:
+        ValueError: If they were made under different rules, or have no query or no metric in common; the message has
+            the reason.
+    """
+    (first_name, first), *others = scores.items()
+    said: list[str] = []
+    kept = list(_judged_queries(first))
+    texts, judged = question_fingerprints(first), judgments_fingerprints(first)
+    for name, other in others:
+        _require_same_rules(first_name, first, name, other)
+        if _same_truth(first, other):
+            continue
+        other_texts, other_judged = question_fingerprints(other), judgments_fingerprints(other)
+        ours, theirs = set(_judged_queries(first)), set(_judged_queries(other))
+        reworded = {query for query in texts.keys() & other_texts.keys() if texts[query] != other_texts[query]}
+        rejudged = {query for query in judged.keys() & other_judged.keys() if judged[query] != other_judged[query]}
+        said += _said(first_name, name, ours - theirs, theirs - ours, reworded, rejudged - reworded)
+        kept = [query for query in kept if query in theirs - reworded - rejudged]
+    if not kept:
+        raise ValueError(
+            f"there is no query that is the same in {', '.join(map(repr, scores))}: {' '.join(said)} Evaluate the "
+            "saved rankings anew with the questions of today: evaluate(questions, rm.load(path).scores.origin.run)"
+        )
+    common, of_metrics = _common_metrics(scores, metrics)
+    if said:
+        said.append(f"Compared on {queries_said(len(kept))} that are the same in all.")
+    return {name: _of(one, kept) for name, one in scores.items()}, common, (*said, *of_metrics)
+
+
+def _judged_queries(scores: Scores) -> Sequence[QueryId]:
+    """Return the judged queries, of which rules may have left out those that are missing from the run."""
+    return scores.queries if scores.origin is None else scores.origin.judged.qrels.queries
+
+
+def _same_truth(one: Scores, other: Scores) -> bool:
+    if one.origin is None or other.origin is None:
+        return False
+    return one.origin.judged.qrels is other.origin.judged.qrels
+
+
+def _said(
+    one: str,
+    other: str,
+    removed: Collection[QueryId],
+    added: Collection[QueryId],
+    reworded: Collection[QueryId],
+    rejudged: Collection[QueryId],
+) -> list[str]:
+    found = {
+        f"in {one!r} alone": removed,
+        f"in {other!r} alone": added,
+        f"worded differently in {one!r} and {other!r}": reworded,
+        f"judged differently in {one!r} and {other!r}": rejudged,
+    }
+    return [
+        f"{queries_said(len(which))} {what}, such as {min(which, key=str)!r}." for what, which in found.items() if which
+    ]
+
+
+def _require_same_rules(one_name: str, one: Scores, other_name: str, other: Scores) -> None:
+    differing = differing_rules(one.rules, other.rules)
+    ours, theirs = match_said(one), match_said(other)
+    if ours is not None and theirs is not None and ours != theirs:
+        differing.append(f"match is {ours} and {theirs}")
+    if differing:
+        names = f" ({one.rules.name} and {other.rules.name})" if one.rules.name != other.rules.name else ""
+        raise ValueError(
+            f"evaluations under different rules cannot be compared: in {one_name!r} and {other_name!r}{names} "
+            f"{'; '.join(differing)}. Evaluate the rankings of one anew under the rules of the other"
+        )
+
+
+def _common_metrics(
+    scores: Mapping[str, Scores], wanted: tuple[Metric, ...] | None
+) -> tuple[tuple[Metric, ...], list[str]]:
+    first = next(iter(scores.values()))
+    said = []
+    every = dict.fromkeys(metric for one in scores.values() for metric in one.metrics)
+    scales = {largest_grade_of(one) for one in scores.values()} - {None}
+    common = []
+    for metric in every if wanted is None else wanted:
+        lacking = [name for name, one in scores.items() if metric not in one.metrics]
+        if lacking:
+            said.append(f"{metric} was not computed in {', '.join(map(repr, lacking))}.")
+        elif len(scales) > 1 and divides_by_largest_grade(metric):
+            said.append(f"{metric} divides by the largest grade there is, which differs, so it is left out.")
+        else:
+            common.append(metric)
+    if not common:
+        raise ValueError(f"the evaluations have no metric in common: {' '.join(said)}")
+    return tuple(sorted(common, key=first.metrics.index)) if wanted is None else tuple(common), said
+
+
+def _of(scores: Scores, queries: list[QueryId]) -> Scores:
+    """Return the scores of those of the queries that were scored."""
+    wanted = set(queries)
+    rows = np.array([at for at, query in enumerate(scores.queries) if query in wanted], dtype=np.int64)
+    if len(rows) == len(scores.queries):
+        return scores
+    counts = scores.counts
+    if scores.origin is not None:
+        among = scores.positions[rows]
+        counts = count(scores.origin.judged, scores.origin.run, scores.rules, kept=among, among=among)
+    return scores.of(rows, counts)

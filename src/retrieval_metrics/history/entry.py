@@ -1,0 +1,116 @@
+"""One line of a history: the numbers of an evaluation, and what they were computed on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.definition.metric import as_metric
+from retrieval_metrics.keeping.document import checked_labels, now
+from retrieval_metrics.keeping.identity import questions_fingerprint, rankings_fingerprint, rules_fingerprint
+from retrieval_metrics.statistics.intervals import Interval
+from retrieval_metrics.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.evaluation.evaluation import Evaluation
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a history knows of one evaluation.
+
+    Attributes:
+        label: What it is called, such as a commit or a model.
+        date: When it was added.
+        means: The mean of each metric.
+        intervals: The 95 % interval of each mean.
+        n: For how many queries each metric is defined.
+        questions: The fingerprint of the questions and their judgments.
+        rules: The fingerprint of the rules.
+        rankings: The fingerprint of what was retrieved; None where the evaluation did not know.
+        saved: The file that it was saved in, as a path relative to the history; None if it was not saved.
+        labels: The labels of the evaluation.
+        version: The version of this package.
+    """
+
+    label: str
+    date: datetime
+    means: Mapping[str, float]
+    intervals: Mapping[str, Interval]
+    n: Mapping[str, int]
+    questions: str
+    rules: str
+    rankings: str | None
+    saved: str | None
+    labels: Mapping[str, Any]
+    version: str
+
+    def mean(self, metric: str | Metric) -> float | None:
+        """Return the mean of a metric, in any spelling; None if it was not computed."""
+        return self.means.get(str(as_metric(metric)))
+
+    def differs_from(self, other: Entry) -> list[str]:
+        """Return what was not the same, the questions with their judgments or the rules: the means then are not."""
+        return [what for what in ("questions", "rules") if getattr(self, what) != getattr(other, what)]
+
+
+def line_of(evaluation: Evaluation, label: str, saved: str | None, labels: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an evaluation as a line of a history.
+
+    Raises:
+        ValueError: If the evaluation was merged from totals.
+    """
+    intervals = evaluation.intervals()
+    scores = evaluation.scores
+    return {
+        "label": label,
+        "date": now(),
+        "metrics": {
+            name: [_or_null(mean), *map(_or_null, intervals[name]), evaluation.n[name]]
+            for name, mean in evaluation.means.items()
+        },
+        "questions": questions_fingerprint(scores),
+        "rules": rules_fingerprint(scores),
+        "rankings": rankings_fingerprint(scores),
+        "saved": saved,
+        "labels": checked_labels(labels),
+        "version": __version__,
+    }
+
+
+def entry_of(line: Mapping[str, Any], where: str) -> Entry:
+    """Return the entry of a line.
+
+    Raises:
+        ValueError: If the line lacks something, naming it.
+    """
+    try:
+        metrics = {name: [_or_nan(one) for one in held] for name, held in line["metrics"].items()}
+        return Entry(
+            label=str(line["label"]),
+            date=datetime.fromisoformat(line["date"]),
+            means={name: mean for name, (mean, *_) in metrics.items()},
+            intervals={name: Interval(low, high) for name, (_, low, high, _) in metrics.items()},
+            n={name: int(n) for name, (*_, n) in metrics.items()},
+            questions=line["questions"],
+            rules=line["rules"],
+            rankings=line.get("rankings"),
+            saved=line.get("saved"),
+            labels=dict(line.get("labels", {})),
+            version=str(line.get("version", "")),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        said = f"there is no {error}" if isinstance(error, KeyError) else str(error)
+        raise ValueError(f"{where} is damaged: {said}") from error
+
+
+def _or_null(number: float) -> float | None:
+    return float(number) if number == number else None  # noqa: PLR0124  (NaN alone differs from itself)
+
+
+def _or_nan(number: float | None) -> float:
+    return float("nan") if number is None else number

@@ -1,0 +1,215 @@
+"""A file that remembers the numbers of every evaluation: is it better than last week, and when did it get worse?"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.checks import require
+from retrieval_metrics.comparing.comparison import Comparison
+from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.history.entry import Entry, entry_of, line_of
+from retrieval_metrics.journal import Journal
+from retrieval_metrics.loading import load
+from retrieval_metrics.presentation import numbers
+from retrieval_metrics.presentation.printed import Printed
+from retrieval_metrics.presentation.tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from retrieval_metrics.definition.metric import Metric
+
+
+class History(Printed):
+    """The numbers of every evaluation that was added, oldest first, in a file that only grows.
+
+    It is small: means, intervals and fingerprints, and where the evaluation itself was saved. Processes may add at the
+    same time, and a crash loses at most the entry under way.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
+        >>> import retrieval_metrics as rm
+        >>> history = rm.History(Path(mkdtemp()) / "retrieval.jsonl")
+        >>> history.add(rm.evaluate({"q1": ["d7"]}, {"q1": ["d3", "d7"]}, "mrr"), "monday")
+        >>> history.add(rm.evaluate({"q1": ["d7"]}, {"q1": ["d7", "d3"]}, "mrr"), "tuesday")
+        >>> [(entry.label, entry.mean("mrr")) for entry in history.entries()]
+        [('monday', 0.5), ('tuesday', 1.0)]
+    """
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        """Take the path of the file, such as `retrieval.jsonl`; the first entry makes it.
+
+        Raises:
+            ValueError: If the name asks for compression: what grows cannot be compressed.
+        """
+        self.path = Path(path)
+        self._journal = Journal(path, "history")
+
+    def add(
+        self,
+        evaluation: Evaluation | str | PathLike[str],
+        label: str | None = None,
+        *,
+        save: str | PathLike[str] | None = None,
+    ) -> None:
+        """Append the numbers of an evaluation.
+
+        Args:
+            evaluation: The evaluation, or the file that it was saved in, to which the entry then refers.
+            label: What to call it, such as a commit; None takes its label `commit`, or numbers it.
+            save: Where to save the evaluation too, so that it can be compared query by query later.
+
+        Raises:
+            TypeError: If it is no evaluation.
+            ValueError: If the evaluation was merged from totals, the file holds no evaluation, or the history is
+                another file.
+            OSError: If it cannot be written.
+        """
+        saved = save
+        if isinstance(evaluation, (str, os.PathLike)):
+            saved, evaluation = evaluation, load(evaluation)
+        if not isinstance(evaluation, Evaluation):
+            raise TypeError(f"a history holds evaluations, got {type(evaluation).__name__}")
+        if label is None:
+            label = str(evaluation.labels.get("commit", f"#{len(self.entries()) + 1}"))
+        relative = None if saved is None else _relative(Path(saved), self.path)
+        line = line_of(evaluation, label, relative, evaluation.labels)
+        if save is not None:
+            evaluation.save(save)
+        self._journal.append(line)
+
+    def entries(self) -> list[Entry]:
+        """Return all entries, oldest first.
+
+        Raises:
+            ValueError: If it is another file, of a newer version, or damaged before its last line.
+
+        Warns:
+            RetrievalWarning: If the last line is torn, as after a crash; it is left out.
+        """
+        lines = self._journal.entries()
+        return [entry_of(line, f"{self.path}, entry {number}") for number, line in enumerate(lines, start=1)]
+
+    def table(self) -> pd.DataFrame:
+        """Return a DataFrame with a row per entry and metric.
+
+        Raises:
+            ImportError: If pandas is not installed; the message holds the command.
+        """
+        rows = [
+            {
+                "label": entry.label,
+                "date": entry.date,
+                "metric": metric,
+                "mean": mean,
+                "low": entry.intervals[metric].low,
+                "high": entry.intervals[metric].high,
+                "n": entry.n[metric],
+                "questions": entry.questions,
+                "rules": entry.rules,
+            }
+            for entry in self.entries()
+            for metric, mean in entry.means.items()
+        ]
+        frame: pd.DataFrame = require("pandas", "table").DataFrame(rows)
+        return frame
+
+    def plot(self, metric: str | Metric | None = None) -> Figure:
+        """Return a figure of a metric over time, with intervals, broken where the questions or the rules changed.
+
+        Args:
+            metric: The metric; None takes the first of the last entry.
+
+        Raises:
+            ImportError: If matplotlib is not installed; the message holds the command.
+            ValueError: If there is no entry, or none has the metric.
+        """
+        require("matplotlib", "plot")
+        from retrieval_metrics.history.figure import history_figure  # noqa: PLC0415  (brings matplotlib)
+
+        entries = self.entries()
+        if not entries:
+            raise ValueError(f"{self.path} has no entries yet; add(evaluation, label) makes one")
+        return history_figure(entries, metric or next(iter(entries[-1].means)))
+
+    def load(self, label: str) -> Evaluation:
+        """Return the saved evaluation of the newest entry with a label.
+
+        Raises:
+            KeyError: If there is no such entry.
+            ValueError: If it was not saved.
+        """
+        entries = self.entries()
+        found = next((entry for entry in reversed(entries) if entry.label == label), None)
+        if found is None:
+            known = ", ".join(repr(entry.label) for entry in entries[-5:])
+            raise KeyError(f"no entry is labelled {label!r}; the newest are {known or 'none'}")
+        if found.saved is None:
+            raise ValueError(
+                f"entry {label!r} of {self.path} has its means alone; add(evaluation, label, save=path) saves the "
+                "evaluation, to be compared query by query"
+            )
+        evaluation: Evaluation = load(self.path.parent / found.saved)
+        return evaluation
+
+    def compare(self, baseline: str, system: str, **options: Any) -> Comparison:
+        """Compare two saved evaluations query by query; what else differs between them is in `notes`.
+
+        Args:
+            baseline: The label of the earlier one; of several with this label the newest counts.
+            system: The label of the later one.
+            **options: Whatever else `compare` takes for evaluations, such as `margin` and `level`.
+
+        Raises:
+            KeyError: If there is no entry with such a label.
+            ValueError: If one was not saved, or as in `compare`.
+        """
+        evaluations = {baseline: self.load(baseline), system: self.load(system)}
+        return Comparison.of(evaluations, baseline=baseline, **options)
+
+    def _tables(self) -> Sequence[Table]:
+        entries = self.entries()
+        metrics = list(dict.fromkeys(metric for entry in entries for metric in entry.means))
+        rows, before = [], None
+        for entry in entries:
+            cells = (_cell(entry, metric) for metric in metrics)
+            rows.append([f"{entry.date:%Y-%m-%d %H:%M}", entry.label, *cells, changed(before, entry)])
+            before = entry
+        return [Table(["date", "label", *metrics, "changed"], rows, [looks(len(entries))], words=(0, 1, -1))]
+
+    def __repr__(self) -> str:
+        return f"<History {self.path}: {len(self.entries())} entries>"
+
+
+def changed(before: Entry | None, entry: Entry) -> str:
+    """Return in words what makes an entry another measurement than the one before it, not another result."""
+    return "" if before is None else " and ".join(entry.differs_from(before))
+
+
+def looks(number: int) -> str:
+    """Return the small print: how often the same questions were looked at."""
+    return (
+        f"{numbers.count(number, 'look', 'looks')} at these questions; the more often one looks, the likelier the best "
+        "is best by chance"
+    )
+
+
+def _cell(entry: Entry, metric: str) -> str:
+    if metric not in entry.means:
+        return "-"
+    return f"{entry.means[metric]:.4f} {numbers.interval(entry.intervals[metric])}"
+
+
+def _relative(saved: Path, history: Path) -> str:
+    """Return a path as it is found from the folder of the history, so that both can be moved together."""
+    try:
+        return Path(os.path.relpath(saved.resolve(), history.resolve().parent)).as_posix()
+    except ValueError:  # on another drive of Windows
+        return str(saved.resolve())

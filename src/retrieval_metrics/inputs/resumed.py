@@ -1,0 +1,94 @@
+"""The answers of a retriever, written as they come, so that an interrupted retrieval goes on where it stopped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.inputs.fingerprints import question_fingerprint
+from retrieval_metrics.inputs.ranking_entries import error_of, of_error, of_id, of_ranking, ranking_of
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.journal import Journal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from os import PathLike
+
+    from retrieval_metrics.types import QueryId, Ranking
+
+KIND = "journal of a run"
+
+
+class Answers:
+    """A journal of answers; the last of a query counts."""
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        """Take the path; the first answer makes the file.
+
+        Raises:
+            ValueError: If the name asks for compression.
+        """
+        self._journal = Journal(path, KIND)
+
+    def known(self, texts: Mapping[Any, str]) -> dict[Any, tuple[Ranking, float]]:
+        """Return the ranking and the seconds of each query that was answered; one that was reworded was not.
+
+        Args:
+            texts: The texts of the queries, by query id.
+
+        Raises:
+            ValueError: If the file is another one, of a newer version, or damaged before its last line.
+        """
+        found: dict[Any, tuple[Ranking, float]] = {}
+        for number, entry in enumerate(self._journal.entries(), start=2):
+            try:
+                query = entry["query"]
+                if "error" in entry or query not in texts or entry["question"] != question_fingerprint(texts[query]):
+                    continue
+                found[query] = ranking_of(entry), float(entry["seconds"])
+            except (KeyError, TypeError, ValueError) as error:
+                raise ValueError(f"{self._journal.path}, line {number}, holds no answer: {error!r}") from error
+        return found
+
+    def run(self) -> RetrievedRun:
+        """Return everything that was answered, and what failed and was not answered later.
+
+        Raises:
+            ValueError: As `known`.
+        """
+        rankings: dict[Any, Ranking] = {}
+        errors: dict[Any, Exception] = {}
+        seconds: dict[Any, float] = {}
+        for number, entry in enumerate(self._journal.entries(), start=2):
+            try:
+                query = entry["query"]
+                if "error" not in entry:
+                    rankings[query] = ranking_of(entry)
+                    errors.pop(query, None)
+                elif not rankings.get(query):
+                    rankings[query], errors[query] = [], error_of(entry)
+                seconds[query] = float(entry["seconds"])
+            except (KeyError, TypeError, ValueError) as error:
+                raise ValueError(f"{self._journal.path}, line {number}, holds no answer: {error!r}") from error
+        return RetrievedRun(rankings, errors, seconds)
+
+    def keep(self, query: QueryId, text: str, said: Mapping[str, Any], seconds: float) -> None:
+        """Append an answer of `said_of`, or a failure of `of_error`.
+
+        Raises:
+            OSError: If it cannot be written.
+        """
+        question = question_fingerprint(text)
+        self._journal.append({"query": of_id(query), "question": question, **said, "seconds": seconds})
+
+    def fail(self, query: QueryId, text: str, error: Exception, seconds: float) -> None:
+        """Append a failure; the query is asked again next time."""
+        self.keep(query, text, of_error(error), seconds)
+
+
+def said_of(ranking: Ranking, query: QueryId) -> dict[str, Any]:
+    """Return a ranking as the journal holds it.
+
+    Raises:
+        ValueError: If JSON cannot hold the metadata of an item.
+    """
+    return of_ranking(ranking, query)

@@ -1,0 +1,88 @@
+"""What the queries of an evaluation are, by fingerprints: what two evaluations have in common, and what not."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.inputs.fingerprints import (
+    fingerprint,
+    judgments_fingerprint,
+    question_fingerprint,
+    ranking_fingerprint,
+)
+from retrieval_metrics.judging.matching.matching import Matching
+from retrieval_metrics.keeping.records import of_record
+
+if TYPE_CHECKING:
+    from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.scoring.rules import Rules
+    from retrieval_metrics.types import QueryId
+
+NAMES = {"name", "metrics"}
+"""Fields of `Rules` that change no number."""
+
+
+def question_fingerprints(scores: Scores) -> dict[QueryId, str]:
+    """Return the fingerprint of the text of each query whose text is known."""
+    if scores.origin is None:
+        return {}
+    texts = scores.origin.judged.qrels.texts
+    return {query: question_fingerprint(text) for query, text in texts.items()}
+
+
+def judgments_fingerprints(scores: Scores) -> dict[QueryId, str]:
+    """Return the fingerprint of the judgments of each query; none where scores came without them."""
+    if scores.origin is None:
+        return {}
+    qrels = scores.origin.judged.qrels
+    return {query: judgments_fingerprint(qrels.judgments(at)) for at, query in enumerate(qrels.queries)}
+
+
+def rankings_fingerprint(scores: Scores) -> str | None:
+    """Return the fingerprint of what was retrieved for all queries; None where scores came without it."""
+    if scores.origin is None:
+        return None
+    run = scores.origin.run
+    return fingerprint([ranking_fingerprint(run.get(query, [])) for query in scores.queries])
+
+
+def questions_fingerprint(scores: Scores) -> str:
+    """Return the fingerprint of all questions with their judgments; of their ids alone where no more is known."""
+    texts, judged = question_fingerprints(scores), judgments_fingerprints(scores)
+    return fingerprint(sorted([str(query), texts.get(query), judged.get(query)] for query in scores.queries))
+
+
+def differing_rules(one: Rules, other: Rules) -> list[str]:
+    """Return in words what two rule sets do differently; their names do not matter."""
+    found = []
+    for name in (field.name for field in fields(one) if field.name not in NAMES):
+        ours, theirs = getattr(one, name), getattr(other, name)
+        if ours != theirs:
+            is_word = isinstance(ours, str)
+            found.append(f"{name} is {ours!r} and {theirs!r}" if is_word else f"the {name} of metrics differ")
+    return found
+
+
+def rules_fingerprint(scores: Scores) -> str:
+    """Return the fingerprint of the rules, and of what ids are compared with; names do not matter."""
+    rules = {
+        field.name: of_record(getattr(scores.rules, field.name), "the rules")
+        for field in fields(scores.rules)
+        if field.name not in NAMES
+    }
+    return fingerprint([rules, match_said(scores)])
+
+
+def match_said(scores: Scores) -> str | None:
+    """Return in words what ids are compared with; None where scores came without it."""
+    if scores.origin is None:
+        return None
+    match = scores.origin.match
+    if not isinstance(match, Matching):
+        return match if isinstance(match, str) else getattr(match, "__qualname__", type(match).__name__)
+    said = [str(match)]
+    for name in ("collapse", "shortest_quote", "text_run", "share", "overlap"):
+        if getattr(match, name) != getattr(Matching(), name):
+            said.append(f"{name}={getattr(match, name)!r}")
+    return ", ".join(said)

@@ -1,0 +1,100 @@
+"""What a history remembers."""
+
+import multiprocessing
+from pathlib import Path
+
+import pytest
+
+import retrieval_metrics as rm
+
+QRELS = {f"q{n}": ["d"] for n in range(8)}
+
+
+def result(rank: int, *, qrels: dict[str, list[str]] = QRELS, **options: str) -> rm.Evaluation:
+    run = {query: [*(f"x{at}" for at in range(rank - 1)), "d"] for query in qrels}
+    return rm.evaluate(qrels, run, ["mrr", "recall@5"], **options)  # type: ignore[arg-type]
+
+
+def test_it_remembers_numbers_in_order(tmp_path: Path) -> None:
+    history = rm.History(tmp_path / "history.jsonl")
+    assert history.entries() == []
+    for rank in (2, 1):
+        history.add(result(rank), f"rank {rank}")
+    first, second = rm.History(tmp_path / "history.jsonl").entries()
+    assert (first.label, first.means, first.n) == ("rank 2", {"mrr": 0.5, "recall@5": 1.0}, {"mrr": 8, "recall@5": 8})
+    assert first.intervals == dict(result(2).intervals())
+    assert second.mean("rr") == 1.0
+    assert second.differs_from(first) == []
+    assert second.rankings != first.rankings
+
+
+def test_it_says_where_the_questions_or_the_rules_changed(tmp_path: Path) -> None:
+    history = rm.History(tmp_path / "history.jsonl")
+    history.add(result(1), "a")
+    history.add(result(1, qrels=QRELS | {"q8": ["d"]}), "b")
+    history.add(result(1, qrels=QRELS | {"q8": ["d"]}, ties="input"), "c")
+    a, b, c = history.entries()
+    assert (b.differs_from(a), c.differs_from(b)) == (["questions"], ["rules"])
+    lines = str(history).splitlines()
+    assert lines[2].endswith("questions")
+    assert lines[3].endswith("rules")
+    assert lines[4].startswith("3 looks at these questions")
+    figure = history.plot("mrr")
+    assert [text.get_text() for text in figure.axes[0].texts] == ["questions changed", "rules changed"]
+    assert len(figure.axes[0].containers) == 3
+    assert "3 looks" in figure.axes[0].get_title(loc="right")
+
+
+def test_saved_evaluations_are_compared(tmp_path: Path) -> None:
+    history = rm.History(tmp_path / "h" / "history.jsonl")
+    for rank in (2, 1):
+        (tmp_path / "h").mkdir(exist_ok=True)
+        history.add(result(rank), f"rank {rank}", save=tmp_path / "h" / f"{rank}.json.gz")
+    (tmp_path / "h").rename(tmp_path / "moved")  # what is saved is found from the history
+    moved = rm.History(tmp_path / "moved" / "history.jsonl")
+    comparison = moved.compare("rank 2", "rank 1")
+    assert comparison.difference("mrr").mean == 0.5
+    assert (comparison.baseline, comparison.notes) == ("rank 2", ())
+    with pytest.raises(KeyError, match="no entry is labelled 'rank 3'; the newest are 'rank 2', 'rank 1'"):
+        moved.compare("rank 2", "rank 3")
+    moved.add(result(1), "means alone")
+    with pytest.raises(ValueError, match="has its means alone"):
+        moved.compare("rank 2", "means alone")
+
+
+def test_a_saved_file_can_be_added_with_its_labels(tmp_path: Path) -> None:
+    result(1).save(tmp_path / "now.json", labels={"commit": "4f2a91c"})
+    history = rm.History(tmp_path / "history.jsonl")
+    history.add(tmp_path / "now.json")
+    history.add(result(1))
+    assert [(entry.label, entry.saved, entry.labels) for entry in history.entries()] == [
+        ("4f2a91c", "now.json", {"commit": "4f2a91c"}),
+        ("#2", None, {}),
+    ]
+    frame = history.table()
+    assert list(frame["metric"]) == ["mrr", "recall@5"] * 2
+
+
+def test_what_is_no_evaluation_changes_nothing(tmp_path: Path) -> None:
+    history = rm.History(tmp_path / "history.jsonl")
+    with pytest.raises(TypeError, match="a history holds evaluations, got dict"):
+        history.add({})  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="has no entries yet"):
+        history.plot()
+    assert not list(tmp_path.iterdir())
+
+
+def add_some(path: Path, who: int) -> None:
+    for number in range(5):
+        rm.History(path).add(result(1), f"{who}-{number}")
+
+
+def test_processes_add_at_once(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=add_some, args=(tmp_path / "history.jsonl", who)) for who in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    labels = [entry.label for entry in rm.History(tmp_path / "history.jsonl").entries()]
+    assert sorted(labels) == [f"{who}-{number}" for who in range(2) for number in range(5)]
