@@ -201,7 +201,7 @@ def test_names_are_ours_first_then_those_of_llama_index_then_an_error() -> None:
         ({"match": "metadata:"}, "match must be"),
         ({"node_postprocessor": []}, "node_postprocessor\n  Extra inputs are not permitted"),
         ({"metrics": [MRR(), metric("mrr")]}, "two metrics are named 'mrr'"),
-        ({"retriever": "bm25"}, "retriever\n  Input should be an instance of BaseRetriever"),
+        ({"retriever": "bm25"}, "retriever must be a retriever, a query engine"),
     ],
 )
 def test_a_wrong_argument_is_refused_when_the_evaluator_is_made(arguments: dict[str, Any], message: str) -> None:

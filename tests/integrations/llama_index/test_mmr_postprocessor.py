@@ -8,11 +8,15 @@ import random
 from typing import Any
 
 import pytest
-from llama_index.core import Settings, VectorStoreIndex
+from llama_index.core import MockEmbedding, Settings, VectorStoreIndex
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.response.schema import Response
 from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.evaluation import RetrieverEvaluator as StockRetrieverEvaluator
+from llama_index.core.instrumentation import get_dispatcher
+from llama_index.core.instrumentation.event_handlers import BaseEventHandler
+from llama_index.core.instrumentation.events import BaseEvent
+from llama_index.core.instrumentation.events.rerank import ReRankEndEvent, ReRankStartEvent
 from llama_index.core.llms import MockLLM
 from llama_index.core.node_parser import SimpleFileNodeParser
 from llama_index.core.query_engine import RetrieverQueryEngine
@@ -266,3 +270,71 @@ def test_a_reranked_retriever_that_is_only_synchronous_is_evaluated() -> None:
     rerank = MMRPostprocessor(relevance="score", lambda_mult=0.4)
     evaluator = RetrieverEvaluator.from_metric_names(["mrr"], retriever=retriever, node_postprocessors=[rerank])
     assert evaluator.evaluate_dataset([("q", ["2"])])[0].metric_vals_dict == {"mrr": 0.5}
+
+
+class Counted(BaseEmbedding):
+    """Embeds by prepared letters and counts how often it is asked for the query."""
+
+    asked: int = 0
+
+    @classmethod
+    def class_name(cls) -> str:
+        return "Counted"
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        return [1.0 + text.count(letter) for letter in "abc"]
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        self.asked += 1
+        return self._get_text_embedding(query)
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return self._get_query_embedding(query)
+
+
+def test_it_is_made_again_from_its_dict_with_its_model() -> None:
+    made = MMRPostprocessor(top_n=2, lambda_mult=0.3, embed_model=MockEmbedding(embed_dim=3))
+    again = MMRPostprocessor.from_dict(made.to_dict())
+    assert again.to_dict() == made.to_dict()
+    assert isinstance(again.embed_model, MockEmbedding)
+    assert isinstance(MMRPostprocessor.from_json(made.to_json()).embed_model, MockEmbedding)
+    own = MMRPostprocessor.from_dict(MMRPostprocessor(embed_model=Counted()).to_dict())
+    assert isinstance(own.embed_model, Counted)
+    with pytest.raises(ValueError, match="the class of embed_model is 'Elsewhere', which no imported class has"):
+        MMRPostprocessor.from_dict({"embed_model": {"class_name": "Elsewhere"}})
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_the_query_is_embedded_once(asynchronous: bool) -> None:  # noqa: FBT001  (a parameter of the test)
+    model = Counted()
+    index = VectorStoreIndex([TextNode(id_=text, text=text) for text in ("aa", "ab", "bc")], embed_model=model)
+    ours = RetrieverEvaluator.from_metric_names(
+        ["mrr"],
+        retriever=index.as_retriever(similarity_top_k=3),
+        node_postprocessors=[MMRPostprocessor(embed_model=model)],
+    )
+    rows = [("aa", ["aa"]), ("bc", ["bc"])]
+    result = asyncio.run(ours.aevaluate_dataset(rows)) if asynchronous else ours.evaluate_dataset(rows)
+    assert (result.errors, model.asked) == ({}, len(rows))
+
+
+def test_the_events_of_a_reranker_are_sent() -> None:
+    seen: list[BaseEvent] = []
+
+    class Keeps(BaseEventHandler):
+        def handle(self, event: BaseEvent, **_: Any) -> None:
+            seen.append(event)
+
+    root, handler = get_dispatcher(), Keeps()
+    root.add_event_handler(handler)
+    try:
+        nodes = [NodeWithScore(node=TextNode(id_=text, text=text)) for text in ("aa", "ab", "bc")]
+        MMRPostprocessor(top_n=2, embed_model=Counted()).postprocess_nodes(nodes, query_str="aa")
+    finally:
+        root.event_handlers.remove(handler)
+    start, end = [event for event in seen if isinstance(event, (ReRankStartEvent, ReRankEndEvent))]
+    assert isinstance(start, ReRankStartEvent)
+    assert (start.top_n, start.model_name, len(start.nodes)) == (2, "MMRPostprocessor", 3)
+    assert isinstance(start.query, QueryBundle)
+    assert isinstance(end, ReRankEndEvent)
+    assert len(end.nodes) == 2

@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -204,7 +205,7 @@ def test_a_paragraph_of_html_is_found_in_its_page() -> None:
     nodes = retrieved(HTMLNodeParser(tags=["h1", "p"]), HTML)
     paragraphs = [one for one in nodes if one.get_content().startswith("The paragraph")]
     assert len(paragraphs) == 9
-    for node, other in zip(paragraphs, paragraphs[1:], strict=False):
+    for node, other in pairwise(paragraphs):
         assert recall(node, place_in(node, HTML), {"doc": HTML}) == 1
         assert recall(other, place_in(node, HTML), {"doc": HTML}) == 0
 
@@ -309,5 +310,5 @@ def test_a_source_that_names_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="has no metadata 'file_name'"):
         postprocessed(nodes=nodes, source="file_name").evaluate("q", [rm.Span("yield.txt", 0, 9)])
     pages = [Document(text=text, metadata={"file_name": "a.pdf"}) for text in ("page one", "page two")]
-    with pytest.raises(ValueError, match="two documents are named 'a.pdf'"):
+    with pytest.raises(ValueError, match=r"two documents are named 'a\.pdf'"):
         source_texts(pages, "file_name")

@@ -12,6 +12,7 @@ from llama_index.evaluation.retrieval_metrics.metrics import RetrievalMetric, me
 from llama_index.evaluation.retrieval_metrics.mmr_postprocessor import MMRPostprocessor
 from llama_index.evaluation.retrieval_metrics.nodes import source_texts
 from llama_index.evaluation.retrieval_metrics.registry import Registration, register
+from llama_index.evaluation.retrieval_metrics.responses import ResponseEvaluator
 from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "MMRPostprocessor",
     "MultiModalRetrieverEvaluator",
     "Registration",
+    "ResponseEvaluator",
     "RetrievalMetric",
     "RetrieverEvalResult",
     "RetrieverEvaluator",

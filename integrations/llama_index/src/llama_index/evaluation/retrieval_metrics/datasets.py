@@ -20,18 +20,34 @@ def as_evaluation_set(dataset: Any) -> EvaluationSet:
     """Return questions with judgments from what LlamaIndex users have.
 
     Args:
-        dataset: Whatever `EvaluationSet.of` reads, or the path of a JSON file with `queries` and `relevant_docs`, as
-            EmbeddingQAFinetuneDataset used to save.
+        dataset: Whatever `EvaluationSet.of` reads; a DataFrame whose columns are the keys of its rows; a
+            LabelledRagDataset or its DataFrame, whose reference contexts are judged as texts; or the path of a JSON
+            file, as EmbeddingQAFinetuneDataset and LabelledRagDataset used to save.
 
     Raises:
         TypeError: If it has another shape.
         ValueError: If it is empty or incomplete, or the file is no JSON of that kind.
         OSError: If the file cannot be read.
     """
-    if not isinstance(dataset, (str, Path)):
-        return EvaluationSet.of(dataset)
-    content = _read_json(dataset)
-    return EvaluationSet.of({"queries": content["queries"], "relevant_docs": content["relevant_docs"]})
+    if isinstance(dataset, (str, Path)):
+        content = _read_json(dataset)
+        if "examples" in content:
+            return EvaluationSet.of([_labelled(row) for row in content["examples"]])
+        return EvaluationSet.of({"queries": content["queries"], "relevant_docs": content["relevant_docs"]})
+    if (examples := getattr(dataset, "examples", None)) is not None:
+        return EvaluationSet.of([_labelled(vars(one)) for one in examples])
+    if hasattr(dataset, "columns") and (hasattr(dataset, "to_dicts") or hasattr(dataset, "to_dict")):
+        rows = dataset.to_dicts() if hasattr(dataset, "to_dicts") else dataset.to_dict("records")
+        return EvaluationSet.of([_labelled(row) for row in rows])
+    return EvaluationSet.of(dataset)
+
+
+def _labelled(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a row of a LabelledRagDataset with its reference contexts as texts; any other row as it is."""
+    contexts = row.get("reference_contexts")
+    if contexts is None or not isinstance(contexts, (list, tuple)):
+        return row
+    return {"query": row.get("query"), "relevant": [Text(text) for text in contexts]}
 
 
 def mode_of(dataset: Any) -> RetrievalEvalMode:
@@ -42,9 +58,10 @@ def mode_of(dataset: Any) -> RetrievalEvalMode:
     """
     if isinstance(dataset, (str, Path)):
         dataset = _read_json(dataset)
-    said = dataset.get("mode") if isinstance(dataset, Mapping) else getattr(dataset, "mode", None)
-    if isinstance(dataset, Mapping) and "queries" not in dataset:
-        said = None  # a mapping of query texts to judgments
+    if isinstance(dataset, Mapping):
+        said = dataset.get("mode") if "queries" in dataset else None  # otherwise it maps query texts to judgments
+    else:
+        said = getattr(dataset, "mode", None) if hasattr(dataset, "queries") else None
     return RetrievalEvalMode.TEXT if said is None else RetrievalEvalMode(said)
 
 
@@ -95,7 +112,7 @@ def _read_json(dataset: str | Path) -> Mapping[str, Any]:
         content = json.loads(Path(dataset).read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
         raise ValueError(f"{dataset} is no JSON: {error}") from error
-    if not isinstance(content, Mapping) or not {"queries", "relevant_docs"} <= set(content):
+    if not isinstance(content, Mapping) or not ({"queries", "relevant_docs"} <= set(content) or "examples" in content):
         raise ValueError(
             f"{dataset} must hold a JSON object with 'queries' and 'relevant_docs', as EmbeddingQAFinetuneDataset saves"
         )

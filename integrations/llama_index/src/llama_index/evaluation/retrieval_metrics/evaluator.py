@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
+from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.bridge.pydantic import ConfigDict, Field, field_validator
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
 from llama_index.core.evaluation.retrieval.evaluator import RetrieverEvaluator as StockRetrieverEvaluator
@@ -16,8 +18,9 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from pydantic import InstanceOf
 
 from llama_index.evaluation.retrieval_metrics.datasets import as_evaluation_set, mode_of
-from llama_index.evaluation.retrieval_metrics.host import is_only_synchronous
-from llama_index.evaluation.retrieval_metrics.metrics import metric, ranking_metrics
+from llama_index.evaluation.retrieval_metrics.host import how_to_ask, is_asynchronous, is_only_synchronous
+from llama_index.evaluation.retrieval_metrics.metrics import metric, ranking_metrics, refuse_granular
+from llama_index.evaluation.retrieval_metrics.mmr_postprocessor import embed_query
 from llama_index.evaluation.retrieval_metrics.nodes import (
     IdsAndTexts,
     Key,
@@ -26,17 +29,19 @@ from llama_index.evaluation.retrieval_metrics.nodes import (
     as_items,
     ids_of,
     key_of,
-    of_mode,
+    nodes_of,
     source_of,
 )
 from llama_index.evaluation.retrieval_metrics.scoring import NodeScorer, Questions
-from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, Matching, Text, aretrieve, retrieve
+from llama_index.evaluation.retrieval_metrics.stages import Stages
+from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, Matching, Metric, Text, aretrieve, retrieve
 from retrieval_metrics.adapting import WORKERS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Coroutine, Generator, Mapping
 
     from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
+    from retrieval_metrics import Retrieved
     from retrieval_metrics.adapting import Judgments
 
 
@@ -44,7 +49,9 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
     """Evaluates a retriever: takes the place of `llama_index.core.evaluation.RetrieverEvaluator`.
 
     Args:
-        retriever: The retriever. Where it is only synchronous it runs in threads.
+        retriever: The retriever; or a query engine, a chat engine or a workflow, whose response has `source_nodes`; or
+            any function of the query text that returns nodes or such a response. What is only synchronous runs in
+            threads.
         metrics: Metrics of this package or of LlamaIndex; see `from_metric_names`. By default the core's default
             metrics.
         node_postprocessors: Applied to what was retrieved, in order, awaited where they are asynchronous.
@@ -62,6 +69,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
 
+    retriever: Any = Field(description="What retrieves: a retriever, an engine, a workflow, or a function")
     metrics: list[BaseRetrievalMetric] = Field(
         default_factory=lambda: ranking_metrics(DEFAULT_METRICS), description="Metrics to compute"
     )
@@ -82,6 +90,28 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
     def _is_known(cls, match: Match) -> Match:
         key_of(match)
         return match
+
+    @field_validator("retriever")
+    @classmethod
+    def _can_be_asked(cls, retriever: Any) -> Any:
+        if how_to_ask(retriever) is None and not callable(retriever):
+            raise ValueError(
+                "retriever must be a retriever, a query engine, a chat engine, a workflow, or a function of the query "
+                f"text; got {retriever!r}"
+            )
+        return retriever
+
+    @field_validator("metrics", mode="before")
+    @classmethod
+    def _are_metrics(cls, metrics: Any) -> Any:
+        if not isinstance(metrics, (list, tuple)) or not metrics:
+            raise ValueError(f"metrics must be a list of at least one metric, got {metrics!r}")
+        if names := [one for one in metrics if isinstance(one, (str, Metric))]:
+            raise ValueError(
+                f"metrics holds the name {str(names[0])!r}; write RetrieverEvaluator.from_metric_names([...]), or "
+                f"metrics=[metric({str(names[0])!r})]"
+            )
+        return metrics
 
     @field_validator("metrics")
     @classmethod
@@ -107,6 +137,9 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         """
         if isinstance(metric_names, str):
             raise TypeError(f"metric_names must be a list of names: write [{metric_names!r}]")
+        for name in metric_names:
+            if not isinstance(name, (str, Metric)):
+                raise TypeError(f"from_metric_names takes names, got {name!r}; write RetrieverEvaluator(metrics=[...])")
         return cls(metrics=[_by_name(name) for name in dict.fromkeys(metric_names)], **kwargs)
 
     def evaluate(
@@ -165,6 +198,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         timeout: float | None = None,
         retries: int = 0,
         raise_on_error: bool = False,
+        stages: bool = False,
     ) -> DatasetResult:
         """Evaluate the retriever on all queries of a dataset, several at a time; inside a running event loop too.
 
@@ -179,6 +213,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
             retries: How often a query that fails is asked again.
             raise_on_error: Raise the first failure. Otherwise a query that fails has its `error` in its result, scores
                 0 because it retrieved nothing, and is counted.
+            stages: Also score what was retrieved before any postprocessor and after each; see `DatasetResult.stages`.
 
         Returns:
             The results in the order of the dataset: a list, with the core's `evaluation` (means and counts; it is what
@@ -192,15 +227,17 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
             RetrievalWarning: If nothing was retrieved for a query, or nothing that was retrieved is judged anywhere.
         """
         questions, mode = Questions(as_evaluation_set(dataset)), mode_of(dataset)
+        noted = self._stages(mode) if stages else None
         run = retrieve(
-            **self._asking(questions, mode),
+            **self._asking(questions, mode, noted),
             workers=workers,
             timeout=timeout,
             retries=retries,
             show_progress=show_progress,
             raise_on_error=raise_on_error,
         )
-        return self._scorer.dataset(questions, run, mode, raise_on_error=raise_on_error)
+        by_stage = None if noted is None else noted.runs(questions.texts, run.errors)
+        return self._scorer.dataset(questions, run, mode, stages=by_stage, raise_on_error=raise_on_error)
 
     async def aevaluate_dataset(
         self,
@@ -211,11 +248,13 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         timeout: float | None = None,  # noqa: ASYNC109  (of each query, not of the whole)
         retries: int = 0,
         raise_on_error: bool = False,
+        stages: bool = False,
     ) -> DatasetResult:
         """Evaluate the retriever on all queries of a dataset; the asynchronous twin of `evaluate_dataset`."""
         questions, mode = Questions(as_evaluation_set(dataset)), mode_of(dataset)
+        noted = self._stages(mode) if stages else None
         run = await aretrieve(
-            **self._asking(questions, mode),
+            **self._asking(questions, mode, noted),
             workers=workers,
             timeout=timeout,
             retries=retries,
@@ -223,7 +262,10 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
             raise_on_error=raise_on_error,
         )
         # In a thread, because metrics of LlamaIndex may compute for long, or ask a service.
-        return await asyncio.to_thread(self._scorer.dataset, questions, run, mode, raise_on_error=raise_on_error)
+        by_stage = None if noted is None else noted.runs(questions.texts, run.errors)
+        return await asyncio.to_thread(
+            self._scorer.dataset, questions, run, mode, stages=by_stage, raise_on_error=raise_on_error
+        )
 
     async def aget_retrieved_nodes(self, query: str) -> list[NodeWithScore]:
         """Retrieve and postprocess for one query; a subclass that overrides it says what is judged.
@@ -231,26 +273,39 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         Args:
             query: The text of the query.
         """
-        bundle = QueryBundle(query)
-        if is_only_synchronous(self.retriever):
-            return await self._postprocessed(await asyncio.to_thread(self.retriever.retrieve, bundle), bundle)
-        return await self._retrieved(bundle)
+        return nodes_of(await (await asyncio.to_thread(self._ask, query, self._how_to_ask())))
+
+    def _how_to_ask(self) -> Callable[[str], Any]:
+        ask: Callable[[str], Any] = how_to_ask(self.retriever) or self.retriever
+        return ask
 
     async def _aget_retrieved_ids_and_texts(
         self, query: str, mode: RetrievalEvalMode = RetrievalEvalMode.TEXT
     ) -> tuple[list[str], list[str]]:
-        items = as_items(of_mode(await self.aget_retrieved_nodes(query), mode), self.match)
+        items = as_items(await self.aget_retrieved_nodes(query), self.match, mode, self.source)
         return [str(found) for found in ids_of(items, self.match)], [str(item.text) for item in items]
 
-    def _asking(self, questions: Questions, mode: RetrievalEvalMode) -> dict[str, Any]:
+    def _asking(self, questions: Questions, mode: RetrievalEvalMode, stages: Stages | None = None) -> dict[str, Any]:
         """Return what `retrieve` is to ask, how its answers are read, and what is checked in the first."""
         self._scorer.refuse_pieces(questions)
+        hook = self._hook(mode)
+        if hook is not None and stages is not None:
+            raise ValueError(
+                f"stages=True needs the retriever and its postprocessors, and {type(self).__name__} overrides them; "
+                "evaluate each stage by itself"
+            )
         return {
-            "retriever": self._hook(mode) or self._ask,
+            "retriever": hook or partial(self._ask, ask=self._how_to_ask(), stages=stages),
             "questions": questions.texts,
-            "items": partial(as_items, match=self.match, mode=mode, source=self.source),
+            "items": self._reading(mode),
             "check": self._scorer.check(questions),
         }
+
+    def _reading(self, mode: RetrievalEvalMode) -> Callable[[Any], list[Retrieved]]:
+        return partial(as_items, match=self.match, mode=mode, source=self.source)
+
+    def _stages(self, mode: RetrievalEvalMode) -> Stages:
+        return Stages(self.node_postprocessors or (), self._reading(mode))
 
     def _hook(self, mode: RetrievalEvalMode) -> Callable[[str], Awaitable[Any]] | None:
         """Return the extension point of the host that a subclass overrides, if it does."""
@@ -264,20 +319,36 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
             return self.aget_retrieved_nodes
         return None
 
-    def _ask(self, text: str) -> Awaitable[Any]:
+    def _ask(self, text: str, ask: Callable[[str], Any], stages: Stages | None = None) -> Awaitable[Any]:
         """Retrieve and postprocess; the core calls this in a thread and awaits what it returns."""
         query = QueryBundle(text)
-        if is_only_synchronous(self.retriever):
-            return _Later(partial(self._postprocessed, self.retriever.retrieve(query), query))
-        return _Later(partial(self._retrieved, query))
+        if isinstance(self.retriever, BaseRetriever):
+            # The bundle and not the text, so that a vector the retriever puts into it is not computed again.
+            synchronous = is_only_synchronous(self.retriever)
+            answer = self.retriever.retrieve(query) if synchronous else partial(self._retrieved, query)
+        else:
+            answer = partial(ask, text) if is_asynchronous(ask) else ask(text)
+        return _Later(partial(self._postprocessed, answer, query, stages))
 
     async def _retrieved(self, query: QueryBundle) -> list[NodeWithScore]:
-        return await self._postprocessed(await self.retriever.aretrieve(query), query)
+        await embed_query(query, self.retriever, self.node_postprocessors or ())
+        return await self.retriever.aretrieve(query)
 
-    async def _postprocessed(self, nodes: list[NodeWithScore], query: QueryBundle) -> list[NodeWithScore]:
-        for postprocessor in self.node_postprocessors or ():
-            # The bundle and not the text, so that a vector the retriever put into it is not computed again.
+    async def _postprocessed(
+        self, answer: Any, query: QueryBundle, stages: Stages | None = None
+    ) -> list[NodeWithScore]:
+        if isinstance(answer, partial):
+            answer = answer()
+        found = await answer if inspect.isawaitable(answer) else answer
+        if stages is None and not self.node_postprocessors:
+            return found  # type: ignore[no-any-return]  # whoever reads it says what is wrong with it
+        nodes = nodes_of(found)
+        if stages is not None:
+            stages.note(0, query.query_str, nodes)
+        for at, postprocessor in enumerate(self.node_postprocessors or (), start=1):
             nodes = await postprocessor.apostprocess_nodes(nodes, query_bundle=query)
+            if stages is not None:
+                stages.note(at, query.query_str, nodes)
         return nodes
 
     @property
@@ -309,6 +380,7 @@ def _by_name(name: str) -> BaseRetrievalMetric:
 
 
 def _refuse_unknown(arguments: Mapping[str, Any]) -> None:
+    refuse_granular(arguments)
     if arguments:
         raise TypeError(
             f"unknown argument {', '.join(map(repr, arguments))}; grades and groups are given as expected_ids: "

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import inspect
+from copy import copy
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.chat_engine.types import BaseChatEngine
 from llama_index.core.llms import LLM
+from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.workflow import Workflow
 
 from llama_index.evaluation.retrieval_metrics.nodes import items_of
 from retrieval_metrics.adapting import Host
@@ -15,10 +21,35 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def _ask(retriever: Any) -> Callable[[str], Any] | None:
-    if not isinstance(retriever, BaseRetriever):
-        return None
-    return retriever.retrieve if is_only_synchronous(retriever) else retriever.aretrieve
+def how_to_ask(thing: Any) -> Callable[[str], Any] | None:
+    """Return a function of a query text that gives nodes or a response with its `source_nodes`.
+
+    A chat engine answers each question as the first of a conversation, and what it remembers stays as it is. A workflow
+    is run with `query=`; wrap one that takes something else in a function.
+
+    Args:
+        thing: A retriever, a query engine, a chat engine or a workflow; None is returned for anything else.
+    """
+    if isinstance(thing, BaseRetriever):
+        return thing.retrieve if is_only_synchronous(thing) else thing.aretrieve
+    if isinstance(thing, BaseQueryEngine):
+        return thing.aquery
+    if isinstance(thing, BaseChatEngine):
+        return partial(_chat, thing)
+    if isinstance(thing, Workflow):
+        return partial(_run, thing)
+    return None
+
+
+async def _chat(engine: BaseChatEngine, text: str) -> Any:
+    engine = copy(engine)
+    if hasattr(engine, "_memory"):  # each conversation has its own, so that several may be under way
+        engine._memory = ChatMemoryBuffer.from_defaults()  # noqa: SLF001  (the engines have no other place for it)
+    return await engine.achat(text, chat_history=[])
+
+
+async def _run(workflow: Workflow, text: str) -> Any:
+    return await workflow.run(query=text)
 
 
 def is_only_synchronous(retriever: BaseRetriever) -> bool:
@@ -28,6 +59,13 @@ def is_only_synchronous(retriever: BaseRetriever) -> bool:
         inspect.unwrap(getattr(type(retriever), name)) is inspect.unwrap(getattr(BaseRetriever, name))
         for name in ("_aretrieve", "aretrieve")
     )
+
+
+def is_asynchronous(ask: Callable[[str], Any]) -> bool:
+    """Whether a function makes a coroutine: it is then called on the event loop and not in a thread."""
+    function = ask.func if isinstance(ask, partial) else ask
+    called = getattr(type(function), "__call__", None)  # noqa: B004  (what it is, not whether it is there)
+    return inspect.iscoroutinefunction(inspect.unwrap(function)) or inspect.iscoroutinefunction(called)
 
 
 def _model(model: Any) -> Callable[[str], Any] | None:
@@ -40,5 +78,5 @@ def _model(model: Any) -> Callable[[str], Any] | None:
     return reply
 
 
-HOST = Host(name="llama-index", ask=_ask, items=items_of, model=_model, documents=items_of)
-"""Announced as the entry point `llama_index` of the group `retrieval_metrics.hosts`."""
+HOST = Host(name="llama-index", ask=how_to_ask, items=items_of, model=_model, documents=items_of)
+"""Announced under the modules that define what it converts: `llama_index`, and `workflows` for workflows."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from llama_index.core.bridge.pydantic import ConfigDict
+from llama_index.core.bridge.pydantic import ConfigDict, model_validator
 from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric, RetrievalMetricResult
 
 from retrieval_metrics import Metric
 from retrieval_metrics.adapting import score_queries
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from retrieval_metrics.adapting import Judgments, QueryScore, Ranking
 
@@ -29,6 +29,12 @@ class RetrievalMetric(BaseRetrievalMetric):
 
     metric_name: ClassVar[str]
     spec: ClassVar[Metric]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_its_name(cls, arguments: Any) -> Any:
+        refuse_granular(arguments)
+        return arguments
 
     def compute(
         self,
@@ -58,6 +64,7 @@ class RetrievalMetric(BaseRetrievalMetric):
             TypeError: If an argument is unknown, or the ids are no list of ids (a bare string is none).
             ValueError: If a list of ids is missing.
         """
+        refuse_granular(kwargs)
         if kwargs:
             raise TypeError(f"{self.metric_name} knows no argument {', '.join(map(repr, kwargs))}")
         if expected_ids is None or retrieved_ids is None:
@@ -129,6 +136,24 @@ def ranking_metrics(names: Iterable[str | Metric]) -> list[BaseRetrievalMetric]:
     if not chosen:
         raise ValueError("no metric was asked for; name at least one, for example ['ndcg@10']")
     return list(chosen.values())
+
+
+GRANULAR = {
+    "use_granular_hit_rate": "the share of the relevant that was found is recall: use 'recall' or 'recall@10'",
+    "use_granular_mrr": "an average over all that is relevant is 'map', with a cut-off 'map@10'",
+}
+"""Options of metrics of llama-index-core, and the metric that each stands for."""
+
+
+def refuse_granular(arguments: Mapping[str, Any]) -> None:
+    """Raise if an argument is one of the granular options, which are metrics of their own here.
+
+    Raises:
+        TypeError: If there is one; the message names the metric.
+    """
+    for name in arguments:
+        if name in GRANULAR:
+            raise TypeError(f"{name} is no option here; {GRANULAR[name]}")
 
 
 def as_result(score: QueryScore, spec: Metric) -> RetrievalMetricResult:

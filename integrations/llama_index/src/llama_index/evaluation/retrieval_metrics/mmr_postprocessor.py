@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
-from llama_index.core.bridge.pydantic import ConfigDict, Field, SerializeAsAny
+from llama_index.core.bridge.pydantic import ConfigDict, Field, SerializeAsAny, field_validator
 from llama_index.core.callbacks import CBEventType, EventPayload
+from llama_index.core.instrumentation import get_dispatcher
+from llama_index.core.instrumentation.events.rerank import ReRankEndEvent, ReRankStartEvent
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 from llama_index.core.settings import Settings
@@ -23,6 +26,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.adapting import FloatArray
 
     Vector = Sequence[float]
+
+
+dispatcher = get_dispatcher(__name__)
 
 
 class MMRPostprocessor(BaseNodePostprocessor):
@@ -61,6 +67,12 @@ class MMRPostprocessor(BaseNodePostprocessor):
     embed_model: SerializeAsAny[BaseEmbedding] | None = Field(
         default=None, description="Embeds what has no vector; None: the one in Settings"
     )
+
+    @field_validator("embed_model", mode="before")
+    @classmethod
+    def _is_loaded(cls, model: Any) -> Any:
+        """Make the model anew from what `to_dict` wrote of it."""
+        return _loaded(model) if isinstance(model, Mapping) else model
 
     @classmethod
     def class_name(cls) -> str:
@@ -110,6 +122,9 @@ class MMRPostprocessor(BaseNodePostprocessor):
         query: Vector | None,
     ) -> list[NodeWithScore]:
         vectors = _vectors(nodes, made)
+        top_n = len(nodes) if self.top_n is None else self.top_n
+        start = ReRankStartEvent(query=query_bundle, nodes=nodes, top_n=top_n, model_name=self.class_name())
+        dispatcher.event(start)
         payload: dict[str, Any] = {
             EventPayload.NODES: nodes,
             EventPayload.MODEL_NAME: self.class_name(),
@@ -124,7 +139,44 @@ class MMRPostprocessor(BaseNodePostprocessor):
                 chosen = mmr(known, vectors, k=self.top_n, lambda_mult=self.lambda_mult)
             reranked = [nodes[at] for at in chosen]
             event.on_end(payload={EventPayload.NODES: reranked})
+        dispatcher.event(ReRankEndEvent(nodes=reranked))
         return reranked
+
+
+def _loaded(data: Mapping[str, Any]) -> BaseEmbedding:
+    """Return the embedding model of a `to_dict`, of any class that has been imported.
+
+    Raises:
+        ValueError: If no such class is known.
+    """
+    waiting, known = [BaseEmbedding], {}
+    while waiting:
+        for found in waiting.pop().__subclasses__():
+            if "class_name" in vars(found):  # one that is inherited says another class
+                known[found.class_name()] = found
+            waiting.append(found)
+    name = data.get("class_name")
+    if name not in known:
+        raise ValueError(
+            f"the class of embed_model is {name!r}, which no imported class has; import it before from_dict, "
+            "or give it a class_name() of its own"
+        )
+    made: BaseEmbedding = known[name].from_dict(dict(data))
+    return made
+
+
+async def embed_query(query: QueryBundle, retriever: Any, postprocessors: Sequence[BaseNodePostprocessor]) -> None:
+    """Put the vector of a query into its bundle, where the retriever and an MMR would each compute it by one model.
+
+    Asynchronous retrievers leave the bundle as it is, so that a postprocessor does not find the vector in it.
+    """
+    model = getattr(retriever, "_embed_model", None)
+    if model is None or query.embedding is not None:
+        return
+    for one in postprocessors:
+        if isinstance(one, MMRPostprocessor) and one.relevance == "query" and one._model is model:  # noqa: SLF001  (its own module)
+            query.embedding = await model.aget_agg_embedding_from_queries(query.embedding_strs)
+            return
 
 
 async def _nothing(value: Any) -> Any:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
 from llama_index.core.evaluation.retrieval.metrics import CohereRerankRelevancyMetric
+from llama_index.core.schema import BaseNode, NodeWithScore
 
 from llama_index.evaluation.retrieval_metrics.datasets import plain, relevant_ids
 from llama_index.evaluation.retrieval_metrics.metrics import RetrievalMetric, as_result
@@ -46,7 +47,20 @@ class Questions:
         truth: Mapping[Any, Any] = dataset.qrels
         self.rows = {query: (text, truth[query]) for query, text in texts.items()}
         self.texts = dataset.queries
+        for query, (_, judgments) in self.rows.items():
+            _refuse_nodes(query, judgments)
         self.qrels = Qrels(dataset.qrels)
+
+
+def _refuse_nodes(query: QueryId, judgments: Any) -> None:
+    """Raise if a node stands where its id is meant; a node cannot be looked up."""
+    for entry in judgments if isinstance(judgments, (list, tuple)) else ():
+        if isinstance(entry, (BaseNode, NodeWithScore)):
+            raise TypeError(
+                f"a {type(entry).__name__} is among the judgments of query {query!r}; give its id, "
+                f"{entry.node_id!r}, or its text as rm.Text(...)"
+            )
+        _refuse_nodes(query, entry)
 
 
 class NodeScorer:

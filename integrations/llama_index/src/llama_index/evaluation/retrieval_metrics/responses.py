@@ -1,0 +1,118 @@
+"""Score the source nodes of responses, in the form that BatchEvalRunner of LlamaIndex runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
+
+from llama_index.evaluation.retrieval_metrics.datasets import as_evaluation_set
+from llama_index.evaluation.retrieval_metrics.nodes import as_items, key_of, source_of
+from llama_index.evaluation.retrieval_metrics.scoring import Questions
+from retrieval_metrics import Matching, Metric, Retrieved
+from retrieval_metrics.adapting import score_queries
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from llama_index.core.base.response.schema import Response
+
+    from llama_index.evaluation.retrieval_metrics.nodes import Match, Source
+
+
+class ResponseEvaluator(BaseEvaluator):
+    """Scores the nodes that a response rests on by one metric, for `BatchEvalRunner`.
+
+    Args:
+        metric: A name such as `"recall@5"`.
+        dataset: The questions and judgments, as `RetrieverEvaluator.evaluate_dataset` takes them; a response is judged
+            by those of the question with its text.
+        match: What identifies a node in the judgments, and
+        source: what names its document, as in `RetrieverEvaluator`.
+        passing: The smallest score that passes.
+
+    Raises:
+        ValueError: If no metric has that name, or two questions have one text.
+
+    Example:
+        >>> from llama_index.core.base.response.schema import Response
+        >>> from llama_index.core.schema import NodeWithScore, TextNode
+        >>> nodes = [NodeWithScore(node=TextNode(id_=name, text=name)) for name in ("d3", "d7")]
+        >>> evaluator = ResponseEvaluator("mrr", [("what is a slot?", ["d7"])])
+        >>> evaluator.evaluate_response("what is a slot?", Response("a place", source_nodes=nodes)).score  # at rank 2
+        0.5
+    """
+
+    def __init__(
+        self,
+        metric: str | Metric,
+        dataset: Any,
+        *,
+        match: Match = "id",
+        source: Source = "ref_doc_id",
+        passing: float = 0.5,
+    ) -> None:
+        """Take what is asked and what is true."""
+        self._metric = Metric.parse(metric) if isinstance(metric, str) else metric
+        questions = Questions(as_evaluation_set(dataset))
+        self._has_ids = questions.qrels.document_kind is not None
+        self._judgments: dict[str, Any] = {}
+        for query, (text, judgments) in questions.rows.items():
+            if text in self._judgments:
+                raise ValueError(f"query {query!r} has the text of another, {text!r}, and responses are found by text")
+            self._judgments[text] = judgments
+        key_of(match)
+        source_of(source)
+        self._match, self._source, self._passing = match, source, passing
+
+    def _get_prompts(self) -> dict[str, Any]:
+        return {}
+
+    def _update_prompts(self, prompts_dict: dict[str, Any]) -> None:
+        """Do nothing: there is no prompt."""
+
+    def evaluate_response(
+        self, query: str | None = None, response: Response | None = None, **_: Any
+    ) -> EvaluationResult:
+        """Score the source nodes of a response."""
+        items = as_items(response or [], self._match, source=self._source)
+        return self._scored(query, None if response is None else response.response, items)
+
+    async def aevaluate_response(
+        self, query: str | None = None, response: Response | None = None, **options: Any
+    ) -> EvaluationResult:
+        """Score the source nodes of a response; the asynchronous twin."""
+        return self.evaluate_response(query, response, **options)
+
+    async def aevaluate(
+        self,
+        query: str | None = None,
+        response: str | None = None,
+        contexts: Sequence[str] | None = None,
+        **_: Any,
+    ) -> EvaluationResult:
+        """Score contexts, which are texts without ids: the judgments must be quotes or texts."""
+        if self._has_ids:
+            return _invalid(query, response, "contexts have no ids, which the judgments are; evaluate the response")
+        return self._scored(query, response, [Retrieved(None, text=text) for text in contexts or ()])
+
+    def _scored(self, query: str | None, response: str | None, items: list[Retrieved]) -> EvaluationResult:
+        if query not in self._judgments:
+            return _invalid(query, response, f"the dataset has no question {query!r}")
+        match = self._match if isinstance(self._match, Matching) else "id"
+        scores = score_queries({0: self._judgments[query]}, {0: items}, self._metric, match=match)
+        score = scores[self._metric][0]
+        if not score.is_defined:
+            return _invalid(query, response, f"{self._metric} is undefined: nothing is relevant")
+        return EvaluationResult(
+            query=query,
+            response=response,
+            contexts=[item.text or "" for item in items],
+            score=score.value,
+            passing=score.value >= self._passing,
+            feedback=f"{self._metric} {score.value:.4f}, relevant at ranks {[*score.relevant_ranks]}",
+        )
+
+
+def _invalid(query: str | None, response: str | None, reason: str) -> EvaluationResult:
+    return EvaluationResult(query=query, response=response, invalid_result=True, invalid_reason=reason)

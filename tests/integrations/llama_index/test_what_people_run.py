@@ -1,0 +1,246 @@
+"""Engines, workflows, functions, stages, responses, and the shapes in which their questions come."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pytest
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.base.response.schema import Response
+from llama_index.core.chat_engine import CondensePlusContextChatEngine, ContextChatEngine
+from llama_index.core.evaluation import BatchEvalRunner
+from llama_index.core.evaluation.notebook_utils import get_retrieval_results_df
+from llama_index.core.llms import MockLLM
+from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.postprocessor import MetadataReplacementPostProcessor
+from llama_index.core.query_engine import CustomQueryEngine, RetrieverQueryEngine
+from llama_index.core.response_synthesizers import get_response_synthesizer
+from llama_index.core.schema import NodeWithScore
+from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
+
+import retrieval_metrics as rm
+from llama_index.evaluation.retrieval_metrics import DatasetResult, ResponseEvaluator, RetrieverEvaluator
+from llama_index_hosts import Deliver, Prepared, PreparedAsync, node
+
+ANSWERS = {"what is a closure?": ["n1", "n9"], "what does yield do?": ["n9", "n2"], "what is a slot?": ["n9"]}
+ROWS = [(text, [f"n{at}"]) for at, text in enumerate(ANSWERS, start=1)]
+MEANS = {"mrr": 0.5}
+
+
+def query_engine() -> Any:
+    return RetrieverQueryEngine(PreparedAsync(ANSWERS), get_response_synthesizer(llm=MockLLM()))
+
+
+class Custom(CustomQueryEngine):
+    def custom_query(self, query_str: str) -> Response:
+        return Response("an answer", source_nodes=Prepared(ANSWERS).retrieve(query_str))
+
+
+class Steps(Workflow):
+    @step
+    async def search(self, start: StartEvent) -> StopEvent:
+        return StopEvent(result=Response("an answer", source_nodes=await PreparedAsync(ANSWERS).aretrieve(start.query)))
+
+
+def chat_engine() -> ContextChatEngine:
+    return ContextChatEngine.from_defaults(PreparedAsync(ANSWERS), llm=MockLLM())
+
+
+def a_function(text: str) -> list[NodeWithScore]:
+    return Prepared(ANSWERS).retrieve(text)
+
+
+async def an_asynchronous_function(text: str) -> Response:
+    return Response("an answer", source_nodes=await PreparedAsync(ANSWERS).aretrieve(text))
+
+
+RUN: dict[str, Callable[[], Any]] = {
+    "query engine": query_engine,
+    "custom query engine": Custom,
+    "chat engine": chat_engine,
+    "workflow": Steps,
+    "function": lambda: a_function,
+    "asynchronous function": lambda: an_asynchronous_function,
+}
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_whatever_answers_with_nodes_is_evaluated(name: str) -> None:
+    ours = RetrieverEvaluator.from_metric_names(["mrr"], retriever=RUN[name]())
+    for _ in range(2):
+        result = ours.evaluate_dataset(ROWS, workers=3)
+        assert (result.errors, result.means) == ({}, MEANS)
+        assert result[1].retrieved_ids == ["n9", "n2"]
+        assert set(result.seconds) == set(ANSWERS)
+    assert asyncio.run(ours.aevaluate_dataset(ROWS)).means == MEANS
+    assert ours.evaluate(*ROWS[1]).metric_vals_dict == {"mrr": 0.5}
+    assert asyncio.run(ours._aget_retrieved_ids_and_texts(ROWS[1][0]))[0] == ["n9", "n2"]  # noqa: SLF001  (what subclasses call)
+
+
+def test_retrievers_engines_and_workflows_are_compared() -> None:
+    systems = {name: made() for name, made in RUN.items()} | {"retriever": Prepared(ANSWERS)}
+    del systems["function"], systems["asynchronous function"]
+    comparison = rm.compare_retrievers(systems, ROWS, "mrr")
+    assert comparison.table["mrr"] == dict.fromkeys(systems, 0.5)
+
+
+def test_what_a_chat_engine_remembers_is_not_touched() -> None:
+    history = [ChatMessage(role="user", content="what did I ask before?")]
+    memory = ChatMemoryBuffer.from_defaults(chat_history=history)
+    engine = CondensePlusContextChatEngine.from_defaults(PreparedAsync(ANSWERS), llm=MockLLM(), memory=memory)
+    result = RetrieverEvaluator.from_metric_names(["mrr"], retriever=engine).evaluate_dataset(ROWS, workers=3)
+    assert (result.errors, result.means) == ({}, MEANS)
+    assert engine.chat_history == history
+
+
+def test_what_cannot_be_asked_is_refused() -> None:
+    with pytest.raises(ValueError, match="must be a retriever, a query engine, a chat engine, a workflow, or a func"):
+        RetrieverEvaluator.from_metric_names(["mrr"], retriever="bm25")
+    ours = RetrieverEvaluator.from_metric_names(["mrr"], retriever=lambda _: "an answer")
+    with pytest.raises(TypeError, match="a list of nodes with scores, or a response with source_nodes; got str"):
+        ours.evaluate_dataset(ROWS)
+
+
+def test_scores_before_and_after_each_postprocessor_show_what_it_did() -> None:
+    worse = Deliver(answers={text: ["n9", *found] for text, found in ANSWERS.items()})
+    ours = RetrieverEvaluator.from_metric_names(
+        ["mrr"], retriever=Prepared(ANSWERS), node_postprocessors=[worse, Deliver(answers=ANSWERS)]
+    )
+    for result in (ours.evaluate_dataset(ROWS, stages=True), asyncio.run(ours.aevaluate_dataset(ROWS, stages=True))):
+        assert {name: dict(one.means) for name, one in result.stages.items()} == {
+            "retrieved": {"mrr": 0.5},
+            "Deliver": {"mrr": pytest.approx((1 / 2 + 1 / 3) / 3)},
+            "Deliver 2": {"mrr": 0.5},
+        }
+        assert result.stages["Deliver 2"].per_query["mrr"] == result.evaluation.per_query["mrr"]
+        assert str(result).splitlines()[-3:] == [
+            "retrieved  0.5000",
+            "Deliver    0.2778",
+            "Deliver 2  0.5000",
+        ]
+    assert not ours.evaluate_dataset(ROWS).stages
+
+
+def test_a_stage_is_what_it_was_before_the_next_changed_the_nodes_in_place() -> None:
+    answer = node("n1", "the chunk alone", window="the chunk alone and what stands around it")
+    ours = RetrieverEvaluator.from_metric_names(
+        ["recall"],
+        retriever=Prepared({"q": [answer]}),
+        node_postprocessors=[MetadataReplacementPostProcessor(target_metadata_key="window")],
+    )
+    result = ours.evaluate_dataset([("q", [rm.Quote("what stands around it")])], stages=True)
+    assert [one.means["recall"] for one in result.stages.values()] == [0, 1]
+
+
+def test_stages_of_a_query_that_fails_found_nothing() -> None:
+    answers: dict[str, Any] = ANSWERS | {ROWS[1][0]: ConnectionError("no index")}
+    ours = RetrieverEvaluator.from_metric_names(["mrr"], retriever=Prepared(answers))
+    with pytest.warns(rm.RetrievalWarning, match="failed for 1"):
+        result = ours.evaluate_dataset(ROWS, stages=True)
+    assert dict(result.stages["retrieved"].means) == result.means
+
+
+def responses() -> list[Response]:
+    return [asyncio.run(an_asynchronous_function(text)) for text in ANSWERS]
+
+
+def test_the_batch_runner_scores_responses_beside_the_evaluators_with_a_model() -> None:
+    runner = BatchEvalRunner(
+        {name: ResponseEvaluator(name, ROWS) for name in ("mrr", "recall@1")}, workers=2, show_progress=False
+    )
+    found = runner.evaluate_responses(queries=list(ANSWERS), responses=responses())
+    assert [one.score for one in found["mrr"]] == [1.0, 0.5, 0.0]
+    assert [one.passing for one in found["recall@1"]] == [True, False, False]
+    assert found["mrr"][1].feedback == "mrr 0.5000, relevant at ranks [2]"
+
+
+def test_what_a_response_cannot_be_judged_by_is_invalid_and_not_zero() -> None:
+    ours = ResponseEvaluator("recall", [*ROWS, ("nothing?", [])])
+    for result, reason in (
+        (ours.evaluate_response("another?", responses()[0]), "the dataset has no question 'another?'"),
+        (ours.evaluate_response("nothing?", responses()[0]), "recall is undefined: nothing is relevant"),
+        (ours.evaluate(ROWS[0][0], "an answer", ["a text"]), "contexts have no ids"),
+    ):
+        assert result.invalid_result
+        assert result.score is None
+        assert reason in str(result.invalid_reason)
+    by_quote = ResponseEvaluator("recall", [("q", [rm.Quote("suspends a generator")])])
+    assert by_quote.evaluate("q", "an answer", ["yield suspends a generator"]).score == 1
+    with pytest.raises(ValueError, match="has the text of another"):
+        ResponseEvaluator("mrr", {"queries": {"a": "q", "b": "q"}, "relevant_docs": {"a": ["x"], "b": ["y"]}})
+
+
+LABELLED = [
+    {"query": text, "reference_contexts": [f"text of n{at}"], "reference_answer": "an answer"}
+    for at, text in enumerate(ANSWERS, start=1)
+]
+
+
+def test_labelled_datasets_frames_and_their_files_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "rag.json"
+    path.write_text(json.dumps({"examples": LABELLED}))
+    ours = RetrieverEvaluator.from_metric_names(["mrr"], retriever=Prepared(ANSWERS))
+    for dataset in (
+        SimpleNamespace(examples=[SimpleNamespace(**row) for row in LABELLED]),
+        pd.DataFrame(LABELLED),
+        path,
+        pd.DataFrame({"query": list(ANSWERS), "relevant": [[f"n{at}"] for at in (1, 2, 3)]}),
+    ):
+        assert ours.evaluate_dataset(dataset).means == MEANS
+
+
+def evaluated(answers: Any = ANSWERS, **arguments: Any) -> DatasetResult:
+    ours = RetrieverEvaluator.from_metric_names(["mrr", "recall@1"], retriever=Prepared(answers), **arguments)
+    return ours.evaluate_dataset(
+        {
+            "queries": {f"q{at}": text for at, (text, _) in enumerate(ROWS)},
+            "relevant_docs": {f"q{at}": names for at, (_, names) in enumerate(ROWS)},
+        }
+    )
+
+
+def test_results_are_compared() -> None:
+    better = evaluated(dict(ROWS))
+    comparison = evaluated().comparison(better, names=("bm25", "rerank"))
+    assert comparison.table["mrr"] == {"bm25": 0.5, "rerank": 1.0}
+    assert evaluated()[:2].comparison(better[:2]).table["mrr"] == {"this": 0.75, "other": 1.0}
+    with pytest.raises(ValueError, match="different questions or judgments"):
+        evaluated().comparison(better[:2])
+    with pytest.raises(ValueError, match="matched in different ways"):
+        evaluated().comparison(evaluated(match=rm.Matching(collapse=True)))
+    with pytest.raises(TypeError, match="takes the result of evaluate_dataset, got float"):
+        evaluated().comparison(0.5)  # type: ignore[arg-type]  # the point of the line
+
+
+def test_a_slice_is_a_result_with_the_evaluation_of_its_queries() -> None:
+    result = evaluated()
+    first = result[:2]
+    assert isinstance(first, DatasetResult)
+    assert (len(first), first.means, dict(first.evaluation.means)) == (2, {"mrr": 0.75, "recall@1": 0.5}, first.means)
+    assert result[::-1][0] == result[-1]
+    assert repr(result[3:]) == "<DatasetResult: 0 queries, 0 failed>"
+
+
+def test_results_become_a_frame_and_a_file(tmp_path: Path) -> None:
+    result = evaluated()
+    frame = result.to_pandas()
+    assert list(frame.columns) == ["text", "mrr", "recall@1", "seconds", "error"]
+    assert frame["mrr"].to_dict() == {"q0": 1.0, "q1": 0.5, "q2": 0.0}
+    result.save(tmp_path / "results.json")
+    again = DatasetResult.load(tmp_path / "results.json")
+    assert (again, again.means, again.seconds) == (result, result.means, result.seconds)
+    assert str(again).splitlines()[1] == "mrr       0.5000  3"
+    with pytest.raises(ValueError, match="which does not hold the rankings"):
+        again.comparison(result)
+    (tmp_path / "other.json").write_text("[]")
+    with pytest.raises(ValueError, match=r"is not a file that DatasetResult\.save wrote"):
+        DatasetResult.load(tmp_path / "other.json")
+
+
+def test_the_hosts_table_takes_results_as_they_are() -> None:
+    table = get_retrieval_results_df(["bm25"], [evaluated()], metric_keys=["mrr"])
+    assert table.to_dict("records") == [{"retrievers": "bm25", "mrr": 0.5}]
