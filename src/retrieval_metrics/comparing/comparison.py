@@ -18,8 +18,7 @@ from retrieval_metrics.comparing.paired_tests import (
 from retrieval_metrics.comparing.unjudged import bounds_of_unjudged, ignorance, to_judge
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.presentation.printed import Printed
-from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.reporting.retrieval import retrieval_tables
+from retrieval_metrics.reporting.retrieval import notes_tables, retrieval_tables
 from retrieval_metrics.reporting.verdict import comparison_tables, verdict
 from retrieval_metrics.results.compared import Compared
 from retrieval_metrics.results.retrieval import errors_of, seconds_of
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.presentation.tables import Table
     from retrieval_metrics.results.unjudged import ToJudge
     from retrieval_metrics.types import QueryId, QueryTexts
 
@@ -233,8 +233,7 @@ class Comparison(Compared, Printed):
         comparison_report(self, path, title, queries)
 
     def _tables(self) -> Sequence[Table]:
-        differing = [Table([], [], self.notes, "what differs besides the rankings")] if self.notes else []
-        return [*comparison_tables(self), *retrieval_tables(self), *differing]
+        return [*comparison_tables(self), *retrieval_tables(self), *notes_tables(self)]
 
     def __repr__(self) -> str:
         return f"<Comparison of {', '.join(self.systems)} in {', '.join(map(str, self.metrics))}>"
