@@ -36,7 +36,7 @@ def test_only_what_failed_or_is_missing_is_asked_again(tmp_path: Path) -> None:
     assert sorted(run.errors) == ["q2", "q5"]
     saved = rm.load(path)
     assert saved == run
-    assert [repr(error) for error in saved.errors.values()] == [repr(error) for _, error in sorted(run.errors.items())]
+    assert sorted(map(repr, saved.errors.values())) == sorted(map(repr, run.errors.values()))
     again = Retriever()
     whole = rm.retrieve(again, {**QUERIES, "q8": "question 8"}, resume=path)
     assert sorted(again.asked) == ["question 2", "question 5", "question 8"]

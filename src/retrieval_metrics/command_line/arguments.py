@@ -220,6 +220,18 @@ def assignments(pairs: Sequence[str]) -> dict[str, str | None] | None:
     return {role: name or None for role, name in (pair.split("=", 1) for pair in pairs)} or None
 
 
+def labels_of(pairs: Sequence[str]) -> dict[str, str]:
+    """Return the labels given as `commit=4f2a91c`.
+
+    Raises:
+        ValueError: If a text has no equals sign.
+    """
+    for pair in pairs:
+        if "=" not in pair:
+            raise ValueError(f"a label must be given as NAME=TEXT, such as commit=4f2a91c, got {pair!r}")
+    return dict(pair.split("=", 1) for pair in pairs)
+
+
 def memory_size(text: str) -> int:
     """Return the number of bytes in `4GB`, `500M` or `1000000`.
 

@@ -1,4 +1,4 @@
-"""`retrieval-metrics compare QRELS RUN RUN`."""
+"""`retrieval-metrics compare QRELS RUN RUN`, or `compare SAVED SAVED`."""
 
 from __future__ import annotations
 
@@ -18,6 +18,10 @@ from retrieval_metrics.command_line.arguments import (
 )
 from retrieval_metrics.comparing.compare import compare
 from retrieval_metrics.definition.metric import DEFAULT_METRICS
+from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.keeping.document import is_saved
+from retrieval_metrics.loading import load
+from retrieval_metrics.reporting.retrieval import notes_tables
 from retrieval_metrics.reporting.verdict import comparison_tables
 from retrieval_metrics.scoring.rules import as_rules
 
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 examples:
+  retrieval-metrics compare last-week.json.gz today.json.gz     (saved by evaluate --save: no judgments are needed)
   retrieval-metrics compare qrels.trec bm25.run dense.run hybrid.run -m ndcg@10 --baseline bm25
   retrieval-metrics compare qrels.trec old=build/1/run.trec new=build/2/run.trec -m mrr@10 --report report.html
   retrieval-metrics compare qrels.trec main.run change.run -m ndcg@10 --baseline main --fail-if-worse
@@ -43,6 +48,7 @@ def add_to(commands: Any) -> None:
     )
     parser.set_defaults(run_command=run)
     add_files_to(parser, runs="+")
+    parser.add_argument("--save", metavar="FILE", help="save the comparison, such as comparison.json.gz, for report")
     add_metrics_to(parser)
     add_rules_to(parser)
     parser.add_argument("--baseline", metavar="NAME", help="compare all other runs with this one (default: every pair)")
@@ -65,11 +71,23 @@ def run(given: argparse.Namespace) -> bool:
     """Run the command; with --fail-if-worse, return whether no run is significantly worse than the baseline."""
     if given.fail_if_worse and given.baseline is None:
         raise ValueError("--fail-if-worse needs --baseline NAME: worse than what?")
-    paths = named(given.runs)
+    (first,) = named([given.qrels]).values()
+    saved = is_saved(first)
+    paths = named([given.qrels, *given.runs] if saved else given.runs)
     if given.baseline is not None and given.baseline not in paths:
         raise ValueError(f"no run is named {given.baseline!r}, the baseline; the runs are {', '.join(paths)}")
+    result = _of_saved(given, paths) if saved else _of_runs(given, paths)
+    output.write(_shown(result), given.format, given.output)
+    if given.report is not None:
+        result.report(given.report)
+    if given.save is not None:
+        result.save(given.save)
+    return not given.fail_if_worse or _none_is_worse(result)
+
+
+def _of_runs(given: argparse.Namespace, paths: dict[str, str]) -> Comparison:
     qrels, runs = read_both(given, paths)
-    result = compare(
+    return compare(
         qrels,
         runs,
         given.metric or DEFAULT_METRICS,
@@ -81,10 +99,24 @@ def run(given: argparse.Namespace) -> bool:
         margin=given.margin,
         clusters=clusters(given.clusters),
     )
-    output.write(_shown(result), given.format, given.output)
-    if given.report is not None:
-        result.report(given.report)
-    return not given.fail_if_worse or _none_is_worse(result)
+
+
+def _of_saved(given: argparse.Namespace, paths: dict[str, str]) -> Comparison:
+    evaluations = {name: load(path) for name, path in paths.items()}
+    for name, one in evaluations.items():
+        if not isinstance(one, Evaluation):
+            raise ValueError(f"{paths[name]} holds a {type(one).__name__} and no evaluation")  # noqa: TRY004  (said of the file)
+    return compare(
+        evaluations,
+        metrics=given.metric or DEFAULT_METRICS,
+        baseline=given.baseline,
+        semantics=given.semantics,
+        match=given.match,
+        ties=given.ties,
+        level=given.level,
+        seed=given.seed,
+        margin=given.margin,
+    )
 
 
 def _none_is_worse(result: Comparison) -> bool:
@@ -116,6 +148,7 @@ def _shown(result: Comparison) -> output.Shown:
         "means": {name: dict(means) for name, means in result.table.items()},
         "differences": differences,
         "verdict": result.verdict,
+        "notes": list(result.notes),
     }
     header = ["metric", "system", "baseline", "n", "mean", "low", "high", "p", "p_alone", "significant"]
     rows = [
@@ -134,4 +167,4 @@ def _shown(result: Comparison) -> output.Shown:
         ]
         for each in result.differences
     ]
-    return output.Shown(comparison_tables(result), data, [header, *rows])
+    return output.Shown([*comparison_tables(result), *notes_tables(result)], data, [header, *rows])

@@ -14,6 +14,7 @@ from retrieval_metrics.command_line.arguments import (
     add_reading_to,
     add_rules_to,
     clusters,
+    labels_of,
     named,
     named_value,
     read_both,
@@ -36,6 +37,7 @@ examples:
   retrieval-metrics evaluate qrels.csv run.csv --run-column query=qid --run-column document=passage
   retrieval-metrics evaluate qrels.trec run.trec -q --format json | jq .per_query
   retrieval-metrics evaluate qrels.trec run.trec --fail-under ndcg@10=0.35 --fail-under recall@100=0.8
+  retrieval-metrics evaluate qrels.trec run.trec --save today.json.gz --label commit=4f2a91c
   zcat run.trec.gz | retrieval-metrics evaluate qrels.trec - --report report.html
 """
 
@@ -64,6 +66,16 @@ def add_to(commands: Any) -> None:
         help="exit with 1 if the mean of the metric is below the value, for any of the runs",
     )
     add_output_to(parser)
+    parser.add_argument(
+        "--save", metavar="FILE", help="save the evaluation, such as result.json.gz, for compare, history and report"
+    )
+    parser.add_argument(
+        "--label",
+        action="append",
+        default=[],
+        metavar="NAME=TEXT",
+        help="a label that is saved with it, such as commit=4f2a91c; repeat for several",
+    )
     add_reading_to(parser)
 
 
@@ -73,6 +85,11 @@ def run(given: argparse.Namespace) -> bool:
     paths = named(given.runs)
     if given.report is not None and len(paths) > 1:
         raise ValueError("--report is about one run; compare writes the report of several")
+    if given.save is not None and len(paths) > 1:
+        raise ValueError("--save saves one evaluation; call evaluate once for each run")
+    if given.label and given.save is None:
+        raise ValueError("--label is saved with the evaluation, so it needs --save FILE")
+    labels = labels_of(given.label)
     qrels, runs = read_both(given, paths)
     results = {
         name: evaluate(
@@ -91,6 +108,8 @@ def run(given: argparse.Namespace) -> bool:
     output.write(shown, given.format, given.output)
     if given.report is not None:
         first.report(given.report)
+    if given.save is not None:
+        first.save(given.save, labels=labels)
     return _reach(results, given.fail_under)
 
 

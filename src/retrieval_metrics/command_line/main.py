@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from retrieval_metrics.checks import RetrievalWarning
-from retrieval_metrics.command_line import audit, compare, convert, evaluate, lint
+from retrieval_metrics.command_line import audit, compare, convert, evaluate, history, lint, report
 from retrieval_metrics.command_line.arguments import import_metrics
 from retrieval_metrics.presentation.escapes import on_one_line
 
@@ -31,6 +31,9 @@ examples:
   retrieval-metrics compare qrels.trec bm25.run dense.run -m ndcg@10 --baseline bm25
   retrieval-metrics audit qrels.trec run.trec -m ndcg@10,map
   retrieval-metrics lint queries.jsonl qrels/test.tsv --corpus corpus.jsonl --fail-on error
+  retrieval-metrics evaluate qrels.trec run.trec --save today.json.gz
+  retrieval-metrics compare last-week.json.gz today.json.gz
+  retrieval-metrics history add retrieval.jsonl today.json.gz
   retrieval-metrics convert run run.parquet run.trec.zst
 
 exit codes:
@@ -51,7 +54,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="store_true", help="print the version and exit")
     commands = top.add_subparsers(title="commands", metavar="COMMAND")
-    for command in (evaluate, compare, audit, lint, convert):
+    for command in (evaluate, compare, audit, lint, convert, history, report):
         command.add_to(commands)
     return top
 

@@ -76,7 +76,7 @@ def _same_truth(one: Scores, other: Scores) -> bool:
     return one.origin.judged.qrels is other.origin.judged.qrels
 
 
-def _said(
+def _said(  # noqa: PLR0917  (what differs, one after the other)
     one: str,
     other: str,
     removed: Collection[QueryId],

@@ -21,7 +21,7 @@ from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.reporting.retrieval import retrieval_tables
+from retrieval_metrics.reporting.retrieval import notes_tables, retrieval_tables
 from retrieval_metrics.reporting.verdict import comparison_tables, small_print, verdict
 from retrieval_metrics.results.compared import Compared
 from retrieval_metrics.results.ranking import ranking_of
@@ -267,13 +267,12 @@ class Comparison(Compared, Printed):
         comparison_report(self, path, title, shown)
 
     def _tables(self) -> Sequence[Table]:
-        differing = [Table([], [], self.notes, "what differs besides the rankings")] if self.notes else []
         if len(self.pairs) <= FEW_PAIRS:
-            return [*comparison_tables(self), *retrieval_tables(self), *differing]
+            return [*comparison_tables(self), *retrieval_tables(self), *notes_tables(self)]
         (ranking,) = self.ranking.tables
         more = f"print(comparison.differences) shows the {numbers.count(len(self.differences), 'difference')}"
         said = Table((), (), [*self.ranking.sentences, more, *small_print(self)])
-        return [ranking, *retrieval_tables(self), said, *differing]
+        return [ranking, *retrieval_tables(self), said, *notes_tables(self)]
 
     def _repr_html_(self) -> str:
         from retrieval_metrics.reporting.notebooks import comparison_html  # noqa: PLC0415  (only needed in a notebook)

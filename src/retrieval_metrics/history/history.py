@@ -175,17 +175,21 @@ class History(Printed):
         return Comparison.of(evaluations, baseline=baseline, **options)
 
     def _tables(self) -> Sequence[Table]:
-        entries = self.entries()
-        metrics = list(dict.fromkeys(metric for entry in entries for metric in entry.means))
-        rows, before = [], None
-        for entry in entries:
-            cells = (_cell(entry, metric) for metric in metrics)
-            rows.append([f"{entry.date:%Y-%m-%d %H:%M}", entry.label, *cells, changed(before, entry)])
-            before = entry
-        return [Table(["date", "label", *metrics, "changed"], rows, [looks(len(entries))], words=(0, 1, -1))]
+        return [table_of(self.entries())]
 
     def __repr__(self) -> str:
         return f"<History {self.path}: {len(self.entries())} entries>"
+
+
+def table_of(entries: Sequence[Entry]) -> Table:
+    """Return entries as a table for people, which says where the questions or the rules changed."""
+    metrics = list(dict.fromkeys(metric for entry in entries for metric in entry.means))
+    rows, before = [], None
+    for entry in entries:
+        cells = (_cell(entry, metric) for metric in metrics)
+        rows.append([f"{entry.date:%Y-%m-%d %H:%M}", entry.label, *cells, changed(before, entry)])
+        before = entry
+    return Table(["date", "label", *metrics, "changed"], rows, [looks(len(entries))], words=(0, 1, -1))
 
 
 def changed(before: Entry | None, entry: Entry) -> str:

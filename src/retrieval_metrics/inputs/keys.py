@@ -42,5 +42,5 @@ def key_of(match: str | Key | Keyed) -> Key:
     if isinstance(by, str) and by.startswith(METADATA) and by != METADATA:
         name = by.removeprefix(METADATA)
         return lambda item: item.value(name)
-    hint = "; a Quote or a Text in the truth is matched with the text as it is" if by == "text" else ""
+    hint = "; a judged Quote or Text is matched with the text without it" if by == "text" else ""
     raise ValueError(f"match must be 'id', 'source', 'metadata:<name>' or a callable, got {by!r}{hint}")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from os import fspath
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from retrieval_metrics.files.compressed import saving_compressed
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
 
 OF_TRUST = Limits(compression=2000.0)
 """Columns of equal numbers compress far better than a run does."""
+
+
+MARK = re.compile(rb'^\s*\{\s*"format":\s*"' + FORMAT.encode() + rb'"')
+"""How every file of this format begins."""
 
 
 class Section(dict[str, Any]):
@@ -141,6 +147,17 @@ def _compact(value: Any) -> str:
     return text
 
 
+def is_saved(path: str | PathLike[str]) -> bool:
+    """Return whether a file holds a saved result; a pipe, or what does not exist, does not."""
+    if not Path(path).is_file():
+        return False
+    with opened(path, OF_TRUST) as source:
+        try:
+            return MARK.match(source.beginning()) is not None
+        except ValueError:  # damaged data, of which its reader says more
+            return False
+
+
 def read_document(path: str | PathLike[str]) -> Document:
     """Read a file of this format.
 
@@ -151,7 +168,7 @@ def read_document(path: str | PathLike[str]) -> Document:
     name = fspath(path)
     with opened(path, OF_TRUST) as source:
         text = source.whole_text()
-    if FORMAT.encode() not in text[:200]:
+    if MARK.match(text) is None:
         raise ValueError(
             f"{name} holds no saved result; read_run, read_qrels, read_queries and read_corpus read files of others"
         )

@@ -82,7 +82,6 @@ def match_said(scores: Scores) -> str | None:
     if not isinstance(match, Matching):
         return match if isinstance(match, str) else getattr(match, "__qualname__", type(match).__name__)
     said = [str(match)]
-    for name in ("collapse", "shortest_quote", "text_run", "share", "overlap"):
-        if getattr(match, name) != getattr(Matching(), name):
-            said.append(f"{name}={getattr(match, name)!r}")
+    usual, options = Matching(), ("collapse", "shortest_quote", "text_run", "share", "overlap")
+    said += [f"{name}={getattr(match, name)!r}" for name in options if getattr(match, name) != getattr(usual, name)]
     return ", ".join(said)

@@ -32,6 +32,11 @@ def retrieval_tables(comparison: Compared) -> list[Table]:
     return [Table(["system", "failed", *SHARES], rows, notes, "seconds per query")] if rows else []
 
 
+def notes_tables(comparison: Compared) -> list[Table]:
+    """Return what else than the rankings differs, where evaluations of different days were compared."""
+    return [Table([], [], comparison.notes, "what differs besides the rankings")] if comparison.notes else []
+
+
 def _quantiles(seconds: Collection[float]) -> list[str]:
     if not seconds:
         return ["-"] * len(SHARES)

@@ -1,0 +1,92 @@
+"""`retrieval-metrics history add|show|plot`."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from retrieval_metrics.command_line import output
+from retrieval_metrics.command_line.arguments import metrics as metric_names
+from retrieval_metrics.history.history import History, table_of
+
+EXAMPLES = """\
+examples:
+  retrieval-metrics evaluate qrels.trec run.trec --save results/4f2a91c.json.gz --label commit=4f2a91c
+  retrieval-metrics history add retrieval.jsonl results/4f2a91c.json.gz
+  retrieval-metrics history show retrieval.jsonl
+  retrieval-metrics history plot retrieval.jsonl -m ndcg@10 -o retrieval.svg
+"""
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "history",
+        help="remember the numbers of saved evaluations, and show them over time",
+        description="Remember the numbers of saved evaluations in a file that only grows, and show them over time.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    add = _action(actions, "add", "append the numbers of a saved evaluation", _add)
+    add.add_argument("saved", metavar="SAVED", help="a file of evaluate --save or Evaluation.save")
+    add.add_argument("--label", metavar="TEXT", help="what to call it (default: its label commit, or a number)")
+    show = _action(actions, "show", "print every entry, and where the questions or the rules changed", _show)
+    show.add_argument("--format", choices=["text", "markdown", "html", "csv", "json"], default="text")
+    show.add_argument("-o", "--output", metavar="FILE", help="write there instead of to the terminal")
+    plot = _action(actions, "plot", "draw a metric over time", _plot)
+    plot.add_argument("-m", "--metric", action="extend", type=metric_names, metavar="METRIC", help="default: the first")
+    plot.add_argument("-o", "--output", metavar="FILE", required=True, help="an image: .svg, .png or .pdf")
+
+
+def _action(actions: Any, name: str, what: str, run: Any) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = actions.add_parser(name, help=what, description=what[0].upper() + what[1:] + ".")
+    parser.add_argument("history", metavar="HISTORY", help="the file of the history, such as retrieval.jsonl")
+    parser.set_defaults(run_command=run)
+    return parser
+
+
+def _add(given: argparse.Namespace) -> bool:
+    History(given.history).add(given.saved, given.label)
+    return True
+
+
+def _show(given: argparse.Namespace) -> bool:
+    entries = History(given.history).entries()
+    if not entries:
+        raise ValueError(f"{given.history} has no entries; history add makes one")
+    data = {
+        "entries": [
+            {
+                "label": entry.label,
+                "date": entry.date.isoformat(),
+                "metrics": {
+                    name: {"mean": mean, "interval": list(entry.intervals[name]), "n": entry.n[name]}
+                    for name, mean in entry.means.items()
+                },
+                "questions": entry.questions,
+                "rules": entry.rules,
+                "saved": entry.saved,
+            }
+            for entry in entries
+        ]
+    }
+    rows: list[list[Any]] = [["label", "date", "metric", "mean", "low", "high", "n", "questions", "rules"]]
+    rows += [
+        [
+            *(entry.label, entry.date.isoformat(), name, mean, *entry.intervals[name]),
+            *(entry.n[name], entry.questions, entry.rules),
+        ]
+        for entry in entries
+        for name, mean in entry.means.items()
+    ]
+    output.write(output.Shown([table_of(entries)], data, rows), given.format, given.output)
+    return True
+
+
+def _plot(given: argparse.Namespace) -> bool:
+    wanted = given.metric or [None]
+    if len(wanted) > 1:
+        raise ValueError("history plot draws one metric; call it once for each")
+    History(given.history).plot(wanted[0]).savefig(given.output)
+    return True

@@ -1,0 +1,40 @@
+"""`retrieval-metrics report SAVED -o REPORT`."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from retrieval_metrics.comparing.comparison import Comparison
+from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.loading import load
+
+EXAMPLES = """\
+examples:
+  retrieval-metrics report results/4f2a91c.json.gz -o report.html
+  retrieval-metrics report comparison.json -o report.html --title "Before and after"
+"""
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "report",
+        help="write the HTML report of a saved evaluation or comparison",
+        description="Write the HTML report of a saved evaluation or comparison; it needs nothing beside it.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run_command=run)
+    parser.add_argument("saved", metavar="SAVED", help="a file of evaluate --save, Evaluation.save or Comparison.save")
+    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="where to write the report")
+    parser.add_argument("--title", default="", help="its heading")
+
+
+def run(given: argparse.Namespace) -> bool:
+    """Run the command; a report never fails a floor."""
+    saved = load(given.saved)
+    if not isinstance(saved, (Evaluation, Comparison)):
+        raise ValueError(f"{given.saved} holds a {type(saved).__name__}, of which there is no report")  # noqa: TRY004  (said of the file)
+    saved.report(given.output, title=given.title)
+    return True

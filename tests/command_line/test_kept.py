@@ -1,0 +1,73 @@
+"""Saving, comparing, remembering and reporting from the command line."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import retrieval_metrics as rm
+from retrieval_metrics.command_line.main import main
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    rm.write_qrels({f"q{n}": {"d": 1} for n in range(10)}, "qrels.trec")
+    rm.write_run({f"q{n}": {"x": 2.0, "d": 1.0} for n in range(10)}, "old.trec")
+    rm.write_run({f"q{n}": {"d": 2.0, "x": 1.0} for n in range(10)}, "new.trec")
+    return tmp_path
+
+
+def save_both() -> None:
+    for name in ("old", "new"):
+        assert main(["evaluate", "qrels.trec", f"{name}.trec", "-m", "mrr,recall@5", "--save", f"{name}.json.gz", "--label", f"commit={name}"]) == 0  # fmt: skip
+
+
+def test_the_whole_loop(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    save_both()
+    assert rm.load("new.json.gz").labels == {"commit": "new"}
+    capsys.readouterr()
+    assert main(["compare", "old.json.gz", "new.json.gz", "--baseline", "old", "--save", "both.json"]) == 0
+    of_saved = capsys.readouterr().out
+    assert main(["compare", "qrels.trec", "old.trec", "new.trec", "-m", "mrr,recall@5", "--baseline", "old"]) == 0
+    assert of_saved == capsys.readouterr().out
+    assert "new is better than old" in of_saved
+    assert main(["compare", "before=new.json.gz", "after=old.json.gz", "--baseline", "before", "--fail-if-worse"]) == 1
+    for name in ("old", "new"):
+        assert main(["history", "add", "history.jsonl", f"{name}.json.gz"]) == 0
+    capsys.readouterr()
+    assert main(["history", "show", "history.jsonl"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[2:4] for line in lines[1:3]] == [["old", "0.5000"], ["new", "1.0000"]]
+    assert main(["history", "show", "history.jsonl", "--format", "json"]) == 0
+    entries = json.loads(capsys.readouterr().out)["entries"]
+    assert [entry["metrics"]["mrr"]["mean"] for entry in entries] == [0.5, 1.0]
+    assert main(["history", "plot", "history.jsonl", "-m", "rr", "-o", "history.svg"]) == 0
+    assert "<svg" in Path("history.svg").read_text()
+    for saved in ("new.json.gz", "both.json"):
+        assert main(["report", saved, "-o", "report.html", "--title", "A title"]) == 0
+        assert "A title" in Path("report.html").read_text()
+
+
+WRONG: dict[str, tuple[list[str], str]] = {
+    "two runs": (["evaluate", "qrels.trec", "old.trec", "new.trec", "--save", "x.json"], "--save saves one evaluation"),
+    "a label": (["evaluate", "qrels.trec", "old.trec", "--label", "a=b"], "needs --save FILE"),
+    "no name": (["evaluate", "qrels.trec", "old.trec", "--save", "x.json", "--label", "b"], "NAME=TEXT"),
+    "a run": (["compare", "old.json.gz", "new.trec"], "new.trec holds no saved result"),
+    "ties": (["compare", "old.json.gz", "new.json.gz", "--ties", "input"], "ties cannot be changed"),
+    "no history": (["history", "show", "nothing.jsonl"], "has no entries"),
+    "a report": (["report", "old.trec", "-o", "x.html"], "holds no saved result"),
+    "metrics": (["history", "plot", "history.jsonl", "-m", "rr,map", "-o", "x.svg"], "draws one metric"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_said_in_a_line(folder: Path, capsys: Any, name: str) -> None:
+    save_both()
+    capsys.readouterr()
+    call, message = WRONG[name]
+    assert main(call) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 1
