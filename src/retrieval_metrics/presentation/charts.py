@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 WIDE, HIGH = 400, 150
 """Units of the drawing, which is stretched to the width there is."""
 _NEARLY = 1e-9
+FEW = 3
+"""Lines up to which intervals are drawn along them; more would hide each other."""
 _KEPT = 'vector-effect="non-scaling-stroke"'
 _MARKS = {
     "o": '<circle cx="{x}" cy="{y}" r="3.6"/>',
@@ -92,8 +94,13 @@ def counts(title: str, rows: Sequence[tuple[str, int]], total: int) -> str:
     return _figure(title, title, f'<div class="bars">{cells}</div>')
 
 
-def lines(title: str, series: Mapping[str, Mapping[int, float]], marked: int | None) -> str:
-    """Return means over the cut-off k, a line each, with the k that was asked for marked."""
+def lines(
+    title: str,
+    series: Mapping[str, Mapping[int, float]],
+    intervals: Mapping[str, Mapping[int, Interval]],
+    marked: int | None,
+) -> str:
+    """Return means over the cut-off k, a line each, few with their intervals, and the k that was asked for marked."""
     ks = list(next(iter(series.values())))
     top = max([mean for each in series.values() for mean in each.values() if not isnan(mean)], default=1.0) or 1.0
     top = 1.0 if 0.5 < top <= 1 else top  # noqa: PLR2004  (more than half of the scale is filled anyway)
@@ -105,20 +112,34 @@ def lines(title: str, series: Mapping[str, Mapping[int, float]], marked: int | N
     if marked is not None and ks[0] <= marked <= ks[-1]:
         x = place(marked, 0)[0]
         drawn.append(f'<line class="zero" x1="{x}" x2="{x}" y1="0" y2="{HIGH}" stroke-dasharray="2 3" {_KEPT}/>')
-    for at, means_ in enumerate(series.values()):
-        points = " ".join(f"{x},{y}" for x, y in (place(k, mean) for k, mean in means_.items() if not isnan(mean)))
-        dash = f' stroke-dasharray="{style(at).dash}"' if style(at).dash else ""
+    markers = []
+    for at, (name, means_) in enumerate(series.items()):
+        points = [place(k, mean) for k, mean in means_.items() if not isnan(mean)]
+        colour, _, pattern = style(at)
+        if len(series) <= FEW:
+            ends = [(k, intervals[name][k]) for k in means_ if not isnan(intervals[name][k].low)]
+            band = [place(k, end.low) for k, end in ends] + [place(k, end.high) for k, end in reversed(ends)]
+            drawn.append(f'<polygon points="{_joined(band)}" fill="{colour}" opacity=".16"/>')
+        dash = f' stroke-dasharray="{pattern}"' if pattern else ""
         drawn.append(
-            f'<polyline points="{points}" fill="none" stroke="{style(at).colour}" stroke-width="2"{dash} {_KEPT}/>'
+            f'<polyline points="{_joined(points)}" fill="none" stroke="{colour}" stroke-width="2"{dash} {_KEPT}/>'
         )
+        for x, y in points[at % 3 :: max(3, len(points) // 4)]:  # lines on each other keep their markers apart
+            markers.append(f'<svg x="{100 * x / WIDE:.4g}%" y="{y}" overflow="visible">{_marker(at, 0, 0)}</svg>')
     at_k = f"k = {marked} marked" if marked is not None else "cut-off k"
     axis = f'<div class="axis"><span>k = {ks[0]}</span><span>{at_k}</span><span>{ks[-1]}</span></div>'
     above = f'<div class="axis"><span>{top:.3g}</span></div>'
-    picture = (
-        f'<svg viewBox="0 0 {WIDE} {HIGH}" height="{HIGH}" preserveAspectRatio="none" role="img" '
-        f'aria-label="{escape(title)} over the cut-off k">{"".join(drawn)}</svg>'
+    stretched = (
+        f'<svg viewBox="0 0 {WIDE} {HIGH}" width="100%" height="{HIGH}" preserveAspectRatio="none">'
+        f"{''.join(drawn)}</svg>"
     )
+    label = f"{escape(title)} over the cut-off k"
+    picture = f'<svg height="{HIGH}" role="img" aria-label="{label}">{stretched}{"".join(markers)}</svg>'
     return _figure(title, f"{title} over the cut-off k", above + picture + axis + key(list(series)))
+
+
+def _joined(points: Sequence[tuple[float, float]]) -> str:
+    return " ".join(f"{x},{y}" for x, y in points)
 
 
 def key(names: Sequence[str]) -> str:

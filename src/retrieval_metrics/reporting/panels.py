@@ -8,7 +8,7 @@ import numpy as np
 
 from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.presentation import charts, numbers
-from retrieval_metrics.results.cutoffs import over_cutoffs, usual_cutoffs
+from retrieval_metrics.results.cutoffs import intervals_over_cutoffs, over_cutoffs, usual_cutoffs
 from retrieval_metrics.results.summary import LEVEL, intervals, means, numbers_of_queries
 
 if TYPE_CHECKING:
@@ -80,7 +80,10 @@ def cutoff_chart(systems: Mapping[str, Scores], metric: Metric) -> list[str]:
     ks = usual_cutoffs(every)
     lines = {name: over_cutoffs(scores, metric, ks) for name, scores in systems.items()}
     name = str(Metric(metric.name, None, metric.parameters))
-    return [charts.lines(f"{name}@k", lines, metric.k if isinstance(metric.k, int) else None)]
+    ends = {}
+    if len(systems) <= charts.FEW:
+        ends = {system: intervals_over_cutoffs(scores, metric, ks) for system, scores in systems.items()}
+    return [charts.lines(f"{name}@k", lines, ends, metric.k if isinstance(metric.k, int) else None)]
 
 
 def difference_chart(difference: Difference) -> str:
