@@ -40,12 +40,15 @@ def main() -> None:
     dense = comparison.evaluations["dense"]
     kinds = {query: "several at once" if isinstance(truth, list) else "one suffices" for query, truth in qrels.items()}
     print("\ndense, by what a question needs", dense.by(kinds), sep="\n")
-    print("\ndense, where it does worst", dense.worst("ndcg@10", 5), sep="\n")
+    corpus = {piece.id: piece.text for piece in pieces}
+    print("\ndense, where it does worst", dense.worst("ndcg@10", 5, queries=texts, corpus=corpus), sep="\n")
 
     if chosen.picture:
         comparison.plot().savefig(chosen.picture, dpi=90)
     if chosen.report:
-        comparison.report(chosen.report, title="BM25 against dense retrieval", queries=texts)
+        comparison.report(
+            chosen.report, title="BM25 against dense retrieval", queries=texts, corpus=corpus, slices=kinds
+        )
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ from langchain_core.vectorstores import InMemoryVectorStore
 import questions
 import retrieval_metrics as rm
 from corpus import Passage, passages
-from langchain_retrieval_metrics import MMRRetriever, evaluate_retriever, in_memory_vectors
+from langchain_retrieval_metrics import MMRRetriever, evaluate_retriever, vectors_of
 from retrievers import BM25, Dense
 
 K = 10
@@ -114,7 +114,7 @@ def main(picture: Path | None = None) -> None:
     bm25 = BM25Retriever(index=BM25(pieces), documents=documents)
     shared: dict[str, Any] = {
         "embeddings": store.embeddings,
-        "vector_fn": in_memory_vectors(store),  # what the store holds is not embedded again
+        "vector_fn": vectors_of(store),  # what the store holds is not embedded again
         "k": K,
         "lambda_mult": 0.8,
     }

@@ -68,7 +68,7 @@ def test_a_pipe_and_a_device_are_written_into(tmp_path: Path) -> None:
     assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
 
 
-def test_what_cannot_be_written_is_said_before_anything_is(tmp_path: Path, capfdbinary: Any) -> None:
+def test_what_cannot_be_written_is_said_before_anything_is(capfdbinary: Any) -> None:
     mixed: Any = {f"q{at}": {"d": 1.0} for at in range(50)} | {"last": ["d"]}
     with pytest.raises(ValueError, match="scores for all queries or for none"):
         rm.write_run(mixed, "-", format="csv")

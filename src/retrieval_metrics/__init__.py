@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.slices import Slices
     from retrieval_metrics.explaining.explanation import Explanation, Worst
     from retrieval_metrics.explaining.kinds import Finding
+    from retrieval_metrics.files.limits import Limits
     from retrieval_metrics.files.reading import read_qrels, read_run
     from retrieval_metrics.files.texts import read_corpus, read_queries
     from retrieval_metrics.files.writing import write_qrels, write_run
@@ -55,6 +56,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.judging.matching.matching import Matching
     from retrieval_metrics.loading import load, save_run
     from retrieval_metrics.questions.evaluation_set import EvaluationSet
+    from retrieval_metrics.questions.linting.findings import LintFinding
+    from retrieval_metrics.questions.linting.lint import Lint
     from retrieval_metrics.rechunking.match import Match, Matches, match
     from retrieval_metrics.rechunking.relabel import Relabelled, Relabelling, relabel
     from retrieval_metrics.reranking.batch import mmr_batch
@@ -87,6 +90,9 @@ __all__ = [
     "Finding",
     "History",
     "Interval",
+    "Limits",
+    "Lint",
+    "LintFinding",
     "MMRSweep",
     "Match",
     "Matches",
@@ -164,6 +170,9 @@ _LAZY = {
     "Finding": "explaining.kinds",
     "History": "history.history",
     "Interval": "statistics.intervals",
+    "Lint": "questions.linting.lint",
+    "LintFinding": "questions.linting.findings",
+    "Limits": "files.limits",
     "MMRSweep": "reranking.sweep",
     "Match": "rechunking.match",
     "Matches": "rechunking.match",

@@ -17,11 +17,10 @@ from retrieval_metrics.evaluation.first_answer import first_answer_check
 from retrieval_metrics.evaluation.scored_run import score_queries, scored_run
 from retrieval_metrics.files import trec
 from retrieval_metrics.files.formats import format_by_name
-from retrieval_metrics.inputs.columns import find_columns
+from retrieval_metrics.inputs.columns import OF_JUDGMENTS, allowances, find_columns
 from retrieval_metrics.inputs.event_loop import run_until_complete
 from retrieval_metrics.inputs.frame_columns import is_frame
 from retrieval_metrics.inputs.frames import qrels_batch, run_batch
-from retrieval_metrics.inputs.grouping import first_repeat, grouped
 from retrieval_metrics.inputs.hosts import GROUP, Host, host_of, installed_hosts
 from retrieval_metrics.inputs.pieces import Piece
 from retrieval_metrics.inputs.qrels import as_qrels
@@ -34,8 +33,9 @@ from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, Counts, e
 from retrieval_metrics.results.difference import Difference
 from retrieval_metrics.results.query_scores import QueryScore, query_scores
 from retrieval_metrics.results.scores import COLUMNS, Column, Scores
+from retrieval_metrics.saving import save_text
 from retrieval_metrics.scoring.rules import as_rules
-from retrieval_metrics.statistics import ExactSums, detectable_difference
+from retrieval_metrics.statistics import ExactSums
 from retrieval_metrics.types import DocumentId, Judgments, QrelsMapping, QueryId, Ranking
 
 if TYPE_CHECKING:  # these exist for type checkers alone, so __all__ cannot name them
@@ -48,6 +48,7 @@ __all__ = [
     "DEFINITIONS",
     "GROUP",
     "NOTHING_FOUND",
+    "OF_JUDGMENTS",
     "OTHER_IDS",
     "QUERY_KEYS",
     "WORKERS",
@@ -65,20 +66,18 @@ __all__ = [
     "QueryScore",
     "Ranking",
     "Scores",
+    "allowances",
     "as_matching",
     "as_metrics",
     "as_qrels",
     "as_rules",
     "by_rank",
     "defined_metrics",
-    "detectable_difference",
     "divides_by_largest_grade",
     "enters_means",
     "find_columns",
     "first_answer_check",
-    "first_repeat",
     "format_by_name",
-    "grouped",
     "host_of",
     "installed_hosts",
     "is_frame",
@@ -89,6 +88,7 @@ __all__ = [
     "run_batch",
     "run_until_complete",
     "same_kind",
+    "save_text",
     "scaled",
     "score_queries",
     "scored_run",

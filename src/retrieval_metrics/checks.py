@@ -8,6 +8,7 @@ from typing import Any, SupportsFloat
 
 EXTRAS = {
     "backports.zstd": "files",
+    "bm25s": "questions",
     "compression.zstd": "files",
     "matplotlib": "plot",
     "pandas": "pandas",

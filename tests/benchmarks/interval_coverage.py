@@ -270,7 +270,7 @@ def equal_systems(random: np.random.Generator, n: int, systems: int, kind: str) 
 
 
 def family_wise(draws: int) -> None:
-    """Share of comparisons of equal systems, all pairs, in which any pair is called different at 5 %, of four times as many."""
+    """Share of comparisons of equal systems, all pairs, with any pair called different, of four times the draws."""
     for kind, systems in itertools.product(("independent", "clones", "sweep"), (2, 4, 10)):
         random, n = np.random.default_rng(systems), 50
         rejected = []
@@ -341,7 +341,7 @@ PARTS = {
     ),
     "family": (
         family_wise,
-        "Equal systems, any pair called different at 5 % (%), of four times as many samples",
+        "Equal systems, any pair called different at 5 % (%); four times the draws",
         "    joint     Holm",
     ),
     "correlated": (correlated, "True differences found (%)", "    joint     Holm"),

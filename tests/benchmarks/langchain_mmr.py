@@ -26,7 +26,7 @@ from langchain_core.documents import Document  # noqa: E402  (as above)
 from langchain_core.embeddings import Embeddings  # noqa: E402  (as above)
 from langchain_core.vectorstores import InMemoryVectorStore  # noqa: E402  (as above)
 
-from langchain_retrieval_metrics import MMRRetriever, in_memory_vectors  # noqa: E402  (as above)
+from langchain_retrieval_metrics import MMRRetriever, vectors_of  # noqa: E402  (as above)
 
 REPEATS = 40
 
@@ -54,7 +54,7 @@ def ways(n: int, d: int, k: int) -> dict[str, Callable[[], list[Document]]]:
     store.add_documents([Document(f"text {at}", id=str(at)) for at in range(n)])
     plain = store.as_retriever(search_kwargs={"k": n})
     settings = {"base_retriever": plain, "embeddings": embeddings, "k": k}
-    by_store = MMRRetriever(**settings, vector_fn=in_memory_vectors(store))
+    by_store = MMRRetriever(**settings, vector_fn=vectors_of(store))
     cached = MMRRetriever(**settings)
     theirs = store.as_retriever(search_type="mmr", search_kwargs={"k": k, "fetch_k": n})
     return {

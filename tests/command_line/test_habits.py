@@ -88,8 +88,8 @@ def test_every_command_writes_every_format_and_a_report(
     files: list[str], tmp_path: Path, capsys: Out, command: str, kind: str
 ) -> None:
     runs = files[1:] if command == "compare" else files[1:2]
-    call = [command, files[0], *runs, "-m", "mrr", "--format", kind, "-o", str(tmp_path / "out"), "--report", str(tmp_path / "report.html")]  # fmt: skip
-    assert main(call) == 0
+    written = ["-o", str(tmp_path / "out"), "--report", str(tmp_path / "report.html")]
+    assert main([command, files[0], *runs, "-m", "mrr", "--format", kind, *written]) == 0
     assert capsys.readouterr().out == ""
     text = (tmp_path / "out").read_text()
     assert "mrr" in text
@@ -136,7 +136,7 @@ def test_a_floor_that_no_mean_can_be_compared_with_is_a_usage_error(files: list[
     ],
 )
 @pytest.mark.parametrize("command", ["evaluate", "convert"])
-def test_a_broken_file_is_an_input_error(
+def test_a_broken_file_is_an_input_error(  # noqa: PLR0917  (fixtures and parameters)
     tmp_path: Path, files: list[str], capsys: Out, command: str, name: str, content: bytes
 ) -> None:
     (tmp_path / name).write_bytes(content)
@@ -194,9 +194,8 @@ def on_a_terminal(call: list[str], columns: int, **environment: str) -> str:
     inherited = {
         name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "FORCE_COLOR", "COLUMNS"}
     }
-    subprocess.run(
-        [*COMMAND, *call], env={**inherited, "TERM": "xterm", **environment}, check=True, stdout=slave, stderr=subprocess.DEVNULL
-    )  # fmt: skip
+    shell = {**inherited, "TERM": "xterm", **environment}
+    subprocess.run([*COMMAND, *call], env=shell, check=True, stdout=slave, stderr=subprocess.DEVNULL)
     os.close(slave)
     parts = []
     while True:

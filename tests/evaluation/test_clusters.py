@@ -36,15 +36,15 @@ def test_where_no_source_is_shared_or_all_is_of_one_or_nothing_is_known_queries_
     assert labels(spans(["a", "b", "c"])) is None
     assert labels(spans(["a", "a", "a"])) is None
     assert labels(QRELS) is None
+    assert labels(rm.EvaluationSet({query: query for query in QRELS}, QRELS)) is None
     assert labels(spans(["a", "a", "b"]), None) is None
 
 
 def test_questions_that_know_their_source_say_so() -> None:
-    class Questions(dict):  # type: ignore[type-arg]  # what an evaluation set may be
-        def labels(self, name: str) -> dict[str, str]:
-            return {"q0": "a.md", "q1": "b.md", "q2": "a.md"} if name == "source" else {}
-
-    questions = Questions({f"q{at}": ["d"] for at in range(4)})
+    sources = {"q0": "a.md", "q1": "b.md", "q2": "a.md"}
+    texts = {f"q{at}": f"question {at}" for at in range(4)}
+    made: dict[str | int, rm.Provenance] = {query: rm.Provenance(source=source) for query, source in sources.items()}
+    questions = rm.EvaluationSet(texts, {query: ["d"] for query in texts}, made)
     assert labels(questions) == [0, 1, 0, 2]
 
 

@@ -129,15 +129,50 @@ def test_the_worst_come_first_and_all_failures_are_summed() -> None:
     assert [one.query for one in worst] == ["b", "c"]
     assert worst[0].failures[0].kind == "never retrieved"
     assert [one.query for one in worst[1:]] == ["c"]
-    assert (worst.queries, worst.needed, worst.failures) == (3, 4, {"never retrieved": 2, "beyond the cut-off": 1})
+    assert (worst.queries, worst.n, worst.needed, worst.found) == (("b", "c"), 3, 4, 1)
+    assert worst.failures == {"never retrieved": 2, "beyond the cut-off": 1}
     assert worst.summary == "2 of 3 failures: never retrieved; 1: beyond the cut-off"
     assert str(worst).splitlines() == [
-        "query  recall@2  found  missing",
-        "b        0.0000    0/1  1 never retrieved",
-        "c        0.0000    0/1  1 beyond the cut-off",
+        "query  recall@2  found  missing               needed  came back first",
+        "b        0.0000    0/1  1 never retrieved     d1      x",
+        "c        0.0000    0/1  1 beyond the cut-off  d1      x",
         "2 of 3 failures: never retrieved; 1: beyond the cut-off",
         "over 3 queries, 3 of 4 needed documents are missing",
     ]
+
+
+def test_queries_without_a_failure_are_not_listed_however_few_there_are() -> None:
+    qrels = {"good": ["d"], "late": ["d"], "bad": ["d"]}
+    evaluation = rm.evaluate(qrels, {"good": ["d"], "late": ["x", "d"], "bad": ["x", "y"]}, "mrr@2")
+    worst = evaluation.worst("mrr@2")
+    assert worst.queries == ("bad", "late")
+    assert "nothing missing, ranked low" in str(worst).splitlines()[2]
+    perfect = rm.evaluate(qrels, {query: ["d"] for query in qrels}, "mrr")
+    assert "every query reaches the best mrr" in str(perfect.worst("mrr"))
+
+
+def test_what_came_back_stands_beside_what_was_needed() -> None:
+    items = [rm.Retrieved("a", "Nothing of\nthe kind."), rm.Retrieved("b", "It wraps a block."), rm.Retrieved("a", "x")]
+    evaluation = rm.evaluate({"q": {"b": 2, "c": 1, "a": 0}}, {"q": items, "p": []}, "recall@10")
+    explanation = evaluation.explain("q", queries={"q": "what wraps?"}, corpus={"c": "The missing one."})
+    assert [(one.rank, one.id, one.state, one.satisfies) for one in explanation.results] == [
+        (1, "a", "not relevant", ()),
+        (2, "b", "relevant", ("b",)),
+        (3, "a", "repeated", ()),
+    ]
+    assert [finding.text for finding in explanation.findings] == ["It wraps a block.", "The missing one."]
+    lines = str(explanation).splitlines()
+    assert lines[0] == "what wraps?"
+    assert "The missing one." in lines[4]
+    assert "Nothing of the kind." in lines[7]
+    assert "The missing one." in str(evaluation.worst("recall@10", corpus={"c": "The missing one."}))
+
+
+def test_text_that_steers_a_terminal_is_not_printed_as_it_is() -> None:
+    items = [rm.Retrieved("\x1b[31mid", "\x1b[2Jgone \u202edesrever"), rm.Retrieved("d")]
+    printed = str(rm.evaluate({"q\x1b": ["d"]}, {"q\x1b": items}, "mrr").explain("q\x1b"))
+    assert "\x1b" not in printed
+    assert "\u202e" not in printed
 
 
 def test_without_failures_the_summary_says_so() -> None:
@@ -146,7 +181,8 @@ def test_without_failures_the_summary_says_so() -> None:
 
 def test_a_query_without_relevant_documents_says_so() -> None:
     explanation = rm.evaluate({"q": {"d": 0}, "p": ["d"]}, {"q": ["d"], "p": ["d"]}, "mrr").explain("q")
-    assert str(explanation).splitlines() == ["q: mrr undefined", "no document is relevant to this query"]
+    assert str(explanation).splitlines()[:2] == ["q: mrr undefined", "no document is relevant to this query"]
+    assert [result.state for result in explanation.results] == ["not relevant"]
 
 
 def test_ids_may_be_numbers_and_rules_may_leave_queries_out() -> None:
@@ -154,7 +190,7 @@ def test_ids_may_be_numbers_and_rules_may_leave_queries_out() -> None:
         evaluation = rm.evaluate({1: {10: 1}, 2: {20: 1}, 3: {30: 2, 31: -1}}, {2: [20], 3: [1]}, semantics="trec_eval")
     assert evaluation.queries == (2, 3)
     assert evaluation.explain(3).findings[0].kind == "never retrieved"
-    assert [one.query for one in evaluation.worst("ndcg@10")] == [3, 2]
+    assert [one.query for one in evaluation.worst("ndcg@10")] == [3]
     with pytest.raises(KeyError, match="query 1 was not evaluated; the evaluated queries begin with 2, 3"):
         evaluation.explain(1)
 
@@ -188,7 +224,9 @@ def test_pieces_of_text_and_budgets_are_explained_too() -> None:
     for metric in ("recall@110chars", "recall@2"):
         explanation = result.explain("q", metric)
         assert [one.kind for one in explanation.findings] == ["found", "beyond the cut-off", "never retrieved"]
-    assert "Quote(text='told of the exception')" in str(explanation)
+    assert "Quote(" not in str(explanation)
+    assert "\u201ctold of the exception\u201d" in str(explanation)
+    assert "a          unjudged  xxx" in str(explanation)
     assert result.worst("recall@2").failures == {"beyond the cut-off": 1, "never retrieved": 1}
 
 

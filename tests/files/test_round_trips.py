@@ -51,7 +51,7 @@ def judgments(qrels: rm.Qrels) -> dict[Any, Any]:
     return {query: qrels.judgments(at) for at, query in enumerate(qrels.queries)}
 
 
-ITEMS = {
+ITEMS: Any = {
     "q1": [
         rm.Retrieved("d1", "some “text”\nof two lines", source="a.md", start=3, end=40, score=0.1 + 0.2, tokens=7),
         rm.Retrieved(7, metadata={"page": 3, "deep": {"list": [1, 2.5, None, True, "é"]}}),
@@ -84,10 +84,11 @@ def test_formats_that_hold_ids_only_refuse_items_and_pieces(tmp_path: Path, kind
 
 def test_what_json_has_nothing_equal_to_is_refused(tmp_path: Path) -> None:
     for metadata in ({"when": (1, 2)}, {"what": {1: 2}}, {"who": object()}, {"nan": float("nan")}):
-        with pytest.raises(ValueError, match="metadata of item 'd' of query 'q' is .*JSON cannot hold"):
+        with pytest.raises(ValueError, match=r"metadata of item 'd' of query 'q' is .*JSON cannot hold"):
             rm.write_run({"q": [rm.Retrieved("d", metadata=metadata)]}, tmp_path / "x.json")
+    mixed: Any = {"q": [rm.Retrieved("d")], "p": ["d"]}
     with pytest.raises(ValueError, match="rankings hold ids or retrieved items, and not both"):
-        rm.write_run({"q": [rm.Retrieved("d")], "p": ["d"]}, tmp_path / "x.json")
+        rm.write_run(mixed, tmp_path / "x.json")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -118,7 +119,7 @@ def test_pieces_groups_and_grades(tmp_path: Path, kind: str, suffix: str, qrels:
 
 @pytest.mark.parametrize("kind", ["csv", "tsv", "json", "jsonl", "parquet"])
 def test_groups_of_ids(tmp_path: Path, kind: str) -> None:
-    qrels = {"q1": [{"d1": 2, "d2": 1}, {"d1": 1, "d9": 0.5}], "q2": {"d3": 1}}
+    qrels: Any = {"q1": [{"d1": 2, "d2": 1}, {"d1": 1, "d9": 0.5}], "q2": {"d3": 1}}
     rm.write_qrels(qrels, tmp_path / f"qrels.{kind}")
     assert judgments(rm.read_qrels(tmp_path / f"qrels.{kind}")) == judgments(rm.Qrels(qrels))
     with pytest.raises(ValueError, match="trec files cannot have groups"):

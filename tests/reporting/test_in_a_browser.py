@@ -1,6 +1,10 @@
-"""The page of a comparison, opened as the colleague opens it to whom it was sent."""
+"""The pages of reports, opened and used as the colleague uses them to whom they were sent."""
 
+import base64
+import os
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,19 +13,65 @@ from browsing import LOOKS, Browser, Look
 
 pytestmark = pytest.mark.browser
 
-QRELS = {f"q{at}": ["d"] for at in range(40)}
-RUNS = {
-    "a retriever with a long name <b>and a tag</b>": {query: ["d"] for query in QRELS},
-    "old": {query: ["x", "d"] if at % 3 else ["x", "y"] for at, query in enumerate(QRELS)},
+HOSTILE = [
+    "<script>document.title = 'run'</script>",
+    "</script><script>document.title = 'run'</script>",
+    "<img src=x onerror=\"document.title='run'\">",
+    "<!--<script>",
+    "\x1b[31mred\x1b[0m",
+    "\u202eright to left\u202c",
+    "\u05e9\u05dc\u05d5\u05dd abc \u0645\u0631\u062d\u0628\u0627",
+    "\U0001f600 family \U0001f468\u200d\U0001f469\u200d\U0001f467",
+    "half a pair \ud83d",
+    "\x00 null and \x7f delete",
+    "{{7*7}} ${alert(1)} `x`",
+    "' onclick='document.title=1' \" onclick=\"x\"",
+    "javascript:document.title='run'",
+    "&lt;b&gt; &amp; &#x3c;",
+    "\u2028 line \u2029 paragraph",
+]
+N = 40
+QRELS = {f"q{at}": ["d"] for at in range(N)}
+NAMES = "a retriever with a long name <b>and a tag</b>", "old"
+RUNS: dict[str, dict[str, list[rm.Retrieved]]] = {
+    NAMES[0]: {query: [rm.Retrieved("d", "what is \U0001f600 needed", "<source>")] for query in QRELS},
+    NAMES[1]: {
+        query: [
+            rm.Retrieved("x", HOSTILE[at % len(HOSTILE)], HOSTILE[at % 7], score=1.5),
+            *([rm.Retrieved("d", "what is \U0001f600 needed")] if at % 3 else [rm.Retrieved(HOSTILE[at % 14], "y")]),
+        ]
+        for at, query in enumerate(QRELS)
+    },
 }
-TEXTS = {"q0": "<script>document.title = 'run'</script>", "q3": "what a very long question " * 20}
+TEXTS = {"q3": "what a very long question " * 20} | {f"q{at}": HOSTILE[at] for at in range(4, len(HOSTILE))}
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    rm.compare(QRELS, RUNS, ["mrr", "ndcg@10"]).report(path, title="Comparison", queries=TEXTS)
+    kinds = {query: "even" if at % 2 == 0 else "odd" for at, query in enumerate(QRELS)}
+    rm.compare(QRELS, RUNS, ["mrr", "ndcg@10"]).report(path, title="Comparison", queries=TEXTS, slices=kinds)
     return path
+
+
+@pytest.fixture(scope="module")
+def quotes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the report of an evaluation by quotes, with emoji before the needed words."""
+    path = tmp_path_factory.mktemp("report") / "quotes.html"
+    text = "\U0001f600\U0001f468\u200d\U0001f469 first. The \u201cneeded\u201d\nwords stand here. Last."
+    run = {"found": [rm.Retrieved("a", text), rm.Retrieved("b", "nothing")], "lost": [rm.Retrieved("b", "nothing")]}
+    truth = {query: [rm.Quote('the "needed" words stand')] for query in run}
+    rm.evaluate(truth, run, ["recall@2", "mrr"]).report(path)
+    return path
+
+
+def picture(browser: Browser, request: pytest.FixtureRequest) -> None:
+    """Keep what the browser shows where REPORT_PICTURES says, to be looked at."""
+    folder = os.environ.get("REPORT_PICTURES")
+    if folder:
+        shot = browser.driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png"})
+        name = request.node.name.replace("/", "-").replace(" ", "-")
+        (Path(folder) / f"{name}.png").write_bytes(base64.b64decode(shot["data"]))
 
 
 def brightness(browser: Browser, name: str) -> float:
@@ -37,18 +87,183 @@ def brightness(browser: Browser, name: str) -> float:
     return sum(map(float, numbers[:3])) / 3
 
 
+def listed(browser: Browser) -> list[str]:
+    """Return the ids of the queries that are listed, in order."""
+    ids: list[str] = browser.run(
+        "return [...document.querySelectorAll('.query > summary .id')].map(e => e.textContent)"
+    )
+    return ids
+
+
+def choose(browser: Browser, label: str, option: str) -> None:
+    browser.run(
+        "const labels = [...document.querySelectorAll('.controls label')];"
+        "const label = labels.find(e => e.firstChild.textContent === arguments[0]);"
+        "const box = label.querySelector('select');"
+        "box.value = [...box.options].find(e => e.textContent === arguments[1]).value;"
+        "box.dispatchEvent(new Event('change'));",
+        label,
+        option,
+    )
+
+
+def press(browser: Browser, key: str) -> None:
+    browser.run("document.body.dispatchEvent(new KeyboardEvent('keydown', {key: arguments[0], bubbles: true}))", key)
+
+
+def until(browser: Browser, script: str, wanted: Any) -> None:
+    for _ in range(100):
+        if browser.run(script) == wanted:
+            return
+        time.sleep(0.02)
+    assert browser.run(script) == wanted
+
+
 @pytest.mark.parametrize("look", LOOKS, ids=lambda look: f"{look.width} {look.scheme}")
-def test_it_fits_asks_for_nothing_and_runs_nothing(browser: Browser, page: Path, look: Look) -> None:
+def test_it_fits_asks_for_nothing_and_runs_nothing(
+    browser: Browser, page: Path, look: Look, request: pytest.FixtureRequest
+) -> None:
     browser.open(page, look)
     assert browser.requests() == {page.as_uri()}
+    browser.run("document.querySelectorAll('.query').forEach(e => { e.open = true; })")
+    until(browser, "return document.querySelectorAll('.opened').length", N)
     assert browser.errors() == []
     assert browser.run("return document.title") == "Comparison"
     assert browser.run("return document.documentElement.scrollWidth") <= look.width
     assert abs(brightness(browser, "color") - brightness(browser, "backgroundColor")) > 100  # it can be read
+    assert browser.run("return document.querySelectorAll('img, iframe, b, [onclick], [onerror]').length") == 0
+    smallest = browser.run(
+        "return Math.min(...[...document.body.querySelectorAll('*')].filter(e => e.textContent && !e.closest('script'))"
+        ".map(e => parseFloat(getComputedStyle(e).fontSize)))"
+    )
+    assert smallest >= 11
+    browser.run("document.getElementById('queries').scrollIntoView()")
+    picture(browser, request)
+
+
+def test_hostile_texts_are_shown_as_they_are(browser: Browser, page: Path) -> None:
+    browser.open(page, LOOKS[0])
+    browser.run("document.querySelectorAll('.query').forEach(e => { e.open = true; })")
+    until(browser, "return document.querySelectorAll('.opened').length", N)
+    # Half a pair does not travel from the browser to the test, so it is shown as what stands for it.
+    script = "return [...document.querySelectorAll('.text, .words')].map(e => e.textContent.toWellFormed())"
+    shown = set(browser.run(script))
+    for text in HOSTILE:
+        if "\ud83d" not in text:
+            assert text in shown
+    assert any(text.startswith("half a pair") for text in shown)
 
 
 def test_what_it_shows_is_what_was_compared(browser: Browser, page: Path) -> None:
     browser.open(page, LOOKS[0])
-    text = browser.run("return document.body.textContent")  # also of what is folded up
-    assert "old is worse than a retriever with a long name <b>and a tag</b> in mrr and ndcg@10." in text
-    assert "<script>document.title = 'run'</script>" in text
+    text = browser.run("return document.body.textContent.toWellFormed()")  # also of what is folded up
+    assert "old is worse than a retriever with a long name <b>and a tag</b> in mrr" in text
+
+
+def test_without_its_script_the_page_can_be_read(browser: Browser, page: Path) -> None:
+    browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        browser.open(page, LOOKS[0])
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+    text = browser.run("return document.getElementById('queries').textContent")
+    assert "Moved most in mrr" in text
+    assert "came back" in text
+
+
+def test_queries_are_sorted_filtered_and_searched(browser: Browser, page: Path) -> None:
+    browser.open(page, LOOKS[2])
+    choose(browser, "first", NAMES[0])
+    choose(browser, "second", "old")
+    assert len(listed(browser)) == N
+    assert [int(name[1:]) % 3 for name in listed(browser)[:14]] == [0] * 14  # old misses these altogether
+    choose(browser, "order", "as given")
+    assert listed(browser) == list(QRELS)
+    choose(browser, "show", "zero")
+    assert listed(browser) == [f"q{at}" for at in range(0, N, 3)]
+    choose(browser, "slice", "odd")
+    assert listed(browser) == [f"q{at}" for at in range(3, N, 6)]
+    assert browser.run("return document.querySelector('.count').textContent") == "7 of 40 queries"
+    choose(browser, "slice", "all slices")
+    choose(browser, "show", "second system better")
+    assert listed(browser) == []
+    choose(browser, "show", "all queries")
+    choose(browser, "reason", "never retrieved")
+    assert len(listed(browser)) == 14
+    choose(browser, "reason", "any reason")
+    browser.run(
+        "const box = document.querySelector('input'); box.value = 'VERY LONG'; box.dispatchEvent(new Event('input'))"
+    )
+    until(browser, "return document.querySelectorAll('.query').length", 1)
+    assert listed(browser) == ["q3"]
+
+
+def test_the_keyboard_and_links_open_queries(browser: Browser, page: Path) -> None:
+    browser.open(page, LOOKS[2])
+    choose(browser, "order", "as given")
+    opened = "return [...document.querySelectorAll('.query[open] > summary .id')].map(e => e.textContent)"
+    press(browser, "j")
+    press(browser, "j")
+    assert browser.run(opened) == ["q1"]
+    press(browser, "k")
+    assert browser.run(opened) == ["q0"]
+    press(browser, "/")
+    assert browser.run("return document.activeElement.type") == "search"
+    browser.run("location.hash = '#q=q17'")
+    until(browser, opened, ["q17"])
+    assert browser.run("return document.querySelector('.query[open] .link a').getAttribute('href')") == "#q=q17"
+
+
+def test_an_opened_query_shows_both_systems_and_what_moved(
+    browser: Browser, page: Path, request: pytest.FixtureRequest
+) -> None:
+    browser.open(page, LOOKS[2])
+    browser.run("location.hash = '#q=q3'")
+    until(browser, "return document.querySelectorAll('.query[open] .system').length", 2)
+    text = browser.run("return document.querySelector('.query[open]').innerText")
+    assert "what is \U0001f600 needed" in text
+    assert "\u2713 relevant" in text
+    assert "\u25cb unjudged" in text
+    assert "score 1.5" in text
+    assert "not retrieved" in text
+    assert "never retrieved; the ranking has 2 documents" in text
+    picture(browser, request)
+
+
+def test_the_needed_words_are_marked(browser: Browser, quotes: Path, request: pytest.FixtureRequest) -> None:
+    browser.open(quotes, LOOKS[2])
+    browser.run("location.hash = '#q=found'")
+    until(
+        browser,
+        "return [...document.querySelectorAll('.query[open] mark')].map(e => e.textContent)",
+        ["The \u201cneeded\u201d\nwords stand"],
+    )
+    assert browser.errors() == []
+    picture(browser, request)
+
+
+def test_a_thousand_queries_of_two_systems_open_and_sort(
+    browser: Browser, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    qrels = {f"q{at}": [f"d{at}-3"] for at in range(1000)}
+    words = "several words that fill the passage up to its usual length and say nothing of interest at all, "
+
+    def passage(name: str, at: int, part: int, needed: int) -> rm.Retrieved:
+        own = f"d{at}-3" if part == needed else f"d{at}-{part}-{name}"
+        return rm.Retrieved(own, f"{name} {at} {part} {words * 7}"[:600])
+
+    runs = {
+        name: {query: [passage(name, at, part, needed) for part in range(20)] for at, query in enumerate(qrels)}
+        for needed, name in ((3, "one"), (4, "two"))
+    }
+    path = tmp_path / "large.html"
+    rm.compare(qrels, runs, ["mrr@20"]).report(path, queries={query: f"question {query}" for query in qrels})
+    assert path.stat().st_size <= 10_000_000
+    browser.open(path, LOOKS[2])
+    assert len(listed(browser)) == 100  # more follow as the reader scrolls
+    choose(browser, "order", "as given")
+    assert listed(browser)[:3] == ["q0", "q1", "q2"]
+    browser.run("location.hash = '#q=q950'")
+    until(browser, "return document.querySelectorAll('.query[open] .result').length", 40)
+    assert browser.errors() == []
+    picture(browser, request)

@@ -1,16 +1,22 @@
 """Plots and reports show the numbers of the result they come from, and need nothing beside them."""
 
+import json
 import re
 import sys
+from html import escape
 from html.parser import HTMLParser
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from matplotlib.patches import StepPatch
+from matplotlib.text import Text
 
 import retrieval_metrics as rm
+from retrieval_metrics.presentation.series import style
 
 QRELS = {f"q{at}": ["d"] for at in range(12)}
 RUNS = {
@@ -72,7 +78,14 @@ def texts_of(figure: Figure) -> set[str]:
         labels = [*axes.get_xticklabels(), *axes.get_yticklabels(), *axes.texts, axes.title, axes.xaxis.label]
         legend = axes.get_legend()
         labels += legend.get_texts() if legend else []
+        labels.append(axes._left_title)  # type: ignore[attr-defined]  # noqa: SLF001  (matplotlib has no name for it)
         found |= {label.get_text() for label in labels} | {axes.get_ylabel()}
+    return found | {text.get_text() for legend in figure.legends for text in legend.get_texts()}
+
+
+def data_of(text: str) -> dict[str, Any]:
+    start = text.index('id="data">') + len('id="data">')
+    found: dict[str, Any] = json.loads(text[start : text.index("</script>", start)])
     return found
 
 
@@ -83,51 +96,90 @@ def test_a_report_of_an_evaluation_is_one_page_that_needs_nothing_else(
     text, tags = read(tmp_path / "report.html")
     assert "<h1>Old &amp; new</h1>" in text
     assert all(reference.startswith("#") for reference in tags.references)
-    assert not {"script", "link", "img"} & set(tags.seen)
+    assert not {"link", "img", "iframe"} & set(tags.seen)
+    assert tags.seen.count("script") == 2  # the data, and what shows them
+    assert "default-src 'none'" in text
     assert not re.search(r"url\((?!#)|@import", text)
     assert "prefers-color-scheme: dark" in text
     assert f"{evaluation.means['mrr@10']:.4f}" in text
-    assert tags.seen.count("svg") == 1
-    assert tags.seen.count("details") == 3
+    assert "how much of what is relevant is in the first 2" in text
+    assert tags.seen.count("details") == 3 + 3  # the worst queries, and what the reader may want to know
     assert "is 1 &lt; 2 &amp; so on?" in text
     assert "never retrieved" in text
+    assert "of which 4 are 0 and 0 perfect" in text
+    assert f"retrieval-metrics {version('retrieval-metrics')}" in text
+    assert "Rules: standard." in text
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 
 
-def test_a_report_of_a_comparison_has_verdict_tables_plots_and_the_queries_that_moved(
-    comparison: rm.Comparison, tmp_path: Path
+def test_the_data_of_a_page_hold_every_query_with_what_was_needed_and_what_came_back(
+    evaluation: rm.Evaluation, tmp_path: Path
 ) -> None:
+    labels = {query: "even" if at % 2 == 0 else "odd" for at, query in enumerate(QRELS)}
+    evaluation.report(tmp_path / "report.html", queries=TEXTS, corpus={"d": "the text of d"}, slices=labels)
+    data = data_of(read(tmp_path / "report.html")[0])
+    assert [query["id"] for query in data["queries"]] == list(QRELS)
+    first, second = data["queries"][:2]
+    assert first["text"] == TEXTS["q0"]
+    assert [data["slices"][query["slice"]] for query in (first, second)] == ["even", "odd"]
+    assert second["values"] == [[0.5, 1, 0]]
+    assert [data["kinds"][kind] for kind in first["missing"][0]] == ["never retrieved"]
+    x, y = first["results"][0]  # unjudged, so their numbers alone
+    assert [data["documents"][at] for at in (x, y)] == [["x"], ["y"]]
+    at, state, score, grade, satisfies = second["results"][0][1]
+    assert data["documents"][at] == ["d", None, "the text of d"]
+    assert (state, score, grade, satisfies) == (0, None, 1.0, [0])
+    assert second["needed"][0][0] == at  # the text is there once
+    assert second["needed"][0][3] == [[data["kinds"].index("found"), 2, data["details"].index("found")]]
+
+
+def test_a_report_of_a_comparison_answers_the_question_first(comparison: rm.Comparison, tmp_path: Path) -> None:
     comparison.report(tmp_path / "report.html", queries=TEXTS)
     text, tags = read(tmp_path / "report.html")
     assert "&lt;new&gt; $1$" in text
     assert "<new>" not in text
     for sentence in comparison.verdict:
-        assert sentence.strip().replace("<", "&lt;").replace(">", "&gt;") in text
-    assert tags.seen.count("svg") == 1 + 3  # the means, and one for each pair
+        assert escape(sentence.strip()) in text
+    order = [text.index(f"<h2>{title}") for title in ("Ranking", "How sure", "What went wrong", "The queries")]
+    assert order == sorted(order)
     assert "Moved most in mrr@10" in text
-    assert "long long" in text
-    assert "long " * 60 not in text  # texts are cut
+    assert "2 other pairs" in text
+    assert "What the columns mean" in text
     for evaluation in comparison.evaluations.values():
-        assert str(sum(evaluation.worst("mrr@10").failures.values())) in text
-    assert "currentColor" in text
-    assert "#010203" not in text
+        worst = evaluation.worst("mrr@10")
+        assert str(sum(worst.failures.values())) in text
+        assert str(worst.found) in text
+    assert len(data_of(text)["systems"]) == 3
+    assert "style" in tags.seen
 
 
-def test_the_same_report_is_the_same_file(comparison: rm.Comparison, tmp_path: Path) -> None:
+def test_what_cannot_be_in_a_report_is_an_error(evaluation: rm.Evaluation, tmp_path: Path) -> None:
+    wrongs: list[dict[str, Any]] = [{"k": 0}, {"text_length": -1}, {"n": 0}]
+    for wrong in wrongs:
+        with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be a positive integer"):
+            evaluation.report(tmp_path / "report.html", **wrong)
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_the_same_report_is_the_same_file(
+    comparison: rm.Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1500000000")  # midnight may come between the two
     for name in ("one.html", "two.html"):
         comparison.report(tmp_path / name)
     assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
+    assert "Written on 2017-07-14" in (tmp_path / "one.html").read_text()
 
 
 def test_the_overview_of_an_evaluation_names_every_metric(evaluation: rm.Evaluation) -> None:
     figure = evaluation.plot()
-    assert len(figure.axes) == 2
-    assert {"mrr@10", "recall@2", "hit_rate@1", "mrr", "recall", "hit_rate"} <= texts_of(figure)
+    assert len([axes for axes in figure.axes if axes.get_visible()]) == 1 + 3
+    assert {"mrr@10", "recall@2", "hit_rate@1", "mrr over k", "recall over k", "hit_rate over k"} <= texts_of(figure)
 
 
 def test_the_line_over_k_has_the_means_at_k(evaluation: rm.Evaluation) -> None:
     (axes,) = evaluation.plot("cutoffs", "ndcg").axes
-    (line,) = axes.get_lines()
+    line = axes.get_lines()[0]
     over = evaluation.over_cutoffs("ndcg")
     assert np.asarray(line.get_xdata()).tolist() == list(over)
     assert np.asarray(line.get_ydata()).tolist() == list(over.values())
@@ -147,6 +199,35 @@ def test_wins_are_written_beside_their_bars(comparison: rm.Comparison) -> None:
     paired = comparison.difference("mrr@10", "third", "old").paired
     written = texts_of(comparison.plot("wins"))
     assert {str(number) for number in (paired.wins, paired.ties, paired.losses)} <= written
+
+
+def test_the_means_have_a_panel_per_metric_and_their_intervals(comparison: rm.Comparison) -> None:
+    figure = comparison.plot("intervals")
+    assert [axes._left_title.get_text() for axes in figure.axes[:3]] == list(comparison.table)  # type: ignore[attr-defined]  # noqa: SLF001  (as above)
+    for axes, (metric, means) in zip(figure.axes, comparison.table.items(), strict=False):
+        points = [container[0].get_xdata()[0] for container in axes.containers]
+        assert points == list(means.values())
+        ends = [container[2][0].get_segments()[0][:, 0].tolist() for container in axes.containers]
+        assert np.allclose(ends, list(comparison.intervals[metric].values()))
+
+
+def test_twelve_systems_are_told_apart_and_long_names_are_broken() -> None:
+    assert len({style(at) for at in range(12)}) == 12
+    assert len({style(at).marker for at in range(12)}) == 12
+    names = [f"{at} {'a name of sixty characters, which no legend has room for '}"[:60] for at in range(12)]
+    comparison = rm.compare(QRELS, dict.fromkeys(names, RUNS["old"]), "mrr", baseline=names[0])
+    (legend,) = comparison.plot("intervals").legends
+    written = [text.get_text() for text in legend.get_texts()]
+    assert [" ".join(text.split()) for text in written] == [" ".join(name.split()) for name in names]
+    assert max(len(line) for text in written for line in text.splitlines()) <= 44
+
+
+def test_no_letter_of_a_plot_is_small(comparison: rm.Comparison) -> None:
+    figure = comparison.plot(across=1)
+    assert figure.get_figwidth() * 85 < 400  # a phone shows it as it is
+    figure.canvas.draw()
+    sizes = [float(text.get_fontsize()) for text in figure.findobj(Text) if text.get_text() and text.get_visible()]
+    assert min(sizes) * 85 / 72 >= 11
 
 
 @pytest.mark.parametrize("kind", ["overview", "intervals", "differences", "wins", "cutoffs"])
@@ -183,11 +264,11 @@ def test_what_cannot_be_drawn_is_an_error(comparison: rm.Comparison, evaluation:
         rm.evaluate(QRELS, RUNS["old"], "map").plot("cutoffs")
 
 
-@pytest.mark.parametrize("method", ["plot", "report"])
-def test_without_matplotlib_the_error_holds_the_command(
-    comparison: rm.Comparison, evaluation: rm.Evaluation, method: str, monkeypatch: pytest.MonkeyPatch
+def test_without_matplotlib_plots_say_the_command_and_reports_are_written(
+    comparison: rm.Comparison, evaluation: rm.Evaluation, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     for result in (comparison, evaluation):
         with pytest.raises(ImportError, match=r"pip install 'retrieval-metrics\[plot\]'"):
-            getattr(result, method)("x")
+            result.plot()
+        result.report(tmp_path / "report.html")

@@ -25,7 +25,7 @@ from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.summary import summary_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from retrieval_metrics.evaluation.evaluation import Evaluation
 
@@ -136,7 +136,7 @@ def side_by_side(results: Mapping[str, Evaluation], *, per_query: bool) -> outpu
             by_query = [[one.get(query, float("nan")) for one in values] for query in queries]
             shown.append(_query_table(metric, list(results), queries, by_query))
     means = [[metric, *(_number(result.means[metric]) for result in results.values())] for metric in metrics]
-    notes = [note for name, result in results.items() for note in _notes(name, result)]
+    notes = _notes(results)
     shown.append(Table(["metric", *results], means, notes))
     rows: list[Sequence[Any]] = [["run", "metric", "mean", "n"]]
     rows += [
@@ -155,8 +155,12 @@ def side_by_side(results: Mapping[str, Evaluation], *, per_query: bool) -> outpu
     return output.Shown(shown, data, rows)
 
 
-def _notes(name: str, result: Evaluation) -> Iterator[str]:
-    yield from (f"{name}: {note}" for note in summary_table(result.scores).notes)
+def _notes(results: Mapping[str, Evaluation]) -> list[str]:
+    """Return what is said of every run once, and what is said of one run after its name."""
+    notes = {name: summary_table(result.scores).notes for name, result in results.items()}
+    first, *others = notes.values()
+    common = [note for note in first if all(note in other for other in others)]
+    return common + [f"{name}: {note}" for name, said in notes.items() for note in said if note not in common]
 
 
 def _query_table(

@@ -10,9 +10,8 @@ import warnings
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import retrieval_metrics as rm
 from retrieval_metrics.checks import RetrievalWarning
-from retrieval_metrics.command_line import audit, compare, convert, evaluate, history, report
+from retrieval_metrics.command_line import audit, compare, convert, evaluate, history, lint, report
 from retrieval_metrics.command_line.arguments import import_metrics
 from retrieval_metrics.presentation.escapes import on_one_line
 
@@ -34,11 +33,12 @@ examples:
   retrieval-metrics evaluate qrels.trec run.trec --save today.json.gz
   retrieval-metrics compare last-week.json.gz today.json.gz
   retrieval-metrics history add retrieval.jsonl today.json.gz
+  retrieval-metrics lint queries.jsonl qrels/test.tsv --corpus corpus.jsonl --fail-on error
   retrieval-metrics convert run run.parquet run.trec.zst
 
 exit codes:
   0  done
-  1  a metric is below its --fail-under, or with --fail-if-worse a run is worse
+  1  a metric is below its --fail-under, with --fail-if-worse a run is worse, or with --fail-on something is wrong
   2  the call or a file is invalid
   3  a defect of this program
 """
@@ -54,7 +54,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="store_true", help="print the version and exit")
     commands = top.add_subparsers(title="commands", metavar="COMMAND")
-    for command in (evaluate, compare, audit, convert, history, report):
+    for command in (evaluate, compare, audit, lint, convert, history, report):
         command.add_to(commands)
     return top
 
@@ -93,7 +93,9 @@ def _run(arguments: Sequence[str] | None) -> int:
     import_metrics(arguments)
     given = top.parse_args(arguments)
     if given.version:
-        sys.stdout.write(rm.__version__ + "\n")
+        from retrieval_metrics.version import __version__  # noqa: PLC0415  (takes as long to import as half of this package)
+
+        sys.stdout.write(__version__ + "\n")
         return 0
     if not hasattr(given, "run_command"):
         top.print_help()

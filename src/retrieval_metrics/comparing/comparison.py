@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from retrieval_metrics.checks import positive_integer, require
 from retrieval_metrics.comparing.common_ground import common_ground
+from retrieval_metrics.comparing.differences import Differences
 from retrieval_metrics.comparing.paired_tests import (
     RESAMPLES,
     common_clusters,
@@ -17,10 +18,13 @@ from retrieval_metrics.comparing.paired_tests import (
 )
 from retrieval_metrics.comparing.unjudged import bounds_of_unjudged, ignorance, to_judge
 from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
+from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reporting.retrieval import notes_tables, retrieval_tables
-from retrieval_metrics.reporting.verdict import comparison_tables, verdict
+from retrieval_metrics.reporting.verdict import comparison_tables, small_print, verdict
 from retrieval_metrics.results.compared import Compared
+from retrieval_metrics.results.ranking import ranking_of
 from retrieval_metrics.results.retrieval import errors_of, seconds_of
 
 if TYPE_CHECKING:
@@ -31,9 +35,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from retrieval_metrics.definition.metric import Metric
-    from retrieval_metrics.presentation.tables import Table
+    from retrieval_metrics.results.ranking import Ranking
     from retrieval_metrics.results.unjudged import ToJudge
     from retrieval_metrics.types import QueryId, QueryTexts
+
+FEW_PAIRS = 2
+"""Pairs of systems up to which a comparison prints every difference; of more it prints the ranking."""
 
 
 class Comparison(Compared, Printed):
@@ -44,7 +51,7 @@ class Comparison(Compared, Printed):
         metrics: The metrics.
         baseline: The system all others are compared with; None if every pair is compared.
         level: Confidence level of the intervals; 1 - level is the accepted rate of false findings.
-        differences: One per metric and pair of systems.
+        differences: One per metric and pair of systems; they print.
         margin: How much worse is still acceptable; None if that was not asked.
         clusters: Which queries belong together; None where each is on its own.
         ignorance: How much of what each system retrieved is judged; None where that is not known.
@@ -94,7 +101,7 @@ class Comparison(Compared, Printed):
             metrics=metrics,
             baseline=baseline,
             level=level,
-            differences=differences,
+            differences=Differences(differences),
             margin=margin,
             clusters=clusters,
             ignorance=ignorance(scores, ranked),
@@ -108,6 +115,11 @@ class Comparison(Compared, Printed):
     def evaluations(self) -> dict[str, Evaluation]:
         """The evaluation of each system, by name."""
         return {name: Evaluation(scores) for name, scores in self.scores.items()}
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        """The systems by metric, best first, in groups that the data cannot tell apart; it prints."""
+        return ranking_of(self)
 
     @property
     def verdict(self) -> list[str]:
@@ -197,6 +209,8 @@ class Comparison(Compared, Printed):
         self,
         kind: Literal["overview", "intervals", "differences", "wins", "cutoffs"] = "overview",
         metric: str | Metric | None = None,
+        *,
+        across: int = 2,
     ) -> Figure:
         """Return a figure; see it in a notebook, or write it with `figure.savefig(path)`.
 
@@ -205,6 +219,7 @@ class Comparison(Compared, Printed):
                 every query, sorted. `wins`: the queries won, tied and lost. `cutoffs`: the metric over k. `overview`:
                 all four.
             metric: The metric of `differences` and `cutoffs`; None takes the first that the comparison has.
+            across: How many panels stand beside each other; 1 suits a phone.
 
         Raises:
             ImportError: If matplotlib is not installed; the message holds the command.
@@ -214,26 +229,55 @@ class Comparison(Compared, Printed):
         require("matplotlib", "plot")
         from retrieval_metrics.reporting.figures import comparison_figure  # noqa: PLC0415  (brings matplotlib)
 
-        return comparison_figure(self, kind, metric)
+        return comparison_figure(self, kind, metric, across)
 
-    def report(self, path: str | PathLike[str], *, title: str = "", queries: QueryTexts | None = None) -> None:
-        """Write one HTML file with tables, plots and the queries that moved most; it needs nothing beside it.
+    def report(
+        self,
+        path: str | PathLike[str],
+        *,
+        title: str = "",
+        queries: QueryTexts | None = None,
+        corpus: QueryTexts | None = None,
+        slices: Mapping[Any, Any] | None = None,
+        k: int | None = None,
+        text_length: int | None = None,
+    ) -> None:
+        """Write one HTML file with the verdict, the ranking, how sure it is, and every query, side by side.
+
+        It needs nothing beside it and fetches nothing. The queries can be sorted, filtered, searched and opened;
+        without JavaScript the worst of them are listed.
 
         Args:
             path: Where to write it.
             title: Its heading; empty names the systems.
-            queries: Query texts by query id, to be shown beside the ids.
+            queries: Query texts by query id.
+            corpus: Document texts by document id, where the rankings hold ids and no texts.
+            slices: A label for each query, by query id, to filter by.
+            k: How many results of each query; None takes the largest cut-off of the metrics, and at least 10.
+            text_length: Characters of a text that are shown, around the needed words; None shows whole texts as long as
+                the page stays below some 10 MB.
 
         Raises:
-            ImportError: If matplotlib is not installed; the message holds the command.
+            ValueError: If `k` or `text_length` is not positive.
         """
-        require("matplotlib", "report")
-        from retrieval_metrics.reporting.reports import comparison_report  # noqa: PLC0415  (brings matplotlib)
+        from retrieval_metrics.reporting.queries import Shown  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.reporting.reports import comparison_report  # noqa: PLC0415  (as above)
 
-        comparison_report(self, path, title, queries)
+        shown = Shown.of(queries, corpus, slices, k=k, length=text_length)
+        comparison_report(self, path, title, shown)
 
     def _tables(self) -> Sequence[Table]:
-        return [*comparison_tables(self), *retrieval_tables(self), *notes_tables(self)]
+        if len(self.pairs) <= FEW_PAIRS:
+            return [*comparison_tables(self), *retrieval_tables(self), *notes_tables(self)]
+        (ranking,) = self.ranking.tables
+        more = f"print(comparison.differences) shows the {numbers.count(len(self.differences), 'difference')}"
+        said = Table((), (), [*self.ranking.sentences, more, *small_print(self)])
+        return [ranking, *retrieval_tables(self), *notes_tables(self), said]
+
+    def _repr_html_(self) -> str:
+        from retrieval_metrics.reporting.notebooks import comparison_html  # noqa: PLC0415  (only needed in a notebook)
+
+        return comparison_html(self)
 
     def __repr__(self) -> str:
         return f"<Comparison of {', '.join(self.systems)} in {', '.join(map(str, self.metrics))}>"

@@ -75,6 +75,8 @@ class Definition:
         score: `score(judged_run, *, k, **parameters)` returns one float per query; the value of a query without a
             relevant document is ignored.
         summary: One line for tables and help.
+        in_words: What the mean says to someone who knows no metric; `{first}` stands for what the cut-off leaves. Empty
+            where the summary has to do.
         aliases: Other names accepted on input.
         parameters: The parameters by name.
         takes_cutoff: Whether it can be cut off at k.
@@ -99,6 +101,7 @@ class Definition:
     name: str
     score: Callable[..., FloatArray]
     summary: str
+    in_words: str = ""
     aliases: tuple[str, ...] = ()
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     takes_cutoff: bool = True

@@ -13,7 +13,7 @@ from retrieval_metrics.definition.table import DEFINITIONS, NAME_OF
 from retrieval_metrics.judging.matching.budget import Budget
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from retrieval_metrics.definition.definition import Definition, ParameterValue
 
@@ -99,6 +99,19 @@ class Metric:
     def definition(self) -> Definition:
         """The metric's formula, parameters and properties."""
         return DEFINITIONS[self.name]
+
+    @property
+    def in_words(self) -> str:
+        """What its mean says, in words that need no knowledge of metrics.
+
+        Example:
+            >>> Metric.parse("recall@10").in_words
+            'how much of what is relevant is in the first 10'
+        """
+        first = "what was retrieved"
+        if self.k is not None:
+            first = "the first result" if self.k == 1 else f"the first {self.k}"
+        return (self.definition.in_words or self.definition.summary).format(first=first)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by name, with the module that defines it where that is not this package."""
@@ -255,3 +268,8 @@ def as_metrics(metrics: str | Metric | Iterable[str | Metric]) -> tuple[Metric, 
     if not chosen:
         raise ValueError("no metric was asked for; name at least one, for example ['ndcg@10']")
     return tuple(chosen)
+
+
+def first_telling(metrics: Sequence[Metric]) -> Metric:
+    """Return the first metric that tells more of a query than yes or no, or else the first."""
+    return next((metric for metric in metrics if not metric.definition.binary), metrics[0])

@@ -206,13 +206,21 @@ class Evaluation(Printed):
             self._totals = totals_of(self.record) if isinstance(self.record, Scores) else self.record
         return self._totals
 
-    def explain(self, query: QueryId, metric: str | Metric | None = None) -> Explanation:
-        """Return what became of each relevant document of a query, and why each needed one is missing.
+    def explain(
+        self,
+        query: QueryId,
+        metric: str | Metric | None = None,
+        *,
+        queries: QueryTexts | None = None,
+        corpus: QueryTexts | None = None,
+    ) -> Explanation:
+        """Return what became of each relevant document of a query, and beside it what came back.
 
         Args:
             query: The query.
-            metric: The metric whose cut-off and relevance threshold apply; None takes the largest cut-off of all
-                metrics.
+            metric: The metric whose cut-off and relevance threshold count; None takes the largest cut-off there is.
+            queries: Query texts by query id.
+            corpus: Document texts by document id, where the rankings hold ids and no texts.
 
         Raises:
             KeyError: If the query was not evaluated.
@@ -222,20 +230,35 @@ class Evaluation(Printed):
             >>> import retrieval_metrics as rm
             >>> print(rm.evaluate({"q1": ["d7", "d9"]}, {"q1": ["d3", "d7"]}, "ndcg@10").explain("q1"))
             q1: ndcg@10 0.3869
-            document  grade  rank  what became of it
-            d7            1     2  found
-            d9            1     -  never retrieved; the ranking has 2 documents
+            needed  grade  rank  what became of it
+            d7          1     2  found
+            d9          1     -  never retrieved; the ranking has 2 documents
+            <BLANKLINE>
+            rank  came back  judged
+               1  d3         unjudged
+               2  d7         relevant
         """
         from retrieval_metrics.explaining.explanation import explain  # noqa: PLC0415  (seldom asked for)
 
-        return explain(self.scores, query, metric)
+        return explain(self.scores, query, metric, queries, corpus)
 
-    def worst(self, metric: str | Metric, n: int = 10) -> Worst:
-        """Return the `n` queries with the lowest values, explained, and count failure reasons over all queries.
+    def worst(
+        self,
+        metric: str | Metric,
+        n: int = 10,
+        *,
+        queries: QueryTexts | None = None,
+        corpus: QueryTexts | None = None,
+    ) -> Worst:
+        """Return the `n` queries with the lowest values, explained, and the failures of all queries, summed.
+
+        A query that has everything it needs where it should be is not listed.
 
         Args:
             metric: A metric that was computed.
             n: How many queries.
+            queries: Query texts by query id.
+            corpus: Document texts by document id, where the rankings hold ids and no texts.
 
         Raises:
             KeyError: If the metric was not computed.
@@ -243,7 +266,7 @@ class Evaluation(Printed):
         """
         from retrieval_metrics.explaining.explanation import worst  # noqa: PLC0415  (seldom asked for)
 
-        return worst(self.scores, metric, n)
+        return worst(self.scores, metric, n, queries, corpus)
 
     def by(self, labels: Mapping[Any, Any] | Callable[[Any], Any]) -> Slices[Evaluation]:
         """Return the same table for every slice of the queries, for example by length, topic or customer.
@@ -282,13 +305,18 @@ class Evaluation(Printed):
         return over_cutoffs(self.scores, metric, cutoffs)
 
     def plot(
-        self, kind: Literal["overview", "intervals", "cutoffs"] = "overview", metric: str | Metric | None = None
+        self,
+        kind: Literal["overview", "intervals", "cutoffs"] = "overview",
+        metric: str | Metric | None = None,
+        *,
+        across: int = 2,
     ) -> Figure:
         """Return a figure, to show in a notebook or to save with `figure.savefig(path)`.
 
         Args:
             kind: `intervals`: the means with their intervals. `cutoffs`: the metrics over k. `overview`: both.
             metric: The metric of `cutoffs`; None takes all that have a cut-off.
+            across: How many panels stand beside each other; 1 suits a phone.
 
         Raises:
             ImportError: If matplotlib is not installed; the message contains the command that installs it.
@@ -297,27 +325,44 @@ class Evaluation(Printed):
         require("matplotlib", "plot")
         from retrieval_metrics.reporting.figures import evaluation_figure  # noqa: PLC0415  (brings matplotlib)
 
-        return evaluation_figure(self.record, kind, metric)
+        return evaluation_figure(self.record, kind, metric, across)
 
     def report(
-        self, path: str | PathLike[str], *, title: str = "", queries: QueryTexts | None = None, n: int = 20
+        self,
+        path: str | PathLike[str],
+        *,
+        title: str = "",
+        queries: QueryTexts | None = None,
+        corpus: QueryTexts | None = None,
+        slices: Mapping[Any, Any] | None = None,
+        k: int | None = None,
+        text_length: int | None = None,
+        n: int = 20,
     ) -> None:
-        """Write the table, the plots and the failing queries to one self-contained HTML file.
+        """Write one HTML file with the means in plain words, what went wrong, and what came back for every query.
+
+        It needs nothing beside it and fetches nothing. The queries can be sorted, filtered, searched and opened;
+        without JavaScript the worst of them are listed.
 
         Args:
             path: Where to write it.
             title: Its heading.
-            queries: Query texts by query id, shown beside the ids.
-            n: How many of the worst queries to show for the first metric that was asked for.
+            queries: Query texts by query id.
+            corpus: Document texts by document id, where the rankings hold ids and no texts.
+            slices: A label for each query, by query id, to filter by.
+            k: How many results of each query; None takes the largest cut-off of the metrics, and at least 10.
+            text_length: Characters of a text that are shown, around the needed words; None shows whole texts as long as
+                the page stays below some 10 MB.
+            n: How many of the worst queries are listed for readers without JavaScript.
 
         Raises:
-            ImportError: If matplotlib is not installed; the message contains the command that installs it.
-            ValueError: If the evaluation was made without its run.
+            ValueError: If the evaluation was made without its run, or `k`, `text_length` or `n` is not positive.
         """
-        require("matplotlib", "report")
-        from retrieval_metrics.reporting.reports import evaluation_report  # noqa: PLC0415  (brings matplotlib)
+        from retrieval_metrics.reporting.queries import Shown  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.reporting.reports import evaluation_report  # noqa: PLC0415  (as above)
 
-        evaluation_report(self.scores, path, title, queries, n)
+        shown = Shown.of(queries, corpus, slices, k=k, length=text_length)
+        evaluation_report(self.scores, path, title, shown, n)
 
     def save(
         self, path: str | PathLike[str], *, labels: Mapping[str, str | float] | None = None, rankings: bool = True
@@ -355,6 +400,13 @@ class Evaluation(Printed):
 
     def _tables(self) -> list[Table]:
         return [summary.summary_table(self.record)]
+
+    def _repr_html_(self) -> str:
+        if not isinstance(self.record, Scores):
+            return super()._repr_html_()
+        from retrieval_metrics.reporting.notebooks import evaluation_html  # noqa: PLC0415  (only needed in a notebook)
+
+        return evaluation_html(self.record)
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name} {mean:.4f}" for name, mean in self.means.items())

@@ -11,24 +11,34 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from retrieval_metrics.checks import positive_integer
-from retrieval_metrics.definition.metric import Metric, as_metric
-from retrieval_metrics.explaining.findings import Investigation, Question, needs, unmet
-from retrieval_metrics.explaining.rankings import Rankings
+from retrieval_metrics.definition.metric import Metric
+from retrieval_metrics.explaining.explainer import Explainer, name_of
+from retrieval_metrics.explaining.findings import met
+from retrieval_metrics.explaining.needed import Needed
 from retrieval_metrics.presentation import numbers
+from retrieval_metrics.presentation.beginnings import beginning, printable
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from retrieval_metrics.explaining.explainer import Explained
     from retrieval_metrics.explaining.kinds import Finding, Outcome
+    from retrieval_metrics.explaining.results import Result
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.types import QueryId
+
+PRINTED = 10
+"""Results of a query that are printed; all are in `Explanation.results`."""
+SHORT = 36
+"""Characters of a text in the table of the worst queries."""
+LOW = "nothing missing, ranked low"
 
 
 @dataclass(frozen=True, repr=False)
 class Explanation(Printed):
-    """What became of each relevant document of one query.
+    """What became of each relevant document of one query, and what came back instead.
 
     Attributes:
         query: The query.
@@ -36,6 +46,8 @@ class Explanation(Printed):
         findings: One per relevant document, best grade first.
         failures: One per needed document or group that is missing; for a group of alternatives, the nearest miss.
         needed: How many relevant documents, or groups, are needed.
+        results: What was retrieved, down to the cut-off: rank, id, text, and what the judgments say of it.
+        text: The text of the query; empty if it is not known.
     """
 
     query: QueryId
@@ -43,24 +55,56 @@ class Explanation(Printed):
     findings: tuple[Finding, ...]
     failures: tuple[Finding, ...]
     needed: int
+    results: tuple[Result, ...] = ()
+    text: str = ""
 
     def _tables(self) -> list[Table]:
         values = ", ".join(f"{name} {_value(value)}" for name, value in self.values.items())
+        title = f"{printable(str(self.query))}: {values}"
+        if self.text:
+            title = f"{beginning(self.text, 100)}\n{title}"
+        return [self._needed(title), *([self._results()] if self.results else [])]
+
+    def _needed(self, title: str) -> Table:
+        if not self.findings:
+            return Table((), (), ["no document is relevant to this query"], title)
         groups = any(len(finding.groups) > 1 for finding in self.findings) or self.needed < len(self.findings)
-        header = ["document", *(["group"] if groups else []), "grade", "rank"]
+        texts = any(finding.text and Needed.name(finding.document) for finding in self.findings)
+        header = ["needed", *(["text"] if texts else []), *(["group"] if groups else []), "grade", "rank"]
         rows = [
             [
-                str(finding.document),
+                _called(finding),
+                *([beginning(finding.text or "")] if texts else []),
                 *([", ".join(map(str, finding.groups))] if groups else []),
                 f"{finding.grade:g}",
                 "-" if finding.rank is None else str(finding.rank),
-                finding.detail,
+                printable(finding.detail),
             ]
             for finding in self.findings
         ]
-        notes = [] if rows else ["no document is relevant to this query"]
-        table = Table([*header, "what became of it"], rows, notes, f"{self.query}: {values}", (0, -1))
-        return [table if rows else Table((), (), notes, table.title)]
+        return Table([*header, "what became of it"], rows, (), title, (0, 1, -1) if texts else (0, -1))
+
+    def _results(self) -> Table:
+        shown = self.results[:PRINTED]
+        texts = any(result.text for result in shown)
+        rows = [
+            [
+                str(result.rank),
+                "-" if result.id is None else printable(str(result.id)),
+                result.state,
+                *([beginning(result.text or "")] if texts else []),
+            ]
+            for result in shown
+        ]
+        more = len(self.results) - len(shown)
+        notes = [f"and {numbers.count(more, 'further result')}"] if more else []
+        return Table(
+            ["rank", "came back", "judged", *(["text"] if texts else [])],
+            rows,
+            notes,
+            "",
+            (1, 2, 3) if texts else (1, 2),
+        )
 
     def __repr__(self) -> str:
         return f"<Explanation of {self.query!r}: {len(self.failures)} of {self.needed} needed are missing>"
@@ -70,22 +114,31 @@ class Explanation(Printed):
 class Worst(Printed, Sequence[Explanation]):
     """The queries with the lowest values, explained, and the failures of all queries.
 
+    A query that has everything it needs where it should be is not among them, however few queries there are.
+
     Attributes:
         metric: The metric.
         explanations: The worst queries, explained, worst first.
-        queries: How many queries the metric is defined for.
+        n: How many queries the metric is defined for.
         failures: How many needed documents (or groups) are missing over all these queries, by reason, most frequent
             first.
         needed: How many are needed over all these queries.
+        found: How many of them were found; if the cut-off leaves no room, some are neither found nor missing.
         unit: What is needed: a document or a group of alternatives.
     """
 
     metric: str
     explanations: tuple[Explanation, ...]
-    queries: int
+    n: int
     failures: Mapping[Outcome, int]
     needed: int
+    found: int
     unit: str = "document"
+
+    @property
+    def queries(self) -> tuple[QueryId, ...]:
+        """The ids of the worst queries, worst first."""
+        return tuple(each.query for each in self.explanations)
 
     @overload
     def __getitem__(self, index: int) -> Explanation: ...
@@ -113,75 +166,104 @@ class Worst(Printed, Sequence[Explanation]):
         rows = []
         for each in self.explanations:
             kinds = Counter(finding.kind for finding in each.failures)
-            why = ", ".join(f"{number} {kind}" for kind, number in kinds.most_common())
+            why = ", ".join(f"{number} {kind}" for kind, number in kinds.most_common()) or LOW
             found = each.needed - len(each.failures)
-            rows.append([str(each.query), _value(each.values[self.metric]), f"{found}/{each.needed}", why])
+            wanted = next(iter(each.failures or each.findings), None)
+            rows.append(
+                [
+                    beginning(f"{each.query} {each.text}", SHORT),
+                    _value(each.values[self.metric]),
+                    f"{found}/{each.needed}",
+                    why,
+                    "" if wanted is None else _in_short(_called(wanted), wanted.text),
+                    _in_short(each.results[0].id, each.results[0].text) if each.results else "nothing",
+                ]
+            )
         total = sum(self.failures.values())
-        over = f"over {numbers.queries(self.queries)}, {total:,} of {self.needed:,} needed {self.unit}s are missing"
-        return [Table(["query", self.metric, "found", "missing"], rows, [self.summary, over], words=(0, -1))]
+        over = f"over {numbers.queries(self.n)}, {total:,} of {self.needed:,} needed {self.unit}s are missing"
+        header = ["query", self.metric, "found", "missing", "needed", "came back first"]
+        notes = [self.summary, over]
+        if not rows:
+            return [Table((), (), [*notes, f"every query reaches the best {self.metric} there is"])]
+        return [Table(header, rows, notes, words=(0, 3, 4, 5))]
 
     def __repr__(self) -> str:
-        return f"<Worst of {numbers.queries(self.queries)} in {self.metric}: {self.summary}>"
+        return f"<Worst of {numbers.queries(self.n)} in {self.metric}: {self.summary}>"
 
 
 def _value(value: float) -> str:
     return "undefined" if isnan(value) else f"{value:.4f}"
 
 
-def explain(scores: Scores, query: QueryId, metric: str | Metric | None) -> Explanation:
+def _called(finding: Finding) -> str:
+    """Return what something needed is called in a table: its name, or the beginning of its words."""
+    return printable(Needed.name(finding.document)) or f"\u201c{beginning(finding.text or '')}\u201d"
+
+
+def _in_short(name: Any, text: str | None) -> str:
+    called = "-" if name is None else str(name)
+    return beginning(f"{called}: {text}" if text and not called.startswith("\u201c") else called, SHORT)
+
+
+def explain(
+    scores: Scores,
+    query: QueryId,
+    metric: str | Metric | None,
+    queries: Mapping[Any, str] | None = None,
+    corpus: Mapping[Any, str] | None = None,
+) -> Explanation:
     """Explain one query; see `Evaluation.explain`."""
-    investigation = _investigation(scores, metric)
-    names = list(scores.per_query) if metric is None else [_name(scores, metric)]
-    ((_, found),) = investigation.settled([scores.position(query)])
-    return _explained(scores, query, names, found)
+    explainer = Explainer(scores, metric, corpus)
+    (explained,) = explainer.of([scores.position(query)])
+    return _explanation(explainer, explained, queries or {})
 
 
-def worst(scores: Scores, metric: str | Metric, n: int) -> Worst:
-    """Explain the worst queries, and count failure reasons over all queries; see `Evaluation.worst`."""
+def worst(
+    scores: Scores,
+    metric: str | Metric,
+    n: int,
+    queries: Mapping[Any, str] | None = None,
+    corpus: Mapping[Any, str] | None = None,
+) -> Worst:
+    """Explain the worst queries and sum the failures of all; see `Evaluation.worst`."""
     wanted = positive_integer(n, "n")
-    name = _name(scores, metric)
-    investigation = _investigation(scores, metric)
-    values = scores.values[:, scores.metrics.index(Metric.parse(name))]
+    name = name_of(scores, metric)
+    explainer = Explainer(scores, metric, corpus)
+    at = scores.metrics.index(Metric.parse(name))
+    values, best = scores.values[:, at], scores.best(scores.metrics[at])
     defined = np.flatnonzero(~np.isnan(values))
-    ascending = defined[np.argsort(values[defined], kind="stable")][:wanted].tolist()
-    lowest = {int(scores.positions[at]): scores.queries[at] for at in ascending}
-    explained: dict[int, Explanation] = {}
+    row_of = {int(scores.positions[row]): int(row) for row in defined.tolist()}
     kinds: Counter[Outcome] = Counter()
-    needed = 0
-    for position, found in investigation.settled(scores.positions[defined].tolist()):
-        kinds.update(finding.kind for finding in unmet(found))
-        needed += needs(found)
-        if position in lowest:
-            explained[position] = _explained(scores, lowest[position], [name], found)
-    unit = "document" if investigation.judged.qrels.is_flat else "group"
-    explanations = tuple(explained[position] for position in lowest)
-    return Worst(name, explanations, len(defined), dict(kinds.most_common()), needed, unit)
-
-
-def _explained(scores: Scores, query: QueryId, names: Sequence[str], found: Sequence[Finding]) -> Explanation:
-    values = {name: scores.per_query[name][query] for name in names}
-    return Explanation(query, values, tuple(found), tuple(unmet(found)), needs(found))
-
-
-def _investigation(scores: Scores, metric: str | Metric | None) -> Investigation:
-    origin = scores.needed_origin("explained")
-    rankings = Rankings(origin.run, origin.match)
-    if metric is None:
-        cutoffs = [each.k for each in scores.metrics if isinstance(each.k, int)]
-        return Investigation(origin.judged, rankings, Question(k=max(cutoffs, default=None)))
-    chosen = Metric.parse(_name(scores, metric))
-    parameters: dict[str, Any] = dict(chosen.parameters)
-    rel = parameters.get("rel")
-    question = Question(
-        k=chosen.k,
-        rel=None if rel is None else float(rel),
-        one_suffices=chosen.definition.one_suffices(**parameters),
-        at_needed=chosen.definition.cuts_at_needed,
+    candidates: dict[int, Explained] = {}
+    needed = found = 0
+    for each in explainer.of(row_of):
+        kinds.update(finding.kind for finding in each.failures)
+        needed += each.needed
+        found += len(met(each.findings))
+        row = row_of[each.index]
+        if each.failures or values[row] < best[row] - 1e-12:
+            candidates[row] = each
+        if len(candidates) > 2 * wanted:  # a handful is kept, not the rankings of every query
+            candidates = _lowest(candidates, values, wanted)
+    explanations = tuple(
+        _explanation(explainer, each, queries or {}) for each in _lowest(candidates, values, wanted).values()
     )
-    return Investigation(origin.judged, rankings, question)
+    unit = "document" if scores.needed_origin("explained").judged.qrels.is_flat else "group"
+    return Worst(name, explanations, len(defined), dict(kinds.most_common()), needed, found, unit)
 
 
-def _name(scores: Scores, metric: str | Metric) -> str:
-    """Return the metric's canonical name; KeyError if it was not computed."""
-    scores.per_query[metric]  # raises for a metric that was not computed
-    return str(as_metric(metric))
+def _lowest(candidates: Mapping[int, Explained], values: Any, n: int) -> dict[int, Explained]:
+    return {row: candidates[row] for row in sorted(candidates, key=lambda row: (values[row], row))[:n]}
+
+
+def _explanation(explainer: Explainer, explained: Explained, queries: Mapping[Any, str]) -> Explanation:
+    query = explained.query
+    return Explanation(
+        query,
+        {name: explainer.scores.per_query[name][query] for name in explainer.names},
+        explainer.with_texts(explained.findings),
+        explainer.with_texts(explained.failures),
+        explained.needed,
+        explainer.results(explained),
+        str(queries.get(query, "")),
+    )

@@ -45,24 +45,25 @@ class Investigation:
         self.question = question
         self._cut = judged.cutoff(question.k)
 
-    def settled(self, positions: Iterable[int]) -> Iterator[tuple[int, list[Finding]]]:
+    def settled(self, positions: Iterable[int]) -> Iterator[tuple[int, list[Finding], Any]]:
         """Return what became of the relevant documents of some queries, given by position, in any order.
 
-        Whether an id occurs anywhere in the run is looked up once for all queries, at the end.
+        Each comes with its position and its ranking. Whether an id occurs anywhere in the run is looked up once for all
+        queries, at the end.
         """
         queries = self.judged.qrels.queries
         place = {queries[at]: at for at in positions}
-        open_: dict[int, list[Finding]] = {}
+        open_: dict[int, tuple[list[Finding], Any]] = {}
         for query, ranking in self.rankings.of(place):
             found = self.findings(place[query], ranking)
             if any(one.kind == "another granularity" for one in found):
-                open_[place[query]] = found
+                open_[place[query]] = found, ranking
             else:
-                yield place[query], found
-        asked = {one.document for found in open_.values() for one in found if one.kind == "another granularity"}
+                yield place[query], found, ranking
+        asked = {one.document for found, _ in open_.values() for one in found if one.kind == "another granularity"}
         occurring = self.rankings.occurring(asked)  # type: ignore[arg-type]  # only ids have this kind
-        for at, found in open_.items():
-            yield at, [self._never(at, one) if one.document in occurring else one for one in found]
+        for at, (found, ranking) in open_.items():
+            yield at, [self._never(at, one) if one.document in occurring else one for one in found], ranking
 
     def _never(self, index: int, finding: Finding) -> Finding:
         if finding.kind != "another granularity":
@@ -131,8 +132,13 @@ def unmet(findings: Sequence[Finding]) -> list[Finding]:
             known = nearest.get(group)
             if known is None or FAILURES.index(finding.kind) < FAILURES.index(known.kind):
                 nearest[group] = finding
-    met = {group for finding in findings if finding.kind == "found" for group in finding.groups}
-    return [nearest[group] for group in sorted(nearest) if group not in met]
+    satisfied = met(findings)
+    return [nearest[group] for group in sorted(nearest) if group not in satisfied]
+
+
+def met(findings: Sequence[Finding]) -> set[int]:
+    """Return the groups of which something was found."""
+    return {group for finding in findings if finding.kind == "found" for group in finding.groups}
 
 
 def needs(findings: Sequence[Finding]) -> int:

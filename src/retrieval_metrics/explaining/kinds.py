@@ -45,6 +45,7 @@ class Finding:
         rank: The rank at which it was retrieved; None if it was not.
         detail: The kind in words, with its numbers.
         groups: The groups it belongs to, numbered within the query; with flat judgments, each document is a group.
+        text: Its words, if they are known.
     """
 
     document: Relevant
@@ -53,6 +54,7 @@ class Finding:
     rank: int | None
     detail: str
     groups: tuple[int, ...]
+    text: str | None = None
 
     @property
     def is_failure(self) -> bool:

@@ -22,11 +22,13 @@ class Rankings:
     Attributes:
         run: The run, as it was evaluated.
         matching: What the ids of the judgments were compared with.
+        ties: How equal scores are ordered: "input", as they were given, or else by document id, descending.
     """
 
-    def __init__(self, run: Mapping[Any, Any], match: str | Key | Matching) -> None:
+    def __init__(self, run: Mapping[Any, Any], match: str | Key | Matching, ties: str = "docid") -> None:
         self.run = run
         self.matching = as_matching(match)
+        self.ties = ties
 
     def of(self, queries: Iterable[QueryId]) -> Iterator[tuple[QueryId, Any]]:
         """Return some queries with their rankings, empty if there is none; a file is read once."""
@@ -46,10 +48,33 @@ class Rankings:
     def ids(self, ranking: Any) -> list[DocumentId]:
         """Return the ids of a ranking in rank order: by score, then by id, both descending."""
         if isinstance(ranking, Mapping):
-            by_id = sorted(ranking, key=str, reverse=True)
+            by_id = list(ranking) if self.ties == "input" else sorted(ranking, key=str, reverse=True)
             return sorted(by_id, key=ranking.__getitem__, reverse=True)
         ids = [self._id(item) for item in ranking]
         return list(dict.fromkeys(ids)) if self.matching.collapse else ids
+
+    def first(self, ranking: Any, k: int) -> list[tuple[DocumentId, Any]]:
+        """Return id and item of the first `k` of a ranking, in rank order; an id alone has the item None."""
+        ids = self.ids(ranking)[:k]
+        if isinstance(ranking, Mapping):
+            return [(document, None) for document in ids]
+        if self.matching.collapse:
+            items = self.items(ranking)
+            return [(document, _item(items[document])) for document in ids]
+        return [(document, _item(item)) for document, item in zip(ids, ranking, strict=False)]
+
+    def texts(self) -> dict[DocumentId, str]:
+        """Return the text of each id anywhere in the run, where its items carry texts."""
+        found: dict[DocumentId, str] = {}
+        for _, ranking in self._all():
+            if isinstance(ranking, Mapping):
+                return {}  # scored rankings hold no items, and a run is of one kind
+            for item in ranking:
+                if not isinstance(item, Retrieved):
+                    return found
+                if item.text is not None:
+                    found.setdefault(self._id(item), item.text)
+        return found
 
     def items(self, ranking: Any) -> dict[DocumentId, Any]:
         """Return the first item with each id; for a ranking of ids, the ids themselves."""
@@ -71,3 +96,7 @@ class Rankings:
             if not missing:
                 break
         return found
+
+
+def _item(item: Any) -> Retrieved | None:
+    return item if isinstance(item, Retrieved) else None

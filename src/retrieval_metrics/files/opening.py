@@ -146,38 +146,51 @@ class Reader:
         Raises:
             ValueError: If the source is empty, compressed data is damaged, or a line is too long.
         """
-        line = 1
+        before = 0
         with self._text() as text:
             while piece := text.read(PIECE):
-                if line == 1:
+                if not before:
                     refuse_marks(piece[:BEGINNING], self.name)  # before the end of a very long line is looked for
-                    piece = piece.removeprefix(BYTE_ORDER_MARK)
-                piece += text.readline(self.limits.line + 1)
+                size = len(piece)
+                rest = text.readline(self.limits.line + 1)
+                piece = (piece if before else piece.removeprefix(BYTE_ORDER_MARK)) + rest
                 if not piece.endswith(b"\n"):
-                    self._refuse_long_line(piece, line)
+                    self._refuse_long_line(piece, before)
                     piece += b"\n"
                 elif len(piece) > self.limits.line:
-                    self._refuse_long_line(piece, line)
-                if b"\n" + BYTE_ORDER_MARK in piece:
-                    at = line + piece[: piece.index(b"\n" + BYTE_ORDER_MARK) + 1].count(b"\n")
+                    self._refuse_long_line(piece, before)
+                if (
+                    BYTE_ORDER_MARK in piece and b"\n" + BYTE_ORDER_MARK in piece
+                ):  # the first is rare, and sought faster
+                    at = self._lines_before(before) + piece[: piece.index(b"\n" + BYTE_ORDER_MARK) + 1].count(b"\n")
                     raise ValueError(
-                        f"{self.name}, line {at}: a byte order mark begins this line, as where files were joined; "
+                        f"{self.name}, line {at + 1}: a byte order mark begins this line, as where files were joined; "
                         "remove it, for it would become part of the first word"
                     )
+                before += size + len(rest)
                 yield piece
-                line += piece.count(b"\n")
                 if advance is not None:
                     advance(self._file.tell())
-        if line == 1:
+        if not before:
             raise ValueError(f"{self.name} is empty")
 
-    def _refuse_long_line(self, piece: bytes, line: int) -> None:
-        start = 0
+    def _lines_before(self, size: int) -> int:
+        """Return how many lines the first bytes of the text have; they are only counted where an error needs it."""
+        lines = 0
+        with self._text() as text:
+            while size > 0 and (part := text.read(min(size, PIECE))):
+                lines += part.count(b"\n")
+                size -= len(part)
+        return lines
+
+    def _refuse_long_line(self, piece: bytes, before: int) -> None:
+        start, line = 0, 0
         while start < len(piece):
             end = piece.find(b"\n", start) if piece.find(b"\n", start) >= 0 else len(piece)
             if end - start > self.limits.line:
+                number = self._lines_before(before) + line + 1
                 raise ValueError(
-                    f"{self.name}, line {line}: the line has more than {self.limits.line:,} bytes; is this the right "
+                    f"{self.name}, line {number}: the line has more than {self.limits.line:,} bytes; is this the right "
                     "file? limits=Limits(line=...), or --max-line, allows more"
                 )
             start, line = end + 1, line + 1

@@ -79,6 +79,9 @@ class _Lines:
         """
         import polars as pl
 
+        if self._text.count(b"\r") != self._text.count(b"\r\n"):
+            # polars drops a carriage return before a separator, where the csv module sees the end of the line.
+            self._refuse_uneven_line()
         try:
             frame = pl.read_csv(
                 self._text, separator=SEPARATORS[self._kind], quote_char=QUOTES[self._kind], infer_schema=False

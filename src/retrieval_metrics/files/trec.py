@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from retrieval_metrics.files.encodings import at_line, decoded
+from retrieval_metrics.files.opening import opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -62,6 +63,12 @@ QRELS = Layout(
     "grade",
     {6: "; six columns are a TREC run, which read_run reads", 3: "; for BEIR qrels say format='tsv'"},
 )
+
+
+def parts_of_file(path: str, layout: Layout) -> Iterator[Part]:
+    """Open a file and return the same of it as `parts`."""
+    with opened(path) as source:
+        yield from parts(source, layout)
 
 
 def parts(source: Reader, layout: Layout, advance: Callable[[int], None] | None = None) -> Iterator[Part]:

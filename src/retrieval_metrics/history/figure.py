@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from retrieval_metrics.definition.metric import as_metric
-from retrieval_metrics.presentation.plots import COLOURS
+from retrieval_metrics.presentation.series import COLOURS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

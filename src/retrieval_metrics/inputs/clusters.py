@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from retrieval_metrics.inputs.pieces import Metadata, Span
-from retrieval_metrics.inputs.questions import Questions
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -77,7 +76,7 @@ def clusters_of(questions: Any, truth: Qrels, by: ClustersBy) -> Clusters | None
     """Return the clusters of the judged queries; None if they are to be independent, or nothing is known of them.
 
     Args:
-        questions: What was given as judgments: it may know the source of each question (`labels("source")`).
+        questions: What was given as judgments: it may know the source of each question.
         truth: The judgments. Without such knowledge, the sources are those of their spans and metadata.
         by: What makes a cluster.
 
@@ -109,11 +108,8 @@ def clusters_of(questions: Any, truth: Qrels, by: ClustersBy) -> Clusters | None
 
 
 def _by_source(questions: Any, truth: Qrels) -> Clusters | None:
-    labels, named = getattr(questions, "labels", None), {}
-    if isinstance(questions, Questions):  # whose labels are an error where none is known
-        named = {query: made.source for query, made in questions.provenance.items() if made.source is not None}
-    elif callable(labels):
-        named = labels("source")
+    provenance: Mapping[Any, Any] = getattr(questions, "provenance", {})
+    named = {query: made.source for query, made in provenance.items() if made.source is not None}
     if named:
         return Clusters(truth.queries, [_names(named.get(query)) for query in truth.queries], by_source=True)
     if not truth.has_pieces:

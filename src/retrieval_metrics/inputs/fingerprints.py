@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import Judgments, Ranking
 
 DIGITS = 16
-"""Hexadecimal digits: among a million, two agree by accident with a chance of 1 in 40 million."""
+"""Hexadecimal digits: that any two of a million fingerprints agree by accident has a chance of 1 in 40 million."""
 
 
 def fingerprint(value: Any) -> str:

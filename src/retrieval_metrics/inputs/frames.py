@@ -217,10 +217,10 @@ class Table:
             return
         query, rank = by_rank.query_of(row), by_rank.documents[row]
         rows = np.flatnonzero((queries == query).to_numpy() & (ranks == rank)).tolist()
-        one, other = (self.ids("document")[at] for at in rows[:2])
+        one, other = sorted((self.ids("document")[at] for at in rows[:2]), key=str)
         where = f"{self.source}, rows {rows[0] + 1} and {rows[1] + 1}" if self.line is None else self.line(rows[1])
         raise ValueError(
-            f"{where}: documents {one!r} and {other!r} of query {query!r} have the same {self.roles['rank']}, "
+            f"{where}: documents {one!r} and {other!r} of query {query!r} have the same rank, "
             f"{rank:g}; give ranks that differ, or scores, or say columns={{'rank': None}} if the rows of a query "
             "stand best first"
         )

@@ -278,3 +278,10 @@ def as_qrels(questions: QuestionsOrQrels) -> Qrels:
         qrels.provenance, qrels.texts = questions.provenance, questions.queries
         return qrels
     return questions if isinstance(questions, Qrels) else Qrels(questions)
+
+
+def judgments_by_query(qrels: QrelsMapping | Qrels) -> dict[Any, Any]:
+    """Return the judgments of each query as they were given; those of a `Qrels` as graded documents or groups."""
+    if isinstance(qrels, Qrels):
+        return {query: qrels.judgments(at) for at, query in enumerate(qrels.queries)}
+    return dict(qrels)

@@ -25,11 +25,13 @@ class Questions:
         queries: The text of each query, by query id.
         qrels: The judgments of each query, by query id, in any shape that `evaluate` takes.
         provenance: Where a question comes from, by query id, for those of which it is known.
+        changes: What was done to it since it was read, a sentence each.
     """
 
     queries: QueryTexts
     qrels: QrelsMapping
     provenance: Mapping[QueryId, Provenance] = field(default_factory=dict)
+    changes: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, dataset: Any) -> Self:
@@ -45,6 +47,11 @@ class Questions:
                   from: `source`, `kind`, `person`, `model`, `prompt`, `date` and `labels`, as `Provenance` takes them;
                 - an object or a mapping with `queries` (id to text) and `relevant_docs` (id to judgments), such as
                   LlamaIndex's EmbeddingQAFinetuneDataset or its JSON;
+                - a pandas or polars DataFrame, an Arrow table or a Hugging Face dataset with a row per question, its
+                  columns named as the entries of rows;
+                - LlamaIndex's LabelledRagDataset or its JSON; a Ragas EvaluationDataset or Testset; examples of
+                  LangSmith, whose inputs hold the question and whose outputs the judgments. Where such a dataset has
+                  texts and no ids, its judgments are `Text`;
                 - a mapping of query texts to judgments;
                 - an `EvaluationSet`.
 
@@ -57,9 +64,15 @@ class Questions:
         """
         if isinstance(dataset, cls):
             return dataset
+        if isinstance(dataset, Questions):
+            return cls(dataset.queries, dataset.qrels, dataset.provenance, dataset.changes)
+        from retrieval_metrics.inputs.datasets import rows_of  # noqa: PLC0415  (only who reads a dataset needs it)
+
         queries, relevant = _part(dataset, "queries"), _part(dataset, "relevant_docs")
         if isinstance(queries, Mapping) and isinstance(relevant, Mapping):
             return cls._checked(queries, relevant, {})
+        if (rows := rows_of(dataset)) is not None:
+            return cls._of_rows(rows)
         if isinstance(dataset, Mapping):
             return cls._checked({text: text for text in dataset}, dataset, {})
         if isinstance(dataset, Iterable) and not isinstance(dataset, (str, bytes)):
@@ -71,11 +84,13 @@ class Questions:
 
     @classmethod
     def _of_rows(cls, rows: Iterable[Any]) -> Self:
+        from retrieval_metrics.inputs.datasets import plain_row  # noqa: PLC0415  (as above)
+
         queries: dict[QueryId, str] = {}
         qrels: dict[QueryId, Judgments] = {}
         provenance: dict[QueryId, Provenance] = {}
         row_of: dict[QueryId, int] = {}
-        for number, row in enumerate(rows, start=1):
+        for number, row in enumerate(map(plain_row, rows), start=1):
             query_id, text, relevant = _row(row, number)
             if query_id in row_of:
                 raise ValueError(

@@ -163,7 +163,9 @@ def evaluation_of(
 
 def _metric(entry: Any, document: Document, number: int) -> Metric:
     if not isinstance(entry, dict) or not isinstance(entry.get("metric"), str):
-        raise ValueError(f"{document.name} is damaged at metrics[{number}]: {entry!r} has no name")
+        raise ValueError(  # noqa: TRY004  (whatever is wrong in a file is a ValueError)
+            f"{document.name} is damaged at metrics[{number}]: {entry!r} has no name"
+        )
     return metric_of(entry, document.name)
 
 

@@ -40,7 +40,7 @@ RESERVED = {"number", "array", "tuple", "mapping", "record"}
 """Keys of objects that stand for what JSON does not have."""
 
 
-def of_record(value: Any, where: str) -> Any:
+def of_record(value: Any, where: str) -> Any:  # noqa: PLR0911  (one for each kind of value)
     """Return a value as JSON holds it, such that `record_of` returns an equal one, of the same types.
 
     Args:
@@ -80,7 +80,7 @@ def of_record(value: Any, where: str) -> Any:
     )
 
 
-def record_of(value: Any) -> Any:
+def record_of(value: Any) -> Any:  # noqa: PLR0911  (likewise)
     """Return what `of_record` was given.
 
     Raises:

@@ -144,6 +144,7 @@ DEFINITION = Definition(
     name="alpha_ndcg",
     score=score,
     summary="alpha-DCG of the first k / that of a greedy ideal ranking; each repeat of a group gains less",
+    in_words="whether the results are good and different: what is found again counts less",
     aliases=("andcg", "alphandcg", "alpha_n_dcg"),
     parameters={
         "alpha": Parameter(_read_alpha, DEFAULT_ALPHA, "how much less each further member of a group gains, 0 to 1"),

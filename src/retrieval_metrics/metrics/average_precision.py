@@ -155,6 +155,7 @@ DEFINITION = Definition(
     name="map",
     score=score,
     summary="mean of the precision at the rank of each relevant document; its mean over queries is MAP",
+    in_words="whether everything relevant is near the top",
     aliases=("ap", "average_precision", "mean_average_precision"),
     parameters={
         "rel": REL,

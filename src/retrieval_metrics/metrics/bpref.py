@@ -94,6 +94,7 @@ DEFINITION = Definition(
     name="bpref",
     score=score,
     summary="how rarely documents judged not relevant are ranked above relevant ones",
+    in_words="how rarely a result judged not relevant stands above a relevant one",
     parameters={"rel": REL},
     takes_cutoff=False,
     over_orders=over_orders,

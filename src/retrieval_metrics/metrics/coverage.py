@@ -33,6 +33,7 @@ DEFINITION = Definition(
     name="coverage",
     score=score,
     summary="characters of the relevant spans among the first k / all of them",
+    in_words="how much of the relevant text is in {first}",
     needs_relevant=False,
     needs_places=True,
 )

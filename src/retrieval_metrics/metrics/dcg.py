@@ -81,6 +81,7 @@ DEFINITION = Definition(
     name="dcg",
     score=score,
     summary="sum of gain / log2(rank + 1) over the first k",
+    in_words="how much the results gain, those further down less; grows with the grades",
     parameters={"gain": GAIN, "gains": GAINS},
     bounded=False,
     over_orders=over_orders,

@@ -33,6 +33,7 @@ DEFINITION = Definition(
     name="density",
     score=score,
     summary="characters of the relevant spans among the first k / all characters of the first k",
+    in_words="how much of the text of {first} is relevant",
     needs_relevant=False,
     needs_places=True,
 )

@@ -104,6 +104,7 @@ DEFINITION = Definition(
     name="err",
     score=score,
     summary="expected reciprocal rank of the first document that satisfies the user",
+    in_words="1 / rank at which a reader is satisfied, on average; uses the grades",
     parameters={"max_grade": MAX_GRADE},
     reaches_one=False,
     over_orders=over_orders,

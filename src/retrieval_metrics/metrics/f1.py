@@ -69,6 +69,7 @@ DEFINITION = Definition(
     name="f1",
     score=score,
     summary="harmonic mean of precision and recall",
+    in_words="recall and precision of {first} in one number, high only where both are",
     aliases=("f1_score",),
     parameters={"rel": REL, "norm": precision.NORM},
     reaches_one=False,

@@ -70,6 +70,7 @@ DEFINITION = Definition(
     name="full_recall",
     score=score,
     summary="1 if everything needed (every group) is among the first k, else 0",
+    in_words="share of the queries with everything they need in {first}",
     parameters={"rel": REL},
     binary=True,
     over_orders=over_orders,

@@ -70,6 +70,7 @@ DEFINITION = Definition(
     name="hit_rate",
     score=score,
     summary="1 if anything relevant is among the first k, else 0",
+    in_words="share of the queries with something relevant in {first}",
     aliases=("hit", "success", "hitrate"),
     parameters={"rel": REL},
     binary=True,

@@ -62,6 +62,7 @@ DEFINITION = Definition(
     name="judged",
     score=score,
     summary="documents among the first k that are judged / documents among the first k",
+    in_words="how much of {first} was judged at all",
     needs_relevant=False,
     by_document=True,
     over_orders=over_orders,

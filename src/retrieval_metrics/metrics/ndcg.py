@@ -149,6 +149,7 @@ DEFINITION = Definition(
     name="ndcg",
     score=score,
     summary="discounted cumulative gain of the first k / that of the ideal ranking",
+    in_words="whether the best results come first; uses the grades",
     parameters={
         "gain": GAIN,
         "gains": GAINS,

@@ -87,6 +87,7 @@ DEFINITION = Definition(
     name="precision",
     score=score,
     summary="relevant documents among the first k / k",
+    in_words="how much of {first} is relevant; where few are relevant, 1 is out of reach",
     aliases=("p",),
     parameters={"rel": REL, "norm": NORM},
     reaches_one=False,

@@ -64,6 +64,7 @@ DEFINITION = Definition(
     name="r_precision",
     score=score,
     summary="relevant documents among the first R / R; its cut-off R is the number of relevant documents",
+    in_words="how much of the first R results is relevant, where R documents are",
     aliases=("rprec", "r_prec"),
     parameters={"rel": REL},
     takes_cutoff=False,

@@ -89,6 +89,7 @@ DEFINITION = Definition(
     name="rbp",
     score=score,
     summary="rank-biased precision: (1 - p) * sum of p^(rank - 1) * grade / largest grade",
+    in_words="what a reader gains who goes on to the next result with the same patience at each",
     parameters={
         "p": Parameter(number_between(0, 1), 0.8, "probability of looking at the next document"),
         "max_grade": MAX_GRADE,

@@ -72,6 +72,7 @@ DEFINITION = Definition(
     name="recall",
     score=score,
     summary="relevant documents (or groups) found among the first k / all of them",
+    in_words="how much of what is relevant is in {first}",
     aliases=("r", "set_recall"),
     parameters={"rel": REL},
     over_orders=over_orders,

@@ -83,6 +83,7 @@ DEFINITION = Definition(
     name="mrr",
     score=score,
     summary="1 / rank of the first relevant document; its mean over queries is MRR",
+    in_words="1 / rank of the first relevant result: 0.5 is second place",
     aliases=("rr", "reciprocal_rank", "recip_rank", "mean_reciprocal_rank"),
     parameters={"rel": REL, "per": PER},
     one_suffices=one_suffices,

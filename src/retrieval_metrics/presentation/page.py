@@ -1,82 +1,25 @@
-"""A self-contained HTML page, without scripts or external fonts and images, for light and dark mode."""
+"""A self-contained HTML page for light and dark mode: nothing is fetched, and it can be read without its script."""
 
 from __future__ import annotations
 
-import re
-from contextlib import contextmanager
+import json
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
 from html import escape
-from io import StringIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from matplotlib import rc_context
 
 from retrieval_metrics.presentation import tables
 from retrieval_metrics.saving import save_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from os import PathLike
-
-    from matplotlib.figure import Figure
 
     from retrieval_metrics.presentation.tables import Table
 
-STYLE = """
-:root { color-scheme: light dark; --ink: #1c1f23; --page: #ffffff; --faint: #5d646c; --line: #d9dde1; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e4e6e9; --page: #16181b; --faint: #9da4ac; --line: #383d43; } }
-body { max-width: 68rem; margin: 2rem auto; padding: 0 1.25rem; background: var(--page); color: var(--ink);
-       font: 15px/1.5 system-ui, "Segoe UI", "Liberation Sans", Arial, sans-serif; }
-h1 { font-size: 1.6rem; margin: 0 0 1.2rem; }
-h2 { font-size: 1.15rem; margin: 2.4rem 0 .6rem; }
-p, ul { margin: .5rem 0; }
-ul { padding-left: 1.2rem; }
-.wide { overflow-x: auto; margin: .8rem 0; }
-table { border-collapse: collapse; }
-th, td { padding: .22rem 1.1rem .22rem 0; white-space: nowrap; border-bottom: 1px solid var(--line); }
-th { font-weight: 600; color: var(--faint); }
-th:last-child, td:last-child { padding-right: 0; }
-caption { color: var(--faint); padding-top: .45rem; font-size: .9em; }
-td[style="text-align:left"] { white-space: normal; overflow-wrap: anywhere; min-width: 5rem; }
-details { margin: .15rem 0; }
-summary { cursor: pointer; font-variant-numeric: tabular-nums; }
-details .wide, details details { margin-left: 1.1rem; }
-.faint { color: var(--faint); list-style: none; margin-left: 1rem; }
-svg { max-width: 100%; height: auto; display: block; margin: .6rem 0; }
-"""
-
-INK = "#010203"
-"""A placeholder colour for the plots, which is replaced by the text colour of the page."""
-_DRAWN_IN_INK = ("text.color", "axes.labelcolor", "axes.edgecolor", "axes.titlecolor", "xtick.color", "ytick.color")
-_SEE_THROUGH = ("figure.facecolor", "axes.facecolor", "savefig.facecolor")
-_SETTINGS: dict[Any, Any] = {
-    **dict.fromkeys(_DRAWN_IN_INK, INK),
-    **dict.fromkeys(_SEE_THROUGH, "none"),
-    "grid.color": "#8a9099",
-    "svg.fonttype": "none",  # text stays text, which can be searched and is a tenth of the size
-    "svg.hashsalt": "retrieval-metrics",  # the same plot always gives the same file
-}
-
-
-@contextmanager
-def ink() -> Iterator[None]:
-    """Draw plots in the placeholder colour within this context."""
-    with rc_context(_SETTINGS):
-        yield
-
-
-def svg(figure: Figure, description: str) -> str:
-    """Return a figure that was drawn within `ink` as an SVG element.
-
-    Args:
-        figure: The figure.
-        description: A description for screen readers.
-    """
-    drawn = StringIO()
-    figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
-    text = drawn.getvalue()
-    text = text[text.index("<svg") :].replace(INK, "currentColor")
-    text = re.sub(r"\s*<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    return text.replace("<svg", f'<svg role="img" aria-label="{escape(description)}"', 1)
+HERE = Path(__file__).parent
 
 
 def section(title: str, *parts: str) -> str:
@@ -84,9 +27,17 @@ def section(title: str, *parts: str) -> str:
     return f"<h2>{escape(title)}</h2>{''.join(parts)}"
 
 
+def paragraph(words: str, *, lead: bool = False) -> str:
+    """Return a paragraph; one that leads is larger."""
+    return f"<p{' class=lead' if lead else ''}>{escape(words)}</p>"
+
+
 def table(content: Table) -> str:
-    """Return a table that scrolls if it is wider than the page."""
-    return f'<div class="wide">{tables.html(*content)}</div>'
+    """Return a table that scrolls if it is wider than the page, with its notes below at the width of the page."""
+    notes = "".join(f'<p class="notes">{escape(note)}</p>' for note in content.notes)
+    # A page has a style sheet, so that its cells need none of their own: half the size of a large table.
+    drawn = tables.html(*content._replace(notes=())).replace(tables.RIGHT, "").replace(tables.LEFT, " class=l")
+    return f'<div class="wide">{drawn}</div>{notes}' if content.header else notes
 
 
 def sentences(said: Sequence[str]) -> str:
@@ -100,12 +51,42 @@ def folded(summary: str, *parts: str) -> str:
     return f"<details><summary>{escape(summary)}</summary>{''.join(parts)}</details>"
 
 
-def write(path: str | PathLike[str], title: str, parts: Sequence[str]) -> None:
-    """Write a page with a title to a file."""
+def queries(static: str) -> str:
+    """Return the place where the script shows the queries of the data; until then it holds what needs no script."""
+    return f'<div id="queries"><div class="static">{static}</div></div>'
+
+
+def write(path: str | PathLike[str], title: str, parts: Sequence[str], data: Any = None) -> None:
+    """Write a page with a title to a file.
+
+    Args:
+        path: Where to write it.
+        title: Its title.
+        parts: Its parts, as HTML.
+        data: What the script shows in the place of `queries`, as JSON can hold it; None leaves the script out.
+    """
+    script = "" if data is None else _text("queries.js")
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    # No script but the page's own may run and nothing may be fetched, whatever the texts of a corpus hold.
+    allowed = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
     head = (
         '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{STYLE}</style>"
+        f'<meta http-equiv="Content-Security-Policy" content="{allowed}">'
+        f"<title>{escape(title)}</title><style>{_text('page.css')}</style>"
     )
     body = "\n".join([f"<h1>{escape(title)}</h1>", *parts])
+    if data is not None:
+        body += f'\n<script type="application/json" id="data">{_json(data)}</script>\n<script>{script}</script>'
     page = f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>\n{body}\n</body></html>\n'
-    save_text(path, page)
+    # Half a surrogate pair, which broken texts may hold, has no place in UTF-8.
+    save_text(path, page.encode("utf-8", "backslashreplace").decode())
+
+
+def _json(data: Any) -> str:
+    # With "<" escaped no text can end the element that holds the data.
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+
+
+@cache
+def _text(name: str) -> str:
+    return (HERE / name).read_text(encoding="utf-8")

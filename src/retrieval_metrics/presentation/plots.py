@@ -1,30 +1,42 @@
-"""Plots of plain numbers; text and lines have the colours of matplotlib's settings."""
+"""Plots of plain numbers, drawn alike: words in the colour of text, series told apart by colour, marker and dash."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from matplotlib import rcParams
+from matplotlib import rc_context, rcParams
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
+from matplotlib.transforms import offset_copy
+
+from retrieval_metrics.presentation import numbers
+from retrieval_metrics.presentation.series import style
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
     from retrieval_metrics.statistics.intervals import Interval
     from retrieval_metrics.types import FloatArray
 
-COLOURS = ("#3d8fd1", "#e08a1e", "#2fa37c", "#b06ac0", "#d1605e", "#8d8f3a", "#7a7f87")
-"""Mid tones that differ from each other, also for colour-blind readers, and from a white or black page."""
-MARKERS = "osD^vPX"
+PANEL = 4.6, 3.0
+"""Width and least height of one panel, in inches: as wide as a phone shows it without making its letters smaller."""
+PER_ROW = 0.3
+"""Inches that a row takes in a panel with rows."""
+PER_NAME = 0.24
+"""Inches that a line of the key takes."""
+LETTERS = 44
+"""Letters of a name after which it is broken."""
 TIED = "#9aa0a6"
-WIDEST_GAP = 0.8
-"""The share of the space between two metrics that the systems take up."""
+_SETTINGS: dict[Any, Any] = {"font.size": 10.5, "axes.titlesize": 11, "legend.fontsize": 10, "axes.titleweight": "bold"}
 
 
 class Plot(Figure):
@@ -38,8 +50,20 @@ class Plot(Figure):
         from io import BytesIO  # noqa: PLC0415  (only needed in a notebook)
 
         page = BytesIO()
-        self.savefig(page, format="png", dpi=120)
+        self.savefig(page, format="png", dpi=110)
         return page.getvalue()
+
+
+class Panel(NamedTuple):
+    """One of the small plots of a figure.
+
+    Attributes:
+        draw: Draws it.
+        rows: How many rows it has, where it has rows.
+    """
+
+    draw: Callable[[Axes], None]
+    rows: int = 0
 
 
 class Side(NamedTuple):
@@ -48,149 +72,143 @@ class Side(NamedTuple):
     name: str
     colour: str
 
-    @property
-    def better(self) -> str:
-        """The label of the side where this system is better."""
-        return f"{_literal(self.name)} better"
-
 
 def side(name: str, systems: Sequence[str]) -> Side:
     """Return a system with its colour, which is the same in all plots."""
-    return Side(name, COLOURS[systems.index(name) % len(COLOURS)])
+    return Side(name, style(list(systems).index(name)).colour)
 
 
-def _literal(name: str) -> str:
-    """Return a name with dollar signs escaped, which matplotlib would read as a formula."""
-    return name.replace("$", r"\$")
+def figure(panels: Sequence[Panel], across: int, key: Sequence[str] = ()) -> Plot:
+    """Return a figure of panels, `across` of them beside each other, with one key of the series below all."""
+    across = min(len(panels), across)
+    rows = [panels[at : at + across] for at in range(0, len(panels), across)]
+    heights = [max(PANEL[1], 1.1 + PER_ROW * max(panel.rows for panel in row)) for row in rows]
+    names = [broken(name) for name in key] if len(key) > 1 else []
+    letters = max((len(line) for name in names for line in name.splitlines()), default=0)
+    columns = max(1, min(len(names), int(across * PANEL[0] * 12 // (letters + 8))))
+    lines = -(-sum(name.count("\n") + 1 for name in names) // columns)
+    with rc_context(_SETTINGS):
+        drawn = Plot(PANEL[0] * across, sum(heights) + PER_NAME * lines)
+        grid = drawn.subplots(len(rows), across, squeeze=False, gridspec_kw={"height_ratios": heights}).ravel()
+        for axes, panel in zip(grid, panels, strict=False):
+            panel.draw(axes)
+        for axes in grid[len(panels) :]:
+            axes.set_visible(False)
+        if names:
+            handles = [_handle(at, name) for at, name in enumerate(names)]
+            drawn.legend(handles=handles, loc="outside lower left", ncols=columns, frameon=False)
+    return drawn
+
+
+def broken(name: str, letters: int = LETTERS) -> str:
+    """Return a name in lines, with dollar signs escaped, which matplotlib would read as a formula."""
+    return "\n".join(wrap(name, letters) or [""]).replace("$", r"\$")
+
+
+def _handle(at: int, name: str) -> Artist:
+    colour, marker, _ = style(at)
+    return Line2D([], [], color=colour, marker=marker, linestyle=dash(at), label=name, markersize=6, linewidth=1.8)
+
+
+def dash(at: int) -> Any:
+    """Return the dash of a series as matplotlib takes it."""
+    pattern = style(at).dash
+    return (0, tuple(float(part) / 1.8 for part in pattern.split())) if pattern else "-"
 
 
 def _plain(axes: Axes, *, grid: str) -> None:
     axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis="x" if grid == "x" else "y", alpha=0.25, linewidth=0.7)
+    axes.grid(axis="x" if grid == "x" else "y", alpha=0.3, linewidth=0.7)
     axes.set_axisbelow(True)
 
 
-def draw_intervals(
-    axes: Axes, metrics: Sequence[str], systems: Mapping[str, Sequence[tuple[float, Interval]]], level: float
-) -> None:
-    """Draw the mean and interval of every metric, with the systems of one metric below each other."""
-    offsets = (np.arange(len(systems)) - (len(systems) - 1) / 2) * WIDEST_GAP / max(len(systems), 3)
-    for at, (system, cells) in enumerate(systems.items()):
-        means = np.array([mean for mean, _ in cells])
-        ends = np.array([interval for _, interval in cells])
-        reach = np.where(np.isfinite(ends), np.abs(ends - means[:, None]), 0).T
+class Mean(NamedTuple):
+    """A mean with its interval, under a name."""
+
+    name: str
+    mean: float
+    interval: Interval
+    series: int
+
+
+def draw_means(axes: Axes, rows: Sequence[Mean], title: str, level: float, *, named: bool) -> None:
+    """Draw means with their intervals, one below the other; `named`: with the names beside them instead of in a key."""
+    for at, (_, mean, ends, series) in enumerate(rows):
+        reach = np.nan_to_num(np.abs(np.array(ends, dtype=np.float64) - mean))[:, None]
+        colour, marker, _ = style(series)
         axes.errorbar(
-            means,
-            np.arange(len(metrics)) + offsets[at],
-            xerr=np.nan_to_num(reach),
-            fmt=MARKERS[at % len(MARKERS)],
-            color=COLOURS[at % len(COLOURS)],
-            label=_literal(system),
-            capsize=2.5,
-            markersize=5,
-            linewidth=1.6,
-        )
-    axes.set_yticks(range(len(metrics)), metrics)
-    axes.set_ylim(len(metrics) - 0.5, -0.5)
-    axes.set_xlabel(f"mean, with its {100 * level:g} % interval")
+            [mean], [at], xerr=reach, fmt=marker, color=colour, capsize=3, markersize=6.5, linewidth=1.8
+        )  # fmt: skip
+    axes.set_yticks(range(len(rows)), [broken(row.name, 24) for row in rows] if named else [""] * len(rows))
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.set_xlabel(f"mean, with its {numbers.level_name(level)}")
     axes.set_xlim(left=0)
+    if axes.get_xlim()[1] <= 1.1:  # noqa: PLR2004  (means between 0 and 1, and the room around them)
+        axes.set_xlim(0, 1)
+    if title:
+        axes.set_title(broken(title), loc="left")
     _plain(axes, grid="x")
-    if len(systems) > 1:
-        axes.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=min(len(systems), 3))
 
 
-def draw_cutoffs(axes: Axes, lines: Mapping[str, Mapping[int, float]], metric: str = "") -> None:
-    """Draw means over the cut-off k, one line per metric or system, with its name at the end of the line."""
-    for at, (name, means) in enumerate(lines.items()):
+class Line(NamedTuple):
+    """Means over the cut-off k, with the interval of each."""
+
+    name: str
+    means: Mapping[int, float]
+    intervals: Mapping[int, Interval]
+
+
+def draw_cutoffs(axes: Axes, lines: Sequence[Line], title: str, marked: int | None) -> None:
+    """Draw means over the cut-off k, and the k that was asked for: intervals along few lines, at that k of many."""
+    for at, line in enumerate(lines):
+        ks, means = list(line.means), list(line.means.values())
+        colour, marker, _ = style(at)
+        every = (at % 3, max(3, len(ks) // 5)) if len(ks) > 3 else 1  # noqa: PLR2004  (lines on each other stay apart)
         axes.plot(
-            list(means), list(means.values()), color=COLOURS[at % len(COLOURS)], label=_literal(name), linewidth=1.8
-        )
-    axes.set_xlabel("cut-off k")
-    axes.set_ylabel(f"{metric}@k, mean" if metric else "mean at k")
+            ks, means, color=colour, marker=marker, markevery=every, linestyle=dash(at), label=line.name,
+            linewidth=1.8, markersize=5.5,
+        )  # fmt: skip
+        ends = np.array([line.intervals[k] for k in ks if k in line.intervals], dtype=np.float64)
+        if len(lines) <= 3 and len(ends) == len(ks):  # noqa: PLR2004  (more bands hide each other)
+            axes.fill_between(ks, ends[:, 0], ends[:, 1], color=colour, alpha=0.16, linewidth=0)
+        elif marked is not None and marked in line.intervals:
+            low, high = line.intervals[marked]
+            axes.vlines(marked + (at - len(lines) / 2) * 0.02 * ks[-1], low, high, color=colour, linewidth=1.2)
+    if marked is not None:
+        axes.axvline(marked, color=rcParams["text.color"], linewidth=0.9, linestyle=":")
+    axes.set_xlabel("cut-off k" if marked is None else f"cut-off k, {marked} marked")
     axes.set_ylim(bottom=0)
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=8, integer=True))
+    if axes.get_ylim()[1] <= 1.1:  # noqa: PLR2004  (as above)
+        axes.set_ylim(0, 1)
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=7, integer=True))
+    axes.set_title(broken(title), loc="left")
     _plain(axes, grid="y")
-    _name_lines(axes, lines)
 
 
-def _name_lines(axes: Axes, lines: Mapping[str, Mapping[int, float]]) -> None:
-    """Write each line's name at its end, moved apart where names would overlap."""
-    low, high = axes.get_ylim()
-    apart = (high - low) * 0.06
-    ends = sorted((list(means.values())[-1], at, name) for at, (name, means) in enumerate(lines.items()))
-    lowest = -np.inf
-    last = max(max(means) for means in lines.values())
-    for height, at, name in ends:
-        place = max(height, lowest + apart)
-        axes.annotate(
-            _literal(name),
-            (last, place),
-            xytext=(5, 0),
-            textcoords="offset points",
-            va="center",
-            color=COLOURS[at % len(COLOURS)],
-            fontsize="small",
-            annotation_clip=False,
-        )
-        lowest = place
-
-
-def draw_differences(axes: Axes, values: FloatArray, mean: float, interval: Interval, sides: tuple[Side, Side]) -> None:
+def draw_differences(
+    axes: Axes, *, title: str, values: FloatArray, mean: float, interval: Interval, sides: tuple[Side, Side]
+) -> None:
     """Draw the difference of every query, largest first, with the mean difference and its interval."""
     system, baseline = sides
     ordered = np.sort(values)[::-1]
     edges = np.arange(len(ordered) + 1) + 0.5
     if len(ordered):  # two outlines instead of a bar per query, as there may be thousands
-        axes.stairs(np.maximum(ordered, 0), edges, fill=True, color=system.colour)
-        axes.stairs(np.minimum(ordered, 0), edges, fill=True, color=baseline.colour)
+        axes.stairs(np.maximum(ordered, 0), edges, fill=True, color=system.colour, label=f"{system.name} better")
+        axes.stairs(np.minimum(ordered, 0), edges, fill=True, color=baseline.colour, label=f"{baseline.name} better")
     text = rcParams["text.color"]
     axes.axhline(0, color=text, linewidth=0.8)
     if np.isfinite(interval).all():
         axes.axhspan(*interval, color=text, alpha=0.14, linewidth=0)
     axes.axhline(mean, color=text, linewidth=1.2, linestyle="--")
-    above = mean >= 0
-    axes.annotate(
-        f"mean {mean:+.3f} [{interval.low:+.3f}, {interval.high:+.3f}]",
-        (1.0, interval.high if above else interval.low),
-        xycoords=("axes fraction", "data"),
-        xytext=(0, 3 if above else -3),
-        textcoords="offset points",
-        ha="right",
-        va="bottom" if above else "top",
-        fontsize="small",
-    )
-    axes.text(
-        0.02, 0.03, baseline.better, transform=axes.transAxes, color=baseline.colour, fontsize="small", va="bottom"
-    )
-    axes.text(
-        0.98, 0.97, system.better, transform=axes.transAxes, color=system.colour, fontsize="small", va="top", ha="right"
-    )
-    widest = (np.abs(ordered).max(initial=0.0) or 1.0) * 1.1
+    widest = (np.abs(ordered).max(initial=0.0) or 1.0) * 1.08
     axes.set_ylim(-widest, widest)
     axes.set_xlim(0.5, max(len(ordered), 1) + 0.5)
-    axes.set_xlabel("queries, sorted")
-    axes.set_ylabel("difference")
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
+    ends = numbers.interval(interval, signed=True).removesuffix("-").rstrip()
+    axes.set_xlabel(f"queries, sorted; mean {numbers.signed(mean, 3)} {ends}")
+    axes.set_title(broken(title), loc="left")
     _plain(axes, grid="y")
-
-
-class Point(NamedTuple):
-    """One point of a plot and its name."""
-
-    name: str
-    x: float
-    y: float
-
-
-def draw_trade_off(axes: Axes, line: Sequence[Point], label: str, reference: Point) -> None:
-    """Draw named points joined by a line that `label` describes, and a reference beside them as a cross."""
-    xs, ys = [point.x for point in line], [point.y for point in line]
-    axes.plot(xs, ys, marker="o", color=COLOURS[0], label=label, linewidth=1.8)
-    for name, x, y in line:
-        axes.annotate(_literal(name), (x, y), textcoords="offset points", xytext=(5, 5), fontsize="small")
-    name, x, y = reference
-    axes.plot([x], [y], "x", color=COLOURS[1], markersize=9, markeredgewidth=2, label=_literal(name))
-    axes.legend(frameon=False)
-    _plain(axes, grid="y")
+    _key(axes, [(system.colour, f"{system.name} better"), (baseline.colour, f"{baseline.name} better")], below=36)
 
 
 def draw_wins(axes: Axes, rows: Sequence[tuple[str, int, int, int]], sides: tuple[Side, Side]) -> None:
@@ -202,25 +220,71 @@ def draw_wins(axes: Axes, rows: Sequence[tuple[str, int, int, int]], sides: tupl
             (-tied / 2, tied, TIED),
             (tied / 2, won, system.colour),
         ):
-            axes.barh(at, width, left=left, color=colour, height=0.72, linewidth=0, alpha=0.45 if colour == TIED else 1)
-    widest = max((tied / 2 + max(won, lost) for _, won, tied, lost in rows), default=1) * 1.22
+            axes.barh(at, width, left=left, color=colour, height=0.62, linewidth=0, alpha=0.45 if colour == TIED else 1)
+    widest = max((tied / 2 + max(won, lost) for _, won, tied, lost in rows), default=1) * 1.25 or 1
     for at, (_, won, tied, lost) in enumerate(rows):
-        for place, number, side in ((-tied / 2 - lost, lost, "right"), (tied / 2 + won, won, "left")):
-            shift = -4 if side == "right" else 4
+        for place, number, where in ((-tied / 2 - lost, lost, "right"), (tied / 2 + won, won, "left")):
+            shift = -4 if where == "right" else 4
             axes.annotate(
-                str(number), (place, at), xytext=(shift, 0), textcoords="offset points", ha=side, va="center",
-                fontsize="small",
-            )  # fmt: skip
+                str(number), (place, at), xytext=(shift, 0), textcoords="offset points", ha=where, va="center"
+            )
         if tied:
-            axes.text(0, at, str(tied), ha="center", va="center", fontsize="small")
-    axes.set_yticks(range(len(rows)), [metric for metric, *_ in rows])
+            axes.text(0, at, str(tied), ha="center", va="center")
+    axes.set_yticks(range(len(rows)), [broken(metric, 24) for metric, *_ in rows])
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.set_xlim(-widest, widest)
     axes.set_xticks([])
-    axes.set_xlabel("queries")
+    axes.set_title("queries won, tied and lost", loc="left")
     axes.spines[["top", "right", "bottom"]].set_visible(False)
-    axes.text(
-        0.0, 1.01, baseline.better, transform=axes.transAxes, color=baseline.colour, fontsize="small", va="bottom"
-    )
-    axes.text(1.0, 1.01, system.better, transform=axes.transAxes, color=system.colour, fontsize="small", ha="right")
-    axes.text(0.5, 1.01, "tied", transform=axes.transAxes, color=TIED, fontsize="small", ha="center")
+    names = [(system.colour, f"{system.name} better"), (TIED, "tied"), (baseline.colour, f"{baseline.name} better")]
+    _key(axes, names, below=6)
+
+
+def _key(axes: Axes, colours: Sequence[tuple[str, str]], *, below: int) -> None:
+    """Write some points below a panel what its colours mean."""
+    handles = [Patch(color=colour, label=broken(name, LETTERS)) for colour, name in colours]
+    place = offset_copy(axes.transAxes, axes.get_figure(root=True), x=0, y=-below, units="points")
+    axes.legend(
+        handles=handles, loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=place, frameon=False, borderaxespad=0,
+        handlelength=1,
+    )  # fmt: skip
+
+
+class Point(NamedTuple):
+    """One point of a plot, its name, and the interval of its height."""
+
+    name: str
+    x: float
+    y: float
+    interval: Interval
+
+
+def draw_trade_off(axes: Axes, line: Sequence[Point], label: str, reference: Point) -> None:
+    """Draw named points joined by a line that `label` describes, and a reference beside them, with their intervals."""
+    for points, series, name in ((line, 0, label), ([reference], 1, reference.name)):
+        ys = np.array([point.y for point in points], dtype=np.float64)
+        ends = np.array([point.interval for point in points], dtype=np.float64)
+        reach = np.nan_to_num(np.abs(ends - ys[:, None])).T
+        colour, marker, _ = style(series)
+        axes.errorbar(
+            [point.x for point in points], ys, yerr=reach, color=colour, marker=marker, label=broken(name),
+            linewidth=1.8, elinewidth=0.9, capsize=2.5, markersize=6,
+        )  # fmt: skip
+    _name_points(axes, line)
+    axes.set_ylim(0, max(1.0, axes.get_ylim()[1]))
+    place = offset_copy(axes.transAxes, axes.get_figure(root=True), x=0, y=-40, units="points")
+    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=place, borderaxespad=0)
+    _plain(axes, grid="y")
+
+
+def _name_points(axes: Axes, points: Sequence[Point]) -> None:
+    """Write names beside points, leaving out those that would stand on one that is written already."""
+    low, high = axes.get_xlim()
+    written: list[float] = []
+    for point in points:
+        if all(abs(point.x - x) > (high - low) / 14 for x in written):
+            axes.annotate(
+                point.name, (point.x, 1.0), xycoords=("data", "axes fraction"), ha="center", va="bottom",
+                xytext=(0, 3), textcoords="offset points",
+            )  # fmt: skip
+            written.append(point.x)

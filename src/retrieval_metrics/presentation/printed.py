@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.presentation import tables
+from retrieval_metrics.presentation import tables as forms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,17 +22,22 @@ class Printed:
     def _tables(self) -> Sequence[Table]:
         raise NotImplementedError
 
+    @property
+    def tables(self) -> Sequence[Table]:
+        """The tables it is shown as."""
+        return self._tables()
+
     def to_markdown(self) -> str:
         """Return the tables as Markdown, with the notes below each."""
-        return "\n\n".join(tables.markdown(*table) for table in self._tables())
+        return "\n\n".join(forms.markdown(*table) for table in self._tables())
 
     def __str__(self) -> str:
-        return "\n\n".join(tables.text(*table) for table in self._tables())
+        return "\n\n".join(forms.text(*table) for table in self._tables())
 
     def _repr_html_(self) -> str:
-        return "".join(tables.html(*table) for table in self._tables())
+        return "".join(forms.html(*table) for table in self._tables())
 
     def __rich__(self) -> RenderableType:
         from rich.console import Group  # noqa: PLC0415  (only rich calls this, so it is installed)
 
-        return Group(*(tables.rich(*table) for table in self._tables()))
+        return Group(*(forms.rich(*table) for table in self._tables()))

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+LEFT = ' style="text-align:left"'
+RIGHT = ' style="text-align:right;font-variant-numeric:tabular-nums"'
+"""How cells are aligned in HTML that stands in a page of others, such as a notebook."""
+
 
 class Table(NamedTuple):
     """A table of text cells, plus notes.
@@ -86,15 +90,14 @@ def html(
     title: str = "",
     words: Sequence[int] = (0,),
 ) -> str:
-    """Return an HTML table with the notes as its caption, in the colours of the surrounding page."""
+    """Return an HTML table with the notes below, in the colours of the surrounding page."""
     from html import escape  # noqa: PLC0415  (importing it takes half as long as importing this package)
 
     to_the_left = _places(words, header)
 
     def line(cells: Sequence[str], tag: str) -> str:
-        left, right = "text-align:left", "text-align:right;font-variant-numeric:tabular-nums"
-        styles = (left if at in to_the_left else right for at in range(len(cells)))
-        inside = (f'<{tag} style="{style}">{escape(cell)}</{tag}>' for cell, style in zip(cells, styles, strict=True))
+        styles = (LEFT if at in to_the_left else RIGHT for at in range(len(cells)))
+        inside = (f"<{tag}{style}>{escape(cell)}</{tag}>" for cell, style in zip(cells, styles, strict=True))
         return f"<tr>{''.join(inside)}</tr>"
 
     heading = f"<p><strong>{escape(title)}</strong></p>" if title else ""
@@ -102,8 +105,9 @@ def html(
     if not header:
         return f"{heading}<p>{notes}</p>"
     body = "".join(line(row, "td") for row in rows)
-    caption = f'<caption style="caption-side:bottom;text-align:left">{notes}</caption>' if notes else ""
-    return f"{heading}<table>{caption}<thead>{line(header, 'th')}</thead><tbody>{body}</tbody></table>"
+    # Below the table and not its caption, which would be no wider than the table.
+    below = f"<p>{notes}</p>" if notes else ""
+    return f"{heading}<table><thead>{line(header, 'th')}</thead><tbody>{body}</tbody></table>{below}"
 
 
 def rich(

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.definition.metric import first_telling
+from retrieval_metrics.explaining.explainer import FirstOf, texts_of
 from retrieval_metrics.explaining.explanation import worst
-from retrieval_metrics.presentation import numbers, page
+from retrieval_metrics.presentation import charts, numbers, page
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.reporting.figures import evaluation_figure, means_figure, pair_figure
+from retrieval_metrics.reporting.about import about, not_judged
+from retrieval_metrics.reporting.panels import cutoff_chart, difference_chart, mean_charts, said_of_values, value_charts
+from retrieval_metrics.reporting.queries import QueryData
 from retrieval_metrics.reporting.retrieval import retrieval_tables
-from retrieval_metrics.reporting.verdict import GLOSSARY, comparison_tables, telling, verdict
+from retrieval_metrics.reporting.verdict import (
+    GLOSSARY,
+    differences_table,
+    means_table,
+    small_print,
+    telling,
+    verdict,
+)
+from retrieval_metrics.results.ranking import main_pair, ranking_of
 from retrieval_metrics.results.summary import summary_table
 
 if TYPE_CHECKING:
@@ -17,115 +29,140 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from retrieval_metrics.definition.metric import Metric
-    from retrieval_metrics.explaining.explanation import Explanation, Worst
+    from retrieval_metrics.explaining.explanation import Worst
+    from retrieval_metrics.reporting.queries import Shown
     from retrieval_metrics.results.compared import Compared
-    from retrieval_metrics.results.difference import Difference
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.types import QueryTexts
 
 MOVED = 15
-"""Queries that are shown of those that moved most, and"""
+"""Queries that are listed without the script of those that moved most, and"""
 LOWEST = 10
 """of those with the lowest values, per system."""
-LONGEST_TEXT = 160
-"""Characters of a query's text that are shown."""
+SENTENCES = 8
+"""Sentences of a verdict that a reader takes in; more are folded, and the ranking leads."""
+NO_SCRIPT = "Listed here are some of the queries; a browser that runs the script of this page shows all of them."
 
 
-def evaluation_report(
-    scores: Scores, path: str | PathLike[str], title: str, queries: QueryTexts | None, n: int
-) -> None:
+def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, shown: Shown, n: int) -> None:
     """Write the report of an evaluation; see `Evaluation.report`."""
-    lowest = worst(scores, _telling(scores.metrics), n)
-    with page.ink():
-        figure = page.svg(evaluation_figure(scores, "overview", None), "means, and means over the cut-off k")
+    main = first_telling(scores.metrics)
+    lowest = worst(scores, main, n, shown.queries, shown.corpus)
+    means = summary_table(scores)
+    said = [[*row, metric.in_words] for row, metric in zip(means.rows, scores.metrics, strict=True)]
+    table = Table([*means.header, "what it says"], said, means.notes, words=(0, len(means.header)))
+    data = QueryData({"": scores}, scores.metrics, main, ("", ""), shown)
+    held, length = data.data()
     parts = [
-        page.table(summary_table(scores)),
-        figure,
-        page.section(f"What went wrong, for {lowest.metric}", page.table(_failures({"number": lowest}))),
-        page.section(_lowest(lowest), *(_folded(each, lowest.metric, queries or {}) for each in lowest)),
+        page.paragraph(said_of_values(scores, main), lead=True),
+        page.paragraph(f"{lowest.summary[0].upper()}{lowest.summary[1:]}."),
+        page.table(table),
+        *map(page.paragraph, not_judged({"": scores})),
+        charts.grid(*value_charts({"": scores}, main), *cutoff_chart({"": scores}, main)),
+        page.section(f"What went wrong, for {main}", page.table(_failures({"number": lowest}))),
+        page.section("The queries", _holds(data.n, len(scores.queries)), page.queries(_listed(lowest))),
+        *about({"": scores}, {}, length),
     ]
-    page.write(path, title or "Retrieval evaluation", parts)
+    page.write(path, title or "Retrieval evaluation", parts, held)
 
 
-def comparison_report(comparison: Compared, path: str | PathLike[str], title: str, queries: QueryTexts | None) -> None:
+def comparison_report(comparison: Compared, path: str | PathLike[str], title: str, shown: Shown) -> None:
     """Write the report of a comparison; see `Comparison.report`."""
-    means, *tables, said = comparison_tables(comparison)
-    said_first = verdict(comparison)
-    small_print = said._replace(notes=said.notes[len(said_first) :])
-    with page.ink():
-        figure = page.svg(means_figure(comparison), "means with their intervals, and means over the cut-off k")
-        by_pair = [
-            _pair_section(comparison, pair, table, queries or {})
-            for pair, table in zip(comparison.pairs, tables, strict=True)
-        ]
+    main = first_telling(comparison.metrics)
+    pair = main_pair(comparison, main)
+    by_pair = [differences_table(comparison.of_pair(each), comparison.level) for each in comparison.pairs]
+    sentences = verdict(comparison)
+    leads = len(sentences) <= SENTENCES
     parts = [
-        page.sentences(said_first),
-        page.section("Means", page.table(means), figure),
+        page.sentences(sentences if leads else ranking_of(comparison).sentences),
+        page.section("Ranking", *map(page.table, ranking_of(comparison).tables)),
+        charts.grid(*mean_charts(comparison)),
+        *map(page.paragraph, not_judged(comparison.scores)),
+        page.section("How sure", *_pairs(comparison, by_pair, pair, main)),
+        *([] if leads else [page.folded("Every pair in a sentence", page.sentences(sentences))]),
+        page.folded("All means with their intervals", page.table(means_table(comparison))),
+        page.table(Table((), (), small_print(comparison))),
         *map(page.table, retrieval_tables(comparison)),
-        *by_pair,
-        page.table(small_print),
-        *_failing(comparison, _telling(comparison.metrics), queries or {}),
-        page.section("What the columns mean", page.table(Table(("", ""), list(GLOSSARY.items()), words=(0, 1)))),
     ]
-    page.write(path, title or f"Comparison of {numbers.listed(list(comparison.systems))}", parts)
+    if any(scores.origin is None for scores in comparison.scores.values()):
+        page.write(path, title or _title(comparison), [*parts, *about(comparison.scores, GLOSSARY, None)])
+        return
+    data = QueryData(comparison.scores, comparison.metrics, main, pair, shown)
+    held, length = data.data()
+    parts += [
+        charts.grid(*value_charts(comparison.scores, main), *cutoff_chart(comparison.scores, main)),
+        *_queries(comparison, main, pair, shown, data.n),
+        *about(comparison.scores, GLOSSARY, length),
+    ]
+    page.write(path, title or _title(comparison), parts, held)
 
 
-def _pair_section(comparison: Compared, pair: tuple[str, str], table: Table, texts: Mapping[Any, str]) -> str:
-    title = table.title
-    description = "the difference of every query, sorted; queries won, tied and lost per metric"
-    figure = page.svg(pair_figure(comparison, pair), f"{title}: {description}")
-    moved = _moved(comparison, telling(comparison.of_pair(pair)), texts)
-    return page.section(title, page.table(table._replace(title="", notes=())), figure, page.table(moved))
+def _title(comparison: Compared) -> str:
+    return f"Comparison of {numbers.listed(list(comparison.systems))}"
 
 
-def _telling(metrics: Sequence[Metric]) -> Metric:
-    return next((metric for metric in metrics if not metric.definition.binary), metrics[0])
+def _pairs(comparison: Compared, tables: Sequence[Table], shown: tuple[str, str], main: Metric) -> list[str]:
+    """Return the differences of the pair that matters most, and those of all others folded."""
+    parts, folded = [], []
+    for pair, table in zip(comparison.pairs, tables, strict=True):
+        if pair == shown:
+            charted = difference_chart(comparison.difference(main, *pair))
+            parts = [page.table(table), charts.grid(charted)]
+        else:
+            folded.append(page.folded(table.title, page.table(table._replace(title=""))))
+    return [*parts, *([page.folded(f"{numbers.count(len(folded), 'other pair')}", *folded)] if folded else [])]
 
 
-def _moved(comparison: Compared, difference: Difference, texts: Mapping[Any, str]) -> Table:
+def _queries(comparison: Compared, main: Metric, pair: tuple[str, str], shown: Shown, held: int) -> list[str]:
+    corpus = FirstOf(shown.corpus, *map(texts_of, comparison.scores.values()))
+    lowest = {name: worst(scores, main, LOWEST, shown.queries, corpus) for name, scores in comparison.scores.items()}
+    static = page.table(_moved(comparison, main, pair, shown.queries))
+    static += "".join(page.folded(f"Lowest {main}, {system}", _listed(lowest[system])) for system in pair)
+    total = len({query for scores in comparison.scores.values() for query in scores.queries})
+    return [
+        page.section(f"What went wrong, for {main}", page.table(_failures(lowest))),
+        page.section("The queries", _holds(held, total), page.queries(static)),
+    ]
+
+
+def _holds(held: int, total: int) -> str:
+    if held == total:
+        return ""
+    return page.paragraph(
+        f"This page holds {held:,} of {total:,} queries: those with the lowest values, or that moved most."
+    )
+
+
+def _moved(comparison: Compared, main: Metric, pair: tuple[str, str], texts: QueryTexts) -> Table:
+    difference = telling([comparison.difference(main, *pair)])
     ours, theirs = (comparison.scores[name] for name in (difference.system, difference.baseline))
     header = ["query", *(["text"] if texts else []), difference.baseline, difference.system, "difference"]
     rows = []
+    words: Mapping[Any, str] = texts
     for query, change in difference.moved(MOVED):
         values = [f"{each.per_query[difference.metric][query]:.4f}" for each in (theirs, ours)]
-        rows.append([str(query), *([_text(texts, query)] if texts else []), *values, numbers.signed(change)])
-    return Table(header, rows, title=f"Moved most in {difference.metric}", words=(0, 1) if texts else (0,))
+        rows.append([str(query), *([str(words.get(query, ""))] if texts else []), *values, numbers.signed(change)])
+    title = f"Moved most in {difference.metric}"
+    return Table(header, rows, [NO_SCRIPT], title, words=(0, 1) if texts else (0,))
 
 
-def _failing(comparison: Compared, metric: Metric, texts: Mapping[Any, str]) -> list[str]:
-    if any(scores.origin is None for scores in comparison.scores.values()):
-        return []
-    lowest = {system: worst(scores, metric, LOWEST) for system, scores in comparison.scores.items()}
-    lists = (
-        page.folded(_lowest(each, f", {system}"), *(_folded(one, each.metric, texts) for one in each))
-        for system, each in lowest.items()
-    )
-    return [page.section(f"What went wrong, for {metric}", page.table(_failures(lowest)), *lists)]
-
-
-def _lowest(found: Worst, system: str = "") -> str:
-    return f"The {numbers.queries(len(found))} with the lowest {found.metric}{system}"
+def _listed(lowest: Worst) -> str:
+    """Return the queries with the lowest values for readers without JavaScript: folded, each with its tables."""
+    folded = []
+    for each in lowest:
+        missing = f"{len(each.failures)} of {each.needed} missing"
+        summary = f"{each.values[lowest.metric]:.4f}  {each.query}  {each.text}  ({missing})"
+        folded.append(page.folded(summary, *(page.table(table._replace(title="")) for table in each.tables)))
+    return page.paragraph(NO_SCRIPT) + "".join(folded)
 
 
 def _failures(lowest: Mapping[str, Worst]) -> Table:
-    """Return how many needed documents are missing for which reason, one column per system."""
+    """Return what became of everything that is needed, one column per system."""
     kinds = dict.fromkeys(kind for each in lowest.values() for kind in each.failures)
-    rows = [[kind, *(f"{each.failures.get(kind, 0):,}" for each in lowest.values())] for kind in kinds]
-    rows.append(
-        ["found, or not needed", *(f"{each.needed - sum(each.failures.values()):,}" for each in lowest.values())]
-    )
+    rows = [["found", *(f"{each.found:,}" for each in lowest.values())]]
+    no_room = [each.needed - each.found - sum(each.failures.values()) for each in lowest.values()]
+    if any(no_room):
+        rows.append(["no room among the first k", *(f"{number:,}" for number in no_room)])
+    rows += [[kind, *(f"{each.failures.get(kind, 0):,}" for each in lowest.values())] for kind in kinds]
     unit = next(iter(lowest.values())).unit
     return Table([f"needed {unit}s", *lowest], rows)
-
-
-def _folded(explanation: Explanation, metric: str, texts: Mapping[Any, str]) -> str:
-    missing = f"{len(explanation.failures)} of {explanation.needed} missing"
-    text = _text(texts, explanation.query)
-    summary = f"{explanation.values[metric]:.4f}  {explanation.query}{f': {text}' if text else ''}  ({missing})"
-    tables = (each._replace(title="") for each in explanation._tables())  # noqa: SLF001  (as above)
-    return page.folded(summary, *map(page.table, tables))
-
-
-def _text(texts: Mapping[Any, str], query: Any) -> str:
-    text = str(texts.get(query, ""))
-    return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 1]}…"

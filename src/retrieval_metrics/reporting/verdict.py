@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isinf
+from math import isinf, isnan
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.definition.metric import Metric
@@ -41,13 +41,14 @@ GLOSSARY = {
 def comparison_tables(comparison: Compared) -> list[Table]:
     """Return the means, the differences of each pair of systems, and the verdict."""
     return [
-        _means(comparison),
-        *(_differences(comparison.of_pair(pair), comparison.level) for pair in comparison.pairs),
-        Table((), (), [*verdict(comparison), *_small_print(comparison)]),
+        means_table(comparison),
+        *(differences_table(comparison.of_pair(pair), comparison.level) for pair in comparison.pairs),
+        Table((), (), [*verdict(comparison), *small_print(comparison)]),
     ]
 
 
-def _means(comparison: Compared) -> Table:
+def means_table(comparison: Compared) -> Table:
+    """Return the mean of every system in every metric, with its interval."""
     rows = []
     for name, means in comparison.table.items():
         ends = comparison.intervals[name]
@@ -72,7 +73,8 @@ def _said_of_bounds(bounds: UnjudgedBounds) -> list[str]:
     return [*notes, f"over grades {grades} of what is unjudged in the first {bounds.k} of a system ({kind})"]
 
 
-def _differences(pair: Sequence[Difference], level: float) -> Table:
+def differences_table(pair: Sequence[Difference], level: float) -> Table:
+    """Return the differences of one pair of systems, a row per metric."""
     header = ["metric", "difference", numbers.level_name(level), "p", "effect", "won/tied/lost", "detects"]
     rows = []
     for each in pair:
@@ -102,7 +104,8 @@ def said_of_moved(difference: Difference) -> str:
     return f"moved most in {difference.metric}: {', '.join(moved) or 'none'}"
 
 
-def _small_print(comparison: Compared) -> list[str]:
+def small_print(comparison: Compared) -> list[str]:
+    """Return what the columns of the differences hold, and what was left out."""
     tests = comparison.differences[0].comparisons
     exact = all(each.paired.exact for each in comparison.differences)
     corrected = f", corrected for all {tests} comparisons made here" if tests > 1 else ""
@@ -110,6 +113,10 @@ def _small_print(comparison: Compared) -> list[str]:
         f"p: randomisation test{corrected}, {'exact' if exact else 'sampled where it cannot be exact'}",
         f"detects: a true difference of this size is found with at least {100 * POWER:g} % power",
     ]
+    short = {each.units for each in comparison.differences if each.n and isnan(each.interval.low)}
+    if short:
+        what = "queries are" if comparison.differences[0].clusters is None else "clusters are"
+        notes.append(f"no interval can be given at {100 * comparison.level:g} %: {max(short)} {what} too few for one")
     notes += _said_of_clusters(comparison)
     if comparison.margin is not None:
         notes.append(f"margin: each sentence by itself at a one-sided level of {100 * comparison.level:g} %")

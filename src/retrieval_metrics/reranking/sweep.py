@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import pandas as pd
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from retrieval_metrics.definition.metric import Metric
@@ -162,16 +163,20 @@ class MMRSweep(Printed):
             KeyError: If the metric was not computed.
         """
         require("matplotlib", "plot")
-        from retrieval_metrics.presentation.plots import Plot, Point, draw_trade_off  # noqa: PLC0415  (brings matplotlib)
+        from retrieval_metrics.presentation import plots  # noqa: PLC0415  (brings matplotlib)
 
         name = str(self.retrieved.metrics[0] if metric is None else metric)
-        points = [Point(label, diversity, evaluation.means[name]) for label, evaluation, diversity in self._rows()]
-        figure = Plot(6.0, 4.0)
-        axes = figure.subplots()
-        draw_trade_off(axes, points[:-1], "MMR, by lambda", points[-1])
-        axes.set_xlabel(f"mean intra-list diversity of the first {self.k}")
-        axes.set_ylabel(f"mean {name}")
-        return figure
+        points = [
+            plots.Point(label, diversity, evaluation.means[name], evaluation.intervals()[name])
+            for label, evaluation, diversity in self._rows()
+        ]
+
+        def draw(axes: Axes) -> None:
+            plots.draw_trade_off(axes, points[:-1], "MMR, by lambda (above)", points[-1])
+            axes.set_xlabel(f"mean intra-list diversity of the first {self.k}")
+            axes.set_ylabel(f"mean {name}")
+
+        return plots.figure([plots.Panel(draw, rows=8)], 1)
 
     def _rows(self) -> list[tuple[str, Evaluation, float]]:
         rows = [(f"{weight:g}", self.evaluations[weight], self.diversity[weight]) for weight in self.lambdas]

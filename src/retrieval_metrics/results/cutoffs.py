@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.definition.metric import Metric, as_metric
+from retrieval_metrics.results.summary import LEVEL, clustered_sums, interval_of
 from retrieval_metrics.scoring.score import score
 from retrieval_metrics.statistics.sums import Sums
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.statistics import Interval
+    from retrieval_metrics.types import FloatArray
 
 EVERY_CUTOFF = 20
 """Up to here every k is taken; beyond, steps grow with k, as the metrics change ever less."""
@@ -22,16 +25,30 @@ FEWEST = 10
 
 def over_cutoffs(scores: Scores, metric: str | Metric, cutoffs: Sequence[int] | None = None) -> dict[int, float]:
     """Return the mean of a metric at several cut-offs; see `Evaluation.over_cutoffs`."""
-    judged = scores.needed_origin("scored at other cut-offs").judged
     chosen = as_metric(metric)
     if not chosen.definition.takes_cutoff:
         raise ValueError(f"{chosen} takes no cut-off; {chosen.definition.summary}")
     ks = usual_cutoffs([scores]) if cutoffs is None else [positive_integer(k, "a cut-off") for k in cutoffs]
-    means = {}
-    for k in ks:
-        values = score(judged, Metric(chosen.name, k, chosen.parameters), scores.rules).values[scores.positions]
-        means[k] = Sums.of_defined(values).mean
-    return means
+    return {k: Sums.of_defined(_values(scores, Metric(chosen.name, k, chosen.parameters))).mean for k in ks}
+
+
+def intervals_over_cutoffs(
+    scores: Scores, metric: Metric, cutoffs: Sequence[int], level: float = LEVEL
+) -> dict[int, Interval]:
+    """Return the confidence interval of the mean of a metric at each of several cut-offs."""
+    found = {}
+    clusters = None if scores.clusters is None else scores.clusters.labels
+    for k in cutoffs:
+        cut = Metric(metric.name, k, metric.parameters)
+        values = _values(scores, cut)
+        sums = Sums.of_defined(values) if clusters is None else clustered_sums(values, clusters)
+        found[k] = interval_of(scores, cut, sums, level)
+    return found
+
+
+def _values(scores: Scores, metric: Metric) -> FloatArray:
+    judged = scores.needed_origin("scored at other cut-offs").judged
+    return score(judged, metric, scores.rules).values[scores.positions]
 
 
 def usual_cutoffs(every: Sequence[Scores]) -> list[int]:

@@ -110,6 +110,14 @@ class Scores:
         ideal = None if self.origin is None else ideal_values(metric, self.origin.judged, self.rules)
         return None if ideal is None else ideal[self.positions]
 
+    def best(self, metric: Metric) -> FloatArray:
+        """Return the largest value that the metric can have for each query, shape (queries,); infinite if unknown."""
+        ideal = self.column("ideal", metric)
+        if ideal is not None:
+            return np.where(np.isnan(ideal), np.inf, ideal)
+        bounded = metric.definition.bounded
+        return np.full(len(self.queries), 1.0 if bounded else np.inf)
+
     def sums(self, column: Column, metric: Metric) -> Sums | None:
         """Return the sums over the queries of one column, or None if it is not known."""
         known = self._sums
@@ -124,6 +132,11 @@ class Scores:
 
     @cached_property
     def _sums(self) -> dict[tuple[Column, Metric], Sums | None]:
+        return {}
+
+    @cached_property
+    def remembered(self) -> dict[str, Any]:
+        """What was worked out from the origin before and takes a pass over the whole run."""
         return {}
 
     @cached_property

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 RARE = 2.5
 """Spans divided by the number of queries that a rare difference may hide at 95 %."""
-UNSEEN = 0.1
+UNSEEN = 0.2
 """Weight of an unseen query at either end."""
 
 
@@ -39,7 +39,7 @@ def difference_intervals(samples: Sequence[Units], spans: Sequence[float], *, le
 
         Student's t          m -+ t(n - 1) sqrt(v)             v = s^2 / n, fails where few queries differ
         rare differences     m -+ c span / n                   c = 2.5 log(1 / (1 - level)) / log(20)
-        Dirichlet            quantiles of the mean under Dirichlet weights, 1 for each difference and 0.1 for each of
+        Dirichlet            quantiles of the mean under Dirichlet weights, 1 for each difference and 0.2 for each of
                              plus and minus the span            skewed differences
 
     The second says what a sample without a single failure allows: if 5 % of the queries lost 1, 50 queries would show

@@ -147,7 +147,7 @@ def _p_values(reached: NDArray[np.float64], weights: NDArray[np.float64], tolera
     """Return for each choice and hypothesis the share of choices that reach as far, up to rounding."""
     p_values = np.empty_like(reached)
     for column in range(reached.shape[1]):
-        order = np.argsort(-reached[:, column], kind="stable")
+        order = np.argsort(-reached[:, column])
         furthest_first = reached[order, column]
         last = np.append(np.flatnonzero(np.diff(furthest_first) < -tolerance), len(order) - 1)
         shares = np.cumsum(weights[order])[last]

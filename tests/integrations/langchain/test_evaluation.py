@@ -158,3 +158,53 @@ def test_documents_are_left_as_they_were() -> None:
 def test_progress_is_shown_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     evaluate_retriever(Prepared(answers=ANSWERS), ROWS, "mrr", show_progress=True)
     assert "3/3" in capsys.readouterr().err
+
+
+def test_the_first_answer_is_tried_before_the_others_are_asked() -> None:
+    asked = []
+
+    def retrieve(query: str) -> list[Document]:
+        asked.append(query)
+        return [Document("a text")]
+
+    with pytest.raises(ValueError, match="has no id"):
+        evaluate_retriever(retrieve, [(f"query {number}", ["d1"]) for number in range(50)], "mrr")
+    assert len(asked) == 1
+    with pytest.raises(ValueError, match="metadata 'parent'"):
+        evaluate_retriever(retrieve, [(f"query {number}", ["d1"]) for number in range(50)], match="metadata:parent")
+    assert len(asked) == 2
+
+
+def test_each_question_has_its_seconds_a_limit_and_more_than_one_attempt() -> None:
+    attempts: list[str] = []
+
+    def retrieve(query: str) -> list[Document]:
+        attempts.append(query)
+        if query == "how?" and attempts.count(query) == 1:
+            raise ConnectionError("once")
+        return [Document("a text", id="d1")]
+
+    result = evaluate_retriever(retrieve, ROWS, "mrr", retries=1, timeout=30)
+    assert (attempts.count("how?"), result.errors, list(result.seconds)) == (2, {}, ["why?", "how?", "when?"])
+
+
+def test_the_number_of_workers_is_refused_by_its_name_here() -> None:
+    with pytest.raises(ValueError, match=r"max_concurrency must be .* got 0"):
+        evaluate_retriever(Prepared(answers=ANSWERS), ROWS, max_concurrency=0)
+
+
+def test_questions_of_one_source_are_a_cluster() -> None:
+    rows = [{**row, "source": f"{at // 2}.md"} for at, row in enumerate([*ROWS, {"query": "who?", "relevant": ["d1"]}])]
+    result = evaluate_retriever(Prepared(answers=ANSWERS | {"who?": ["d1"]}), rows, "mrr")
+    assert result.scores.clusters is not None
+    assert result.scores.clusters.count == 2
+
+
+def test_retrievers_of_langchain_are_compared_by_the_core() -> None:
+    better = Prepared(answers={query: ["d", "x"] for query in "abcdefgh"})
+    worse = Prepared(answers={query: ["x", "d"] for query in "abcdefgh"})
+    comparison = rm.compare_retrievers(
+        {"worse": worse, "better": better}, [(query, ["d"]) for query in "abcdefgh"], "mrr"
+    )
+    assert comparison.verdict[0].startswith("better is better than worse in mrr")
+    assert len(comparison.seconds["better"]) == 8

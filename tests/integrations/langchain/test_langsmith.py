@@ -14,7 +14,7 @@ from langsmith import Client, aevaluate, evaluate
 from langsmith.schemas import Example
 
 from langchain_hosts import Prepared
-from langchain_retrieval_metrics import langsmith_evaluators, langsmith_target
+from langchain_retrieval_metrics import langsmith_evaluators, langsmith_summary_evaluators, langsmith_target
 
 ANSWERS = {"why?": ["d3", "d7"], "how?": ["d1"]}
 METRICS = ["mrr", "recall@1"]
@@ -86,6 +86,7 @@ def test_langsmith_evaluates_and_is_sent_neither_query_nor_document(server: Serv
         langsmith_target(Prepared(answers=ANSWERS)),
         data=examples(),
         evaluators=langsmith_evaluators(METRICS),
+        summary_evaluators=langsmith_summary_evaluators(METRICS),
         upload_results=False,
         client=client,
     )

@@ -4,8 +4,8 @@ import asyncio
 from typing import Any
 
 import pytest
-from langchain_classic.retrievers import ContextualCompressionRetriever, EnsembleRetriever
-from langchain_classic.retrievers.document_compressors import DocumentCompressorPipeline
+from langchain_classic.retrievers import ContextualCompressionRetriever, EnsembleRetriever, MultiQueryRetriever
+from langchain_classic.retrievers.document_compressors import DocumentCompressorPipeline, EmbeddingsFilter
 from langchain_core.documents import Document
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from pydantic import ValidationError
@@ -54,3 +54,36 @@ def test_k_none_keeps_every_document() -> None:
 def test_what_it_does_not_know_is_refused() -> None:
     with pytest.raises(ValidationError, match=r"top_n\n.*Extra inputs are not permitted"):
         reranker(top_n=3)
+
+
+def test_k_and_lambda_can_be_given_to_one_call() -> None:
+    ours = reranker()
+    assert ids(ours.compress_documents(FOUND, "query", k=1)) == ["id of a"]
+    assert ids(ours.compress_documents(FOUND, "query", lambda_mult=1.0)) == ["id of a", "id of same"]
+    assert ids(asyncio.run(ours.acompress_documents(FOUND, "query", k=3)))[1:] == ["id of other", "id of same"]
+    given = {"query": "query", "documents": FOUND}
+    assert ids(ours.as_runnable().invoke(given, k=1)) == ids(asyncio.run(ours.as_runnable().ainvoke(given, k=1)))
+    with pytest.raises(TypeError, match=r"lambda_mult must be .*'0.5'"):
+        ours.compress_documents(FOUND, "query", lambda_mult="0.5")  # type: ignore[arg-type]
+
+
+def test_what_a_compressor_before_it_embedded_is_not_embedded_again() -> None:
+    before, after = TableOfVectors(VECTORS), TableOfVectors(VECTORS)
+    pipeline = DocumentCompressorPipeline(
+        transformers=[EmbeddingsFilter(embeddings=before, similarity_threshold=0.0), reranker(embeddings=after)]
+    )
+    first, second = (one.page_content for one in pipeline.compress_documents(FOUND, "query"))
+    assert first in {"a", "same"}
+    assert second == "other"
+    assert (before.documents, after.documents) == ([["a", "same", "other"]], [])
+
+
+def test_documents_selected_for_several_phrasings_are_still_the_same_documents() -> None:
+    phrasings: Any = RunnableLambda(lambda _: ["query", "query "])
+    vectors = VECTORS | {"query ": [0.4, 1.0]}
+    base = Prepared(answers={"query": FOUND, "query ": FOUND})
+    ours = MMRRetriever(base_retriever=base, embeddings=TableOfVectors(vectors), k=2)
+    several = MultiQueryRetriever(retriever=ours, llm_chain=phrasings)
+    both = [*ours.invoke("query"), *ours.invoke("query ")]
+    assert len(both) == 4
+    assert sorted(ids(several.invoke("query"))) == sorted(set(ids(both)))

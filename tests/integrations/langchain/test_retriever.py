@@ -20,7 +20,7 @@ from pydantic import ValidationError
 
 import retrieval_metrics as rm
 from langchain_hosts import Prepared, TableOfVectors
-from langchain_retrieval_metrics import MMRRetriever, in_memory_vectors
+from langchain_retrieval_metrics import MMRRetriever, vectors_of
 
 VECTORS = {"query": [1.0, 0.2], "a": [1.0, 0.1], "same": [1.0, 0.1], "other": [0.3, 1.0], "far": [-1.0, 0.0]}
 FOUND = [Document(text, id=f"id of {text}", metadata={"page": 1}) for text in VECTORS if text != "query"]
@@ -52,7 +52,7 @@ def test_the_same_ids_in_the_same_order_as_the_store_itself(lambda_mult: float, 
     ours = MMRRetriever(
         base_retriever=store.as_retriever(),
         embeddings=store.embeddings,
-        vector_fn=in_memory_vectors(store),
+        vector_fn=vectors_of(store),
         k=10,
         fetch_k=40,
         fetch_k_arg="k",
@@ -74,12 +74,14 @@ def test_the_selection_is_that_of_langchains_own_function(seed: int, lambda_mult
 
 
 def test_what_comes_back_is_the_documents_with_id_score_and_rank() -> None:
-    first, second = retriever(lambda_mult=0.5).invoke("query")
+    keys = {"mmr_score_key": "mmr_score", "mmr_rank_key": "mmr_rank"}
+    first, second = retriever(lambda_mult=0.5, **keys).invoke("query")
     assert (first.id, first.page_content) == ("id of a", "a")
     cosine = 1.02 / (1.04 * 1.01) ** 0.5
     assert first.metadata == {"page": 1, "mmr_score": pytest.approx(cosine / 2), "mmr_rank": 1}
     assert (second.id, second.metadata["mmr_rank"]) == ("id of other", 2)
-    assert retriever(mmr_score_key=None, mmr_rank_key="rank").invoke("query")[0].metadata == {"page": 1, "rank": 1}
+    assert retriever(mmr_rank_key="rank").invoke("query")[0].metadata == {"page": 1, "rank": 1}
+    assert retriever().invoke("query")[0].metadata == {"page": 1}  # whole documents can be compared
 
 
 def test_documents_of_the_base_retriever_are_left_as_they_were() -> None:
@@ -162,6 +164,7 @@ def test_relevance_by_rank_and_by_score_needs_no_query() -> None:
         "base_retriever": Prepared(answers={"?": scored}),
         "embeddings": None,
         "embedding_key": "vector",
+        "mmr_score_key": "mmr_score",
         "k": 3,
     }
     by_score = retriever(relevance="score", lambda_mult=1.0, **settings).invoke("?")
@@ -207,6 +210,11 @@ def test_a_missing_or_impossible_score_is_named(metadata: dict[str, Any], messag
         ({"embedding": None}, r"embedding\n.*Extra inputs are not permitted"),
         ({"cache_size": -1}, r"cache_size\n.*input_value=-1"),
         ({"base_retriever": "bm25"}, r"base_retriever\n.*input_value='bm25'"),
+        ({"base_retriever": store_of(1, 2, 1)}, r"write MMRRetriever\.from_store\(store\), or .*\.as_retriever\(\)"),
+        ({"lambda_mult": "0.5"}, "must be a number, got '0.5'"),
+        ({"lambda_mult": True}, "must be a number, got True"),
+        ({"k": True}, "must be a number, got True"),
+        ({"fetch_k": "20"}, "must be a number, got '20'"),
     ],
 )
 def test_a_setting_that_means_nothing_is_refused_with_what_was_given(settings: Any, message: str) -> None:
@@ -220,13 +228,22 @@ def test_a_setting_is_checked_when_it_is_assigned_too() -> None:
         ours.lambda_mult = 7
     with pytest.raises(ValidationError, match="cannot give k=2"):
         ours.fetch_k = 1
+    assert (ours.lambda_mult, ours.fetch_k, "fetch_k" in ours.model_fields_set) == (0.5, None, False)
+    ours.fetch_k = 6
+    with pytest.raises(ValidationError, match="cannot give k=9"):
+        ours.k = 9
+    assert (ours.k, ours.fetch_k) == (2, 6)
+    ours.k = 3
+    assert len(ours.invoke("query")) == 3
 
 
 @pytest.mark.parametrize(
     ("vectors", "message"),
     [
-        ([[1.0, 0.0], [1.0]], r"document 'y' has a vector of shape \(1,\), and document 'x' one of shape \(2,\)"),
-        ([[1.0, float("nan")], [1.0, 0.0]], r"candidates\[0, 1\] is nan"),
+        ([[1.0, 0.0], [1.0]], "document 'y', 'same' has a vector of 1 numbers, and document 'x', 'a' one of 2"),
+        ([[1.0, float("nan")], [1.0, 0.0]], "the vector of document 'x', 'a' holds nan at position 1"),
+        ([[1.0, 0.0], ["a", "b"]], r"vector of document 'y', 'same' must be a list of numbers, got \['a', 'b'\]"),
+        ([[1.0, 0.0], [[1.0], [2.0, 3.0]]], "the vector of document 'y', 'same' must be a list of numbers"),
         ([[1.0, 0.0]], "vector_fn gave 1 vectors for 2 documents"),
     ],
 )
@@ -282,13 +299,13 @@ def test_the_base_retriever_is_a_child_run_and_tags_pass_through(asynchronous: b
 
 def test_a_store_whose_documents_are_gone_has_no_vectors_for_them() -> None:
     store = store_of(3, 4, 3)
-    known = in_memory_vectors(store)([Document("text 0", id="d0"), Document("new", id="x"), Document("bare")])
+    known = vectors_of(store)([Document("text 0", id="d0"), Document("new", id="x"), Document("bare")])
     assert [vector is None for vector in known] == [False, True, True]
 
 
 def test_a_vector_that_was_replaced_in_the_store_is_not_remembered() -> None:
     store = store_of(2, 4, 2)
-    vectors = in_memory_vectors(store)
+    vectors = vectors_of(store)
     (before,) = vectors([Document("text 0", id="d0")])
     store.store["d0"]["vector"] = [1.0, 2.0, 3.0, 4.0]
     (after,) = vectors([Document("text 0", id="d0")])
@@ -302,3 +319,31 @@ def test_copies_work_and_begin_with_an_empty_cache() -> None:
     expected = ours.invoke("query")
     for other in (copy.copy(ours), copy.deepcopy(ours), ours.model_copy(), pickle.loads(pickle.dumps(ours))):  # noqa: S301  (our own pickle)
         assert other.invoke("query") == expected
+
+
+@pytest.mark.parametrize("embedded", [None, [1.0], [1.0, float("nan")]])
+def test_what_embeddings_give_is_named_and_not_kept(embedded: Any) -> None:
+    class Broken(TableOfVectors):
+        def embed_documents(self, texts: list[str]) -> list[list[float]]:
+            return [
+                embedded if text == "far" and broken else vector
+                for text, vector in zip(texts, super().embed_documents(texts), strict=True)
+            ]
+
+    ours, broken = retriever(embeddings=Broken(VECTORS), k=4), True
+    with pytest.raises(ValueError, match="document 'id of far', 'far'"):
+        ours.invoke("query")
+    broken = False
+    if embedded != [1.0]:  # alone, a vector of one number is a vector
+        assert len(ours.invoke("query")) == 4
+
+
+def test_functions_and_tuples_are_retrievers_as_they_are_for_evaluation() -> None:
+    async def asynchronously(query: str) -> tuple[Document, ...]:  # noqa: ARG001  (called with it)
+        await asyncio.sleep(0)
+        return tuple(FOUND)
+
+    assert texts(retriever(base_retriever=lambda _: tuple(FOUND)).invoke("query")) == ["a", "other"]
+    assert texts(asyncio.run(retriever(base_retriever=asynchronously).ainvoke("query"))) == ["a", "other"]
+    with pytest.raises(TypeError, match="asynchronous function; use ainvoke"):
+        retriever(base_retriever=asynchronously).invoke("query")

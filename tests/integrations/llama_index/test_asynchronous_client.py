@@ -7,9 +7,12 @@ from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import httpx
 import pytest
 from llama_index.core import VectorStoreIndex
-from llama_index.core.schema import TextNode
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.instrumentation.dispatcher import active_instrument_tags, instrument_tags
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index.embeddings.openai import OpenAIEmbedding
 
 import retrieval_metrics as rm
@@ -41,21 +44,24 @@ class Service(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def retriever() -> Iterator[Callable[[int], Any]]:
-    """Makes retrievers of one index, which share its embedding model and so its client."""
+def address() -> Iterator[str]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Service)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    model = OpenAIEmbedding(
-        api_key="none", api_base=f"http://127.0.0.1:{server.server_port}/v1", max_retries=0, timeout=10
-    )
-    nodes = [TextNode(id_=topic, text=f"about {topic}") for topic in TOPICS]
-    index = VectorStoreIndex(nodes, embed_model=model)
-    yield lambda k: index.as_retriever(similarity_top_k=k)
+    yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     thread.join()
     server.server_close()
+
+
+@pytest.fixture
+def retriever(address: str) -> Callable[[int], Any]:
+    """Makes retrievers of one index, which share its embedding model and so its client."""
+    model = OpenAIEmbedding(api_key="none", api_base=f"{address}/v1", max_retries=0, timeout=10)
+    nodes = [TextNode(id_=topic, text=f"about {topic}") for topic in TOPICS]
+    index = VectorStoreIndex(nodes, embed_model=model)
+    return lambda k: index.as_retriever(similarity_top_k=k)
 
 
 def evaluated(retriever: Any) -> tuple[dict[str, float], dict[Any, Exception]]:
@@ -90,3 +96,81 @@ def test_evaluations_share_a_client_inside_a_running_loop(retriever: Callable[[i
 
     asyncio.run(notebook())
     in_any_order(retriever)
+
+
+def test_the_asynchronous_twins_share_a_client_with_everything_else_of_their_loop(
+    retriever: Callable[[int], Any],
+) -> None:
+    ours = RetrieverEvaluator.from_metric_names(["mrr"], retriever=retriever(1))
+
+    async def notebook() -> list[float]:
+        results = [await ours.aevaluate_dataset(ROWS, workers=3) for _ in range(3)]
+        return [*(one.means["mrr"] for one in results), (await ours.aevaluate(*ROWS[0])).metric_vals_dict["mrr"]]
+
+    assert asyncio.run(notebook()) == [1.0] * 4
+
+
+def test_the_callers_own_loop_is_left_alone(retriever: Callable[[int], Any]) -> None:
+    mine = asyncio.new_event_loop()
+    asyncio.set_event_loop(mine)
+    try:
+        assert evaluated(retriever(1)) == ({"mrr": 1.0}, {})
+        assert asyncio.get_event_loop() is mine
+        assert mine.run_until_complete(asyncio.sleep(0, "alive")) == "alive"
+    finally:
+        asyncio.set_event_loop(None)
+        mine.close()
+
+
+class Asks(BaseRetriever):
+    """Keeps one asynchronous client of httpx for all queries, and notes the tags of the caller."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__()
+        self.client = httpx.AsyncClient(base_url=address, timeout=10)
+        self.tags: list[dict[str, Any]] = []
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        raise AssertionError(query_bundle)
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        self.tags.append(dict(active_instrument_tags.get()))
+        answer = await self.client.post("/v1/embeddings", json={"input": [query_bundle.query_str], "model": "m"})
+        (vector,) = [one["embedding"] for one in answer.json()["data"]]
+        order = sorted(range(len(TOPICS)), key=lambda at: -vector[at])
+        return [NodeWithScore(node=TextNode(id_=TOPICS[at], text=f"about {TOPICS[at]}")) for at in order]
+
+
+def test_a_client_of_httpx_and_the_tags_of_the_caller_survive(address: str) -> None:
+    asking = Asks(address)
+
+    async def notebook() -> None:
+        assert evaluated(asking) == ({"mrr": 1.0}, {})
+
+    for turn in ("first", "second"):
+        with instrument_tags({"turn": turn}):
+            assert evaluated(asking) == ({"mrr": 1.0}, {})
+            asyncio.run(notebook())
+            assert one(asking) == 1
+        assert asking.tags == [{"turn": turn}] * (2 * len(ROWS) + 1)
+        asking.tags.clear()
+
+
+def test_a_service_that_fails_is_in_the_errors_and_what_it_takes_is_limited(address: str) -> None:
+    class Fails(Asks):
+        failed = False
+
+        async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+            if "yield" in query_bundle.query_str:
+                await asyncio.sleep(60)
+            if "lambda" in query_bundle.query_str and not self.failed:
+                self.failed = True
+                raise httpx.ConnectError("refused")
+            return await super()._aretrieve(query_bundle)
+
+    ours = RetrieverEvaluator.from_metric_names(["mrr"], retriever=Fails(address))
+    with pytest.warns(rm.RetrievalWarning, match="failed for 1 of them"):
+        result = ours.evaluate_dataset(ROWS, timeout=0.5, retries=1)
+    assert {query: type(error) for query, error in result.errors.items()} == {ROWS[0][0]: TimeoutError}
+    assert result.means["mrr"] == 7 / 8
+    assert set(result.seconds) == {text for text, _ in ROWS}

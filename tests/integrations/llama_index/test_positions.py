@@ -1,12 +1,33 @@
 """Offsets that parsers and postprocessors leave behind are checked before a span is looked for by them."""
 
+import json
+import re
+from pathlib import Path
+from typing import Any
+
 import pytest
-from llama_index.core.node_parser import HierarchicalNodeParser, SentenceSplitter
-from llama_index.core.postprocessor import MetadataReplacementPostProcessor
-from llama_index.core.schema import BaseNode, Document, NodeWithScore
+from llama_index.core import SimpleDirectoryReader, StorageContext, VectorStoreIndex
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.node_parser import (
+    HierarchicalNodeParser,
+    HTMLNodeParser,
+    JSONNodeParser,
+    MarkdownNodeParser,
+    NodeParser,
+    SemanticSplitterNodeParser,
+    SentenceSplitter,
+    SentenceWindowNodeParser,
+    SimpleFileNodeParser,
+    TokenTextSplitter,
+    get_leaf_nodes,
+)
+from llama_index.core.postprocessor import LongContextReorder, MetadataReplacementPostProcessor
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.retrievers import AutoMergingRetriever
+from llama_index.core.schema import BaseNode, Document, NodeWithScore, QueryBundle
 
 import retrieval_metrics as rm
-from llama_index.evaluation.retrieval_metrics import RetrieverEvaluator
+from llama_index.evaluation.retrieval_metrics import RetrieverEvaluator, source_texts
 from llama_index_hosts import Prepared
 
 TEXT = " ".join(f"Sentence number {number} says something of its own about topic {number * 7}." for number in range(60))
@@ -87,3 +108,206 @@ def test_a_window_that_replaced_a_text_is_found_where_it_is() -> None:
     with pytest.warns(rm.RetrievalWarning, match="offsets of 1 retrieved items"):
         result = ours.evaluate_dataset(qrels).evaluation
     assert (result.means["recall@1"], result.counts["misplaced"], result.counts["unplaced"]) == (1, 1, 0)
+
+
+PLAIN = "\n\n".join(
+    " ".join(f"Sentence number {at} of part {part} says something of its own about topic {at * 7}." for at in range(12))
+    for part in range(5)
+)
+MARKDOWN = "\n\n".join(
+    f"# Heading {at}\n\nThe section {at} tells of topic {at * 7} and of nothing else." for at in range(9)
+)
+HTML = "".join(f"<h1>Part {at}</h1><p>The paragraph {at} tells of topic {at * 7} alone.</p>" for at in range(9))
+JSON = json.dumps([{"name": f"entry {at}", "about": f"topic {at * 7}"} for at in range(9)])
+
+
+class Hashed(BaseEmbedding):
+    """Embeds a text by its letters, so that the semantic splitter has something to split by."""
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        return [float(text.count(letter)) + 1 for letter in "abcdefghij0123456789"]
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        return self._get_text_embedding(query)
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return self._get_text_embedding(query)
+
+
+def by_sentences(text: str) -> list[str]:
+    return re.findall(r".+?\.\s*", text, re.DOTALL)
+
+
+PARSERS: dict[str, tuple[NodeParser, str]] = {
+    "sentence": (SentenceSplitter(chunk_size=64, chunk_overlap=10), PLAIN),
+    "token": (TokenTextSplitter(chunk_size=40, chunk_overlap=5), PLAIN),
+    "window": (SentenceWindowNodeParser.from_defaults(sentence_splitter=by_sentences, window_size=1), PLAIN),
+    "semantic": (SemanticSplitterNodeParser(embed_model=Hashed(), sentence_splitter=by_sentences), PLAIN),
+    "hierarchical": (HierarchicalNodeParser.from_defaults(chunk_sizes=[256, 64]), PLAIN),
+    "markdown": (MarkdownNodeParser(), MARKDOWN),
+}
+"""Parsers that keep the text as it is."""
+
+
+def retrieved(parser: NodeParser, text: str) -> list[BaseNode]:
+    nodes = parser.get_nodes_from_documents([Document(text=text, id_="doc")])
+    return [one for one in nodes if one.get_content().strip()]
+
+
+def recall(node: BaseNode, span: rm.Span, sources: dict[str, str] | None) -> float:
+    return float(
+        RetrieverEvaluator.from_metric_names(
+            ["recall@1"],
+            retriever=Prepared({"q": [NodeWithScore(node=node)]}),
+            match="id" if sources is None else rm.Matching(sources=sources),
+        )
+        .evaluate("q", [span])
+        .metric_vals_dict["recall@1"]
+    )
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_the_chunk_that_holds_a_span_is_found_and_no_other(name: str) -> None:
+    parser, text = PARSERS[name]
+    nodes = retrieved(parser, text)
+    assert len(nodes) > 2
+    sources = {"doc": text}
+    for node in nodes[:: max(1, len(nodes) // 6)]:
+        inside = node.get_content().strip()
+        start = text.index(inside)
+        span = rm.Span("doc", start, start + len(inside))
+        assert recall(node, span, sources) == 1
+        elsewhere = [one for one in nodes if inside not in one.get_content() and one.get_content() not in inside]
+        far = [one for one in elsewhere if not any(part in inside for part in by_sentences(one.get_content()) or [""])]
+        for other in far[:3]:
+            assert recall(other, span, sources) == 0
+            assert recall(other, span, None) == 0, "offsets that are wrong were believed"
+
+
+@pytest.mark.parametrize(
+    ("parser", "text"), [(JSONNodeParser(), JSON), (SimpleFileNodeParser(), PLAIN)], ids=["json", "file"]
+)
+def test_a_parser_that_rewrites_a_text_gives_no_place_that_is_believed_without_its_text(
+    parser: NodeParser, text: str
+) -> None:
+    nodes = retrieved(parser, text)
+    assert nodes
+    for node in nodes[:3]:
+        content = node.get_content()
+        span = rm.Span("doc", 0, len(text))
+        expected = 1.0 if "".join(content.split()) == "".join(text.split()) else 0.0
+        assert recall(node, span, {"doc": text}) == expected
+
+
+def test_a_paragraph_of_html_is_found_in_its_page() -> None:
+    pytest.importorskip("bs4", reason="the HTML parser of the host needs beautifulsoup4")
+    nodes = retrieved(HTMLNodeParser(tags=["h1", "p"]), HTML)
+    paragraphs = [one for one in nodes if one.get_content().startswith("The paragraph")]
+    assert len(paragraphs) == 9
+    for node, other in zip(paragraphs, paragraphs[1:], strict=False):
+        assert recall(node, place_in(node, HTML), {"doc": HTML}) == 1
+        assert recall(other, place_in(node, HTML), {"doc": HTML}) == 0
+
+
+def postprocessed(*postprocessors: BaseNodePostprocessor, nodes: list[BaseNode], **options: Any) -> RetrieverEvaluator:
+    answer = {"q": [NodeWithScore(node=one.model_copy(deep=True), score=1.0) for one in nodes]}
+    return RetrieverEvaluator.from_metric_names(
+        ["recall", "mrr"], retriever=Prepared(answer), node_postprocessors=list(postprocessors), **options
+    )
+
+
+def test_a_reordering_keeps_the_places() -> None:
+    nodes = retrieved(*PARSERS["sentence"])
+    ours = postprocessed(LongContextReorder(), nodes=nodes)
+    for node in nodes[::5]:
+        assert ours.evaluate("q", [place_in(node, PLAIN)]).metric_vals_dict["recall"] == 1
+
+
+def test_a_sentence_window_is_judged_by_the_window() -> None:
+    nodes = retrieved(*PARSERS["window"])
+    window = str(nodes[5].metadata["window"])
+    start = PLAIN.index(by_sentences(window)[0].strip())
+    span = rm.Span("doc", start, start + len(window.rstrip()))
+    replaced = MetadataReplacementPostProcessor(target_metadata_key="window")
+    judged = {"match": rm.Matching(sources={"doc": PLAIN})}
+    assert postprocessed(nodes=[nodes[5]], **judged).evaluate("q", [span]).metric_vals_dict["recall"] == 0
+    after = postprocessed(replaced, nodes=[nodes[5]], **judged).evaluate("q", [span])
+    assert after.metric_vals_dict["recall"] == 1
+
+
+class Compress(BaseNodePostprocessor):
+    """Keeps the first sentence of each node, as compressors do, and its offsets, as they do too."""
+
+    def _postprocess_nodes(
+        self,
+        nodes: list[NodeWithScore],
+        query_bundle: QueryBundle | None = None,  # noqa: ARG002  (the host's signature)
+    ) -> list[NodeWithScore]:
+        for one in nodes:
+            one.node.set_content(by_sentences(one.node.get_content())[0])
+        return nodes
+
+
+@pytest.mark.parametrize("sources", [None, {"doc": PLAIN}])
+def test_what_a_compressor_cut_off_is_not_there(sources: dict[str, str] | None) -> None:
+    (node, *_) = retrieved(*PARSERS["sentence"])
+    first, *_, last = by_sentences(node.get_content())
+    kept, lost = (rm.Span("doc", PLAIN.index(one), PLAIN.index(one) + len(one.rstrip())) for one in (first, last))
+    match = "id" if sources is None else rm.Matching(sources=sources)
+    ours = postprocessed(Compress(), nodes=[node], match=match)
+    assert ours.evaluate("q", [lost]).metric_vals_dict["recall"] == 0
+    assert ours.evaluate("q", [kept]).metric_vals_dict["recall"] == (0 if sources is None else 1)
+    assert ours.evaluate("q", [rm.Quote(first)]).metric_vals_dict["recall"] == 1
+
+
+def test_auto_merging_is_judged_by_the_parent_that_took_the_place_of_its_leaves() -> None:
+    documents = [Document(text=PLAIN, id_="doc")]
+    nodes = HierarchicalNodeParser.from_defaults(chunk_sizes=[256, 64]).get_nodes_from_documents(documents)
+    storage = StorageContext.from_defaults()
+    storage.docstore.add_documents(nodes)
+    index = VectorStoreIndex(get_leaf_nodes(nodes), storage_context=storage, embed_model=Hashed())
+    merging = AutoMergingRetriever(index.as_retriever(similarity_top_k=60), storage)
+    parent = next(one for one in nodes if one.child_nodes)
+    ours = RetrieverEvaluator.from_metric_names(
+        ["recall", "hit_rate"], retriever=merging, match=rm.Matching(sources=source_texts(documents))
+    )
+    result = ours.evaluate("topic", [place_in(parent, PLAIN)])
+    assert parent.node_id in [one.node.node_id for one in merging.retrieve("topic")]
+    assert result.metric_vals_dict == {"recall": 1.0, "hit_rate": 1.0}
+
+
+def place_in(node: BaseNode, text: str) -> rm.Span:
+    inside = node.get_content().strip()
+    start = text.index(inside)
+    return rm.Span("doc", start, start + len(inside))
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["file_name", "metadata:file_name", lambda found: str(found.node.metadata["file_path"]).rsplit("/", 1)[-1]],
+)
+def test_a_span_in_a_file_survives_a_reload(tmp_path: Path, source: Any) -> None:
+    (tmp_path / "yield.txt").write_text(PLAIN)
+    ids = set()
+    for size in (64, 128):
+        documents = SimpleDirectoryReader(str(tmp_path)).load_data()
+        ids |= {one.node_id for one in documents}
+        nodes = SentenceSplitter(chunk_size=size, chunk_overlap=0).get_nodes_from_documents(documents)
+        at = PLAIN.index("Sentence number 7 of part 3")
+        (holding,) = [one for one in nodes if "Sentence number 7 of part 3" in one.get_content()]
+        for match in ("id", rm.Matching(sources=source_texts(documents, source))):
+            ours = postprocessed(nodes=[holding], source=source, match=match)
+            result = ours.evaluate("q", [rm.Span("yield.txt", at, at + 40)])
+            assert result.metric_vals_dict["recall"] == 1
+    assert len(ids) == 2, "the reader names documents the same at every load now: the case is gone"
+
+
+def test_a_source_that_names_nothing_is_refused() -> None:
+    nodes = retrieved(*PARSERS["sentence"])
+    with pytest.raises(ValueError, match="source must be 'ref_doc_id', a metadata key"):
+        postprocessed(nodes=nodes, source="")
+    with pytest.raises(ValueError, match="has no metadata 'file_name'"):
+        postprocessed(nodes=nodes, source="file_name").evaluate("q", [rm.Span("yield.txt", 0, 9)])
+    pages = [Document(text=text, metadata={"file_name": "a.pdf"}) for text in ("page one", "page two")]
+    with pytest.raises(ValueError, match="two documents are named 'a.pdf'"):
+        source_texts(pages, "file_name")

@@ -1,5 +1,5 @@
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from ray.data import Dataset
@@ -12,7 +12,6 @@ from ray_retrieval_metrics.judgments import Judgments, read_judgments
 
 
 class TestRankedRowsAndJudgmentsInMemory(EvaluationConformance):
-    refuses: ClassVar = dict.fromkeys(("grouped", "many"), "these qrels hold groups or pieces")
     blocks = 2
 
     def results(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Dataset:
@@ -34,7 +33,7 @@ class TestJudgmentsThatAreShuffledToo(TestRankedRowsAndJudgmentsInMemory):
 
     @pytest.fixture
     def many_judgments(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        def many(qrels: Any, columns: Any) -> Judgments:
-            return read_judgments(qrels, columns)._replace(judged=None)
+        def many(*given: Any) -> Judgments:
+            return read_judgments(*given)._replace(judged=None)
 
         monkeypatch.setattr(evaluating, "read_judgments", many)

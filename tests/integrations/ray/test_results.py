@@ -80,7 +80,7 @@ def test_what_is_no_dataset_is_refused() -> None:
 
 
 def test_no_row_is_no_evaluation(results: Any) -> None:
-    with pytest.raises(ValueError, match="nothing to merge"):
+    with pytest.raises(ValueError, match="these results are empty"):
         to_evaluation(results.filter(lambda _: False))
 
 

@@ -8,10 +8,10 @@ locally, and `langsmith_evaluators` gives the metrics to LangSmith.
 
 from langchain_retrieval_metrics.documents import as_retrieved
 from langchain_retrieval_metrics.evaluation import aevaluate_retriever, evaluate_retriever
-from langchain_retrieval_metrics.langsmith import langsmith_evaluators, langsmith_target
+from langchain_retrieval_metrics.langsmith import langsmith_evaluators, langsmith_summary_evaluators, langsmith_target
 from langchain_retrieval_metrics.reranker import MMRReranker
 from langchain_retrieval_metrics.retriever import MMRRetriever
-from langchain_retrieval_metrics.vectors import in_memory_vectors
+from langchain_retrieval_metrics.stores import vectors_of
 
 __all__ = [
     "MMRReranker",
@@ -19,7 +19,8 @@ __all__ = [
     "aevaluate_retriever",
     "as_retrieved",
     "evaluate_retriever",
-    "in_memory_vectors",
     "langsmith_evaluators",
+    "langsmith_summary_evaluators",
     "langsmith_target",
+    "vectors_of",
 ]

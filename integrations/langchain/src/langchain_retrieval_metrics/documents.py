@@ -98,7 +98,7 @@ def as_items(documents: Any, match: Match, *, by_id: bool = True) -> list[Retrie
         name = key(document)
         if not isinstance(name, (str, int)):
             raise TypeError(
-                f"match must give every document an id, a str or an int; for {_shown(document)} it is {name!r}"
+                f"match must give every document an id, a str or an int; for {shown(document)}, it is {name!r}"
             )
         # A Matching of the core looks at the items itself.
         items.append(as_retrieved(document, document.id if isinstance(match, Matching) else name))
@@ -123,6 +123,18 @@ def require_documents(documents: Any) -> None:
         raise TypeError(f"a retriever must return a list of Documents; it holds {stray[0]!r}")
 
 
+def part(of: Any, key: str, what: str) -> Any:
+    """Return what stands under a key of an input, an output or an answer.
+
+    Raises:
+        ValueError: If it is not there; the message says what is.
+    """
+    if isinstance(of, Mapping) and key in of:
+        return of[key]
+    has = ", ".join(map(repr, of or ())) or "nothing"
+    raise ValueError(f"{what} has no {key!r}; it has {has}")
+
+
 def needs_ids(qrels: Qrels) -> bool:
     """Whether documents are judged by an id, and not only by what they hold."""
     return qrels.document_kind is not None or not qrels.has_pieces
@@ -132,7 +144,7 @@ def _id(document: Document) -> DocumentId:
     if document.id is None:
         others = ["'content'", *(repr(f"{METADATA}{key}") for key in document.metadata)]
         raise ValueError(
-            f"{_shown(document)} has no id, by which it is to be judged: give the documents ids when they are indexed, "
+            f"{shown(document)}, has no id, by which it is to be judged: give the documents ids when they are indexed, "
             f"Document(..., id=...), or choose another match: {', '.join(others)}, or a function"
         )
     return document.id
@@ -146,7 +158,7 @@ def _metadata(key: str) -> Key:
     def value(document: Document) -> DocumentId:
         if document.metadata.get(key) is None:
             has = ", ".join(map(repr, document.metadata)) or "none"
-            raise ValueError(f"{_shown(document)} has no metadata {key!r}, by which it is to be judged; it has {has}")
+            raise ValueError(f"{shown(document)}, has no metadata {key!r}, by which it is to be judged; it has {has}")
         found: DocumentId = document.metadata[key]
         return found
 
@@ -157,12 +169,13 @@ def _by_matching(matching: Matching) -> Key:
     def value(document: Document) -> DocumentId:
         found = matching.key(as_retrieved(document))
         if found is None:
-            raise ValueError(f"{_shown(document)} has nothing that match={str(matching)!r} could judge it by")
+            raise ValueError(f"{shown(document)}, has nothing that match={str(matching)!r} could judge it by")
         return found
 
     return value
 
 
-def _shown(document: Document) -> str:
+def shown(document: Document) -> str:
+    """Return a document as messages name it."""
     text = document.page_content
-    return f"document {document.id!r}, {text[:40]!r}{'...' if len(text) > 40 else ''},"  # noqa: PLR2004  (what fits a line)
+    return f"document {document.id!r}, {text[:40]!r}{'...' if len(text) > 40 else ''}"  # noqa: PLR2004  (what fits a line)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from langchain_core.documents import Document
 from langchain_core.runnables import Runnable
 
-from langchain_retrieval_metrics.documents import as_items, key_of, needs_ids
+from langchain_retrieval_metrics.documents import as_items, key_of, needs_ids, part
 from retrieval_metrics import (
     DEFAULT_METRICS,
     EvaluationSet,
@@ -19,19 +19,20 @@ from retrieval_metrics import (
     evaluate,
     retrieve,
 )
-from retrieval_metrics.adapting import WORKERS
+from retrieval_metrics.adapting import WORKERS, first_answer_check, positive_integer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from langchain_core.runnables import RunnableConfig
 
     from langchain_retrieval_metrics.documents import Match
-    from retrieval_metrics import Evaluation, Metric, Rules
+    from retrieval_metrics import Evaluation, Metric, RetrievedRun, Rules
 
 Documents: TypeAlias = Sequence[Document]
-Retriever: TypeAlias = Runnable[str, Documents] | Callable[[str], Documents | Awaitable[Documents]]
-"""A BaseRetriever, any other Runnable from a text to Documents, or a plain function."""
+Answer: TypeAlias = Documents | Mapping[str, Any]
+Retriever: TypeAlias = (
+    Runnable[str, Documents] | Runnable[str, dict[str, Any]] | Callable[[str], Answer | Awaitable[Answer]]
+)
+"""A BaseRetriever, any other Runnable from a text to Documents, a chain whose answer holds them, or a function."""
 
 
 def evaluate_retriever(
@@ -41,7 +42,10 @@ def evaluate_retriever(
     *,
     match: Match = "id",
     semantics: str | Rules = "standard",
+    documents_key: str | None = None,
     max_concurrency: int = WORKERS,
+    timeout: float | None = None,
+    retries: int = 0,
     show_progress: bool = False,
     raise_on_error: bool = False,
     config: RunnableConfig | None = None,
@@ -51,7 +55,8 @@ def evaluate_retriever(
     Args:
         retriever: A BaseRetriever, any other Runnable from a text to Documents (`prompt | chain | retriever`), or a
             function. It is invoked in threads.
-        dataset: Rows `{"query": ..., "relevant": ...}`, pairs `(query, relevant)`, or anything else that the core's
+        dataset: Rows `{"query": ..., "relevant": ...}`, pairs `(query, relevant)`, LangSmith's `Example`s or rows
+            `{"inputs": {"query": ...}, "outputs": {"relevant": ...}}`, or anything else that the core's
             `EvaluationSet.of` reads. Relevant is a list of ids, `{id: grade}`, or groups `[[id, id], [id]]` of which
             all are needed and one member suffices. A `Quote`, `Text`, `Span` or `Metadata` of the core may stand for an
             id: quotes and texts are found in `page_content`, spans by `metadata["source"]` and
@@ -61,19 +66,23 @@ def evaluate_retriever(
             Document, or the core's `Matching`. Several chunks of one `metadata:<key>` keep their places and the first
             counts; `Matching(by="metadata:<key>", collapse=True)` ranks each key once.
         semantics: The rules for what libraries treat differently; see the core's `evaluate`.
+        documents_key: Where the answer of a chain holds its documents, such as `"context"` for
+            `{"answer": ..., "context": ...}`; None for a retriever.
         max_concurrency: How many questions may be under way at once.
+        timeout: Seconds that one attempt may take, and
+        retries: how often a question that fails is asked again, as in the core's `retrieve`.
         show_progress: Show a progress bar on stderr.
         raise_on_error: Raise the first failure of the retriever. Otherwise a question that fails scores 0, because it
             retrieved nothing; it is counted, warned of, and its exception is in `errors` of the result.
         config: The config of LangChain (callbacks, tags, metadata, configurable) for every call.
 
     Returns:
-        The core's result: means and counts (print it), `per_query`, `errors`, `to_pandas()`.
+        The core's result: means and counts (print it), `per_query`, `errors`, `seconds`, `to_pandas()`.
 
     Raises:
-        TypeError: If the dataset has another shape, or the retriever returns anything but Documents.
-        ValueError: If the dataset is empty or incomplete, a metric unknown, or a document lacks what it is to be judged
-            by, such as an id.
+        TypeError: If the dataset has another shape, or the first answer is anything but Documents.
+        ValueError: If the dataset is empty or incomplete, a metric unknown, or a document of the first answer lacks
+            what it is to be judged by, such as an id; a later one that does is the failure of its question.
 
     Warns:
         RetrievalWarning: If nothing was retrieved for a question, or nothing that was retrieved is judged anywhere.
@@ -84,16 +93,19 @@ def evaluate_retriever(
         >>> result.means["mrr"]  # 1/2
         0.5
     """
-    judge = _Judge(dataset, match)
+    asked = _Asked(dataset, metrics, match, semantics, documents_key)
     run = retrieve(
         _synchronous(retriever, config),
-        judge.questions.queries,
-        items=judge.items,
-        workers=max_concurrency,
+        asked.questions.queries,
+        items=asked.items,
+        check=asked.check,
+        workers=positive_integer(max_concurrency, "max_concurrency"),
+        timeout=timeout,
+        retries=retries,
         show_progress=show_progress,
         raise_on_error=raise_on_error,
     )
-    return evaluate(judge.qrels, run, metrics, semantics=semantics, match=judge.match)
+    return asked.evaluation(run)
 
 
 async def aevaluate_retriever(
@@ -103,7 +115,10 @@ async def aevaluate_retriever(
     *,
     match: Match = "id",
     semantics: str | Rules = "standard",
+    documents_key: str | None = None,
     max_concurrency: int = WORKERS,
+    timeout: float | None = None,  # noqa: ASYNC109  (of each question, not of the whole)
+    retries: int = 0,
     show_progress: bool = False,
     raise_on_error: bool = False,
     config: RunnableConfig | None = None,
@@ -112,32 +127,79 @@ async def aevaluate_retriever(
 
     Arguments, result and errors are the same; the retriever is asked by `ainvoke`, or awaited if it is a function.
     """
-    judge = _Judge(dataset, match)
+    asked = _Asked(dataset, metrics, match, semantics, documents_key)
     run = await aretrieve(
         _asynchronous(retriever, config),
-        judge.questions.queries,
-        items=judge.items,
-        workers=max_concurrency,
+        asked.questions.queries,
+        items=asked.items,
+        check=asked.check,
+        workers=positive_integer(max_concurrency, "max_concurrency"),
+        timeout=timeout,
+        retries=retries,
         show_progress=show_progress,
         raise_on_error=raise_on_error,
     )
-    return evaluate(judge.qrels, run, metrics, semantics=semantics, match=judge.match)
+    return asked.evaluation(run)
 
 
-class _Judge:
-    """The questions, their judgments, and what is compared with them; read before the first question is asked."""
+class _Asked:
+    """The questions, their judgments, and how answers are judged; read before the first question is asked."""
 
-    def __init__(self, dataset: Any, match: Match) -> None:
+    def __init__(
+        self,
+        dataset: Any,
+        metrics: str | Metric | Iterable[str | Metric],
+        match: Match,
+        semantics: str | Rules,
+        documents_key: str | None,
+    ) -> None:
         key_of(match)  # what is wrong with it is said now
-        self.questions = EvaluationSet.of(dataset)
-        self.qrels = Qrels(self.questions.qrels)
-        self.match = match if isinstance(match, Matching) else "id"
-        self._named_by = match
-        self._by_id = needs_ids(self.qrels)
+        self.questions = as_questions(dataset)
+        self._metrics = metrics if isinstance(metrics, str) or not isinstance(metrics, Iterable) else list(metrics)
+        self._semantics = semantics
+        self._compared = match if isinstance(match, Matching) else "id"
+        self._match = match
+        self._documents_key = documents_key
+        qrels = Qrels(self.questions.qrels)
+        self._by_id = needs_ids(qrels)
+        self.check = first_answer_check(qrels, self._metrics, semantics=semantics, match=self._compared)
 
-    def items(self, documents: Any) -> list[Retrieved]:
+    def items(self, answer: Any) -> list[Retrieved]:
         """Return what was retrieved for a query as items of the core."""
-        return as_items(documents, self._named_by, by_id=self._by_id)
+        if self._documents_key is not None:
+            if not isinstance(answer, Mapping):
+                raise TypeError(
+                    f"documents_key={self._documents_key!r} names where a chain's answer holds its documents, but the "
+                    f"retriever returned {type(answer).__name__}; leave documents_key out"
+                )
+            answer = part(answer, self._documents_key, "the answer of the retriever")
+        elif isinstance(answer, Mapping):
+            raise TypeError(
+                "a retriever must return a list of Documents; this one returned a mapping with "
+                f"{', '.join(map(repr, answer)) or 'nothing'}; say with documents_key= where in it they are"
+            )
+        return as_items(answer, self._match, by_id=self._by_id)
+
+    def evaluation(self, run: RetrievedRun) -> Evaluation:
+        """Score what was retrieved."""
+        known = any(made.get("source") is not None for made in self.questions.provenance.values())
+        truth = self.questions if known else self.questions.qrels  # questions of one source are a cluster
+        return evaluate(truth, run, self._metrics, semantics=self._semantics, match=self._compared)
+
+
+def as_questions(dataset: Any) -> EvaluationSet:
+    """Return a dataset as the core's questions; LangSmith's `Example`s and their JSON are rows too."""
+    if isinstance(dataset, (str, bytes, Mapping, EvaluationSet)) or not isinstance(dataset, Iterable):
+        return EvaluationSet.of(dataset)
+    return EvaluationSet.of([_row(one) for one in dataset])
+
+
+def _row(one: Any) -> Any:
+    of = one if isinstance(one, Mapping) else {name: getattr(one, name, None) for name in ("inputs", "outputs")}
+    inputs, outputs = of.get("inputs"), of.get("outputs")
+    if not isinstance(inputs, Mapping):
+        return one
+    return {**(outputs or {}), **inputs}  # should both have a name, the question is what was put in
 
 
 def _synchronous(retriever: Any, config: RunnableConfig | None) -> Any:

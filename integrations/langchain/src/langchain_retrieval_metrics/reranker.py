@@ -20,7 +20,8 @@ class MMRReranker(MMRSettings, BaseDocumentCompressor):
     """Reranks documents by maximal marginal relevance: relevant, and unlike those above them.
 
     The formula, its rules and its source are those of the core's `mmr`, which computes it exactly. Documents come back
-    as copies with the same id, with their MMR score and rank in the metadata; those handed over stay as they are.
+    as copies with the same id; those handed over stay as they are. What a compressor before it embedded (the
+    `embedded_doc` in the state of its documents) is not embedded again.
 
     Args:
         embeddings: Embeds the query, and every document whose vector is not known otherwise, each distinct text once.
@@ -30,10 +31,11 @@ class MMRReranker(MMRSettings, BaseDocumentCompressor):
             scaled to [0, 1] among the candidates) or `"rank"` (their order, from 1 to 0).
         score_key: Where the metadata has the score; by default `relevance_score`, or else `score`.
         embedding_key: Where the metadata has the vector, if it does.
-        vector_fn: Gives the vector of each document, or None; for example `in_memory_vectors(store)`.
-        mmr_score_key: Where the metadata gets the MMR score, `mmr_score` by default; None leaves it out.
-        mmr_rank_key: Where it gets the rank, from 1, `mmr_rank` by default; None leaves it out.
-        cache_size: How many vectors of embedded texts are kept in memory, as float32; 10,000 by default.
+        vector_fn: Gives the vector of each document, or None; for example `vectors_of(store)`.
+        mmr_score_key: Where the metadata gets the MMR score, such as `"mmr_score"`; None (the default) leaves it out.
+        mmr_rank_key: Where it gets the rank, from 1, such as `"mmr_rank"`; None (the default) leaves it out.
+        cache_size: How many vectors of embedded texts are kept in memory, as float32, 10,000 by default; shared by all
+            that use the same embeddings.
 
     Raises:
         ValueError: (as pydantic's ValidationError) If an argument is unknown or out of range, or there is nowhere to
@@ -52,6 +54,9 @@ class MMRReranker(MMRSettings, BaseDocumentCompressor):
         documents: Sequence[Document],
         query: str,
         callbacks: Callbacks | None = None,  # noqa: ARG002  (the host's signature; embeddings take no callbacks)
+        *,
+        k: int | None = None,
+        lambda_mult: float | None = None,
     ) -> list[Document]:
         """Return the documents that MMR selects, best first.
 
@@ -59,23 +64,30 @@ class MMRReranker(MMRSettings, BaseDocumentCompressor):
             documents: The candidates; with `relevance="rank"` in the order of their retriever.
             query: The text of the query.
             callbacks: Not used.
+            k: How many to return, and
+            lambda_mult: the weight of relevance, for this call; None takes the setting.
 
         Raises:
             ValueError: If a document has no vector or no score where it needs one, or vectors do not fit together.
         """
-        return self._select(documents, query, self.k, None)
+        return self._select(documents, query, self.k if k is None else k, lambda_mult)
 
     async def acompress_documents(
         self,
         documents: Sequence[Document],
         query: str,
         callbacks: Callbacks | None = None,  # noqa: ARG002  (as above)
+        *,
+        k: int | None = None,
+        lambda_mult: float | None = None,
     ) -> list[Document]:
         """Return the documents that MMR selects; the asynchronous twin of `compress_documents`."""
-        return await self._aselect(documents, query, self.k, None)
+        return await self._aselect(documents, query, self.k if k is None else k, lambda_mult)
 
     def as_runnable(self) -> Runnable[Mapping[str, Any], list[Document]]:
         """Return a Runnable from `{"query": ..., "documents": ...}` to the reranked documents, for pipelines.
+
+        `k` and `lambda_mult` can be given to one call: `runnable.invoke(given, k=3)`.
 
         Example:
             >>> from langchain_core.runnables import RunnablePassthrough
@@ -86,10 +98,10 @@ class MMRReranker(MMRSettings, BaseDocumentCompressor):
             ['a']
         """
 
-        def rerank(given: Mapping[str, Any]) -> list[Document]:
-            return self.compress_documents(given["documents"], given["query"])
+        def rerank(given: Mapping[str, Any], **settings: Any) -> list[Document]:
+            return self.compress_documents(given["documents"], given["query"], **settings)
 
-        async def arerank(given: Mapping[str, Any]) -> list[Document]:
-            return await self.acompress_documents(given["documents"], given["query"])
+        async def arerank(given: Mapping[str, Any], **settings: Any) -> list[Document]:
+            return await self.acompress_documents(given["documents"], given["query"], **settings)
 
         return RunnableLambda(rerank, arerank, name="MMRReranker")

@@ -2,18 +2,42 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Self
 
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever, RetrieverLike
-from pydantic import ConfigDict, Field, InstanceOf, model_validator
+from langchain_core.runnables.config import RunnableConfig, ensure_config, patch_config
+from pydantic import ConfigDict, Field, InstanceOf, PrivateAttr, field_validator, model_validator
 
+from langchain_retrieval_metrics.searching import StoreSearch, as_runnable, searched_by_vector, takes_k
 from langchain_retrieval_metrics.settings import MMRSettings
+from langchain_retrieval_metrics.stores import vectors_of
+from retrieval_metrics import RetrievalWarning
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
+    from langchain_core.vectorstores import VectorStore
+
+FETCH_K = 20
+"""How many candidates are fetched from a store by default, as in LangChain."""
+
+_config: ContextVar[RunnableConfig | None] = ContextVar("config of the call", default=None)
+"""BaseRetriever hands its callbacks to the method that retrieves, but not the config of the call."""
+
+
+@contextmanager
+def _under(config: RunnableConfig | None) -> Iterator[RunnableConfig]:
+    """Keep the config of a call for what is called within."""
+    whole = ensure_config(config)
+    token = _config.set(whole)
+    try:
+        yield whole
+    finally:
+        _config.reset(token)
 
 
 class MMRRetriever(MMRSettings, BaseRetriever):
@@ -21,34 +45,40 @@ class MMRRetriever(MMRSettings, BaseRetriever):
 
     It works where `search_type="mmr"` does not: around BM25, ensembles, rerankers, web search, any Runnable from a text
     to Documents. Around an InMemoryVectorStore it returns what its `max_marginal_relevance_search` does. `k`, `fetch_k`
-    and `lambda_mult` can also be given to one call: `retriever.invoke(query, k=3)`.
+    and `lambda_mult` can also be given to one call: `retriever.invoke(query, k=3)`. The config of a call (configurable
+    fields, tags, metadata, concurrency) reaches the base retriever. For a vector store, `from_store` is one line.
 
     Args:
-        base_retriever: The retriever; it has to fetch more than `k` for MMR to have a choice.
+        base_retriever: The retriever, or a function of the query; it has to fetch more than `k` for MMR to have a
+            choice.
         k: How many documents to return; 4 by default.
         fetch_k: Only so many of what the base retriever returns are candidates; None (the default) takes all.
-        fetch_k_arg: Under which name `fetch_k` is handed to the base retriever's `invoke` too, for example `"k"` for
-            `store.as_retriever()`; None hands over nothing.
+        fetch_k_arg: Under which name `fetch_k` is handed to the base retriever's `invoke`. None hands it to
+            `store.as_retriever()` as `k`, for that call, and to others not at all.
         embeddings: Embeds the query, and every document whose vector is not known otherwise, each distinct text once.
         lambda_mult: The weight of relevance, from 0 (only diversity) to 1 (only relevance); 0.5 by default.
         relevance: `"query"` (the cosine with the query), `"score"` (the score in the metadata, such as a reranker's,
             scaled to [0, 1] among the candidates) or `"rank"` (their order, from 1 to 0).
         score_key: Where the metadata has the score; by default `relevance_score`, or else `score`.
         embedding_key: Where the metadata has the vector, if it does.
-        vector_fn: Gives the vector of each document, or None; for example `in_memory_vectors(store)`.
-        mmr_score_key: Where the metadata gets the MMR score, `mmr_score` by default; None leaves it out.
-        mmr_rank_key: Where it gets the rank, from 1, `mmr_rank` by default; None leaves it out.
-        cache_size: How many vectors of embedded texts are kept in memory, as float32; 10,000 by default.
+        vector_fn: Gives the vector of each document, or None; for example `vectors_of(store)`.
+        mmr_score_key: Where the metadata gets the MMR score, such as `"mmr_score"`; None (the default) leaves it out,
+            because MultiQueryRetriever and others compare whole documents.
+        mmr_rank_key: Where it gets the rank, from 1, such as `"mmr_rank"`; None (the default) leaves it out.
+        cache_size: How many vectors of embedded texts are kept in memory, as float32, 10,000 by default; shared by all
+            retrievers that use the same embeddings.
 
     Raises:
         ValueError: (as pydantic's ValidationError) If an argument is unknown or out of range, `fetch_k` is below `k`,
             or there is nowhere to take vectors from.
 
+    Warns:
+        RetrievalWarning: (once) If the base retriever returns no more than `k` documents although `fetch_k` is more.
+
     Example:
-        >>> from langchain_core.runnables import RunnableLambda
         >>> vectors = {"a": [1.0, 0.0], "same": [1.0, 0.0], "other": [0.0, 1.0]}
         >>> found = [Document(text, metadata={"vector": vector}) for text, vector in vectors.items()]
-        >>> base = RunnableLambda(lambda query: found)
+        >>> base = lambda query: found
         >>> retriever = MMRRetriever(base_retriever=base, embedding_key="vector", relevance="rank", k=2)
         >>> [document.page_content for document in retriever.invoke("a query")]
         ['a', 'other']
@@ -62,6 +92,57 @@ class MMRRetriever(MMRSettings, BaseRetriever):
     fetch_k: int | None = Field(default=None, ge=1)
     fetch_k_arg: str | None = None
 
+    _has_warned: bool = PrivateAttr(default=False)
+
+    @classmethod
+    def from_store(
+        cls,
+        store: VectorStore,
+        *,
+        k: int = 4,
+        fetch_k: int = FETCH_K,
+        lambda_mult: float = 0.5,
+        search_kwargs: dict[str, Any] | None = None,
+        **settings: Any,
+    ) -> Self:
+        """Return a retriever over a vector store that embeds a query once and no document.
+
+        Args:
+            store: An InMemoryVectorStore, FAISS, Chroma or Qdrant; or another, with `vector_fn=` among the settings.
+            k: How many documents to return.
+            fetch_k: Among how many candidates.
+            lambda_mult: The weight of relevance.
+            search_kwargs: What else the store's search takes, such as a filter.
+            **settings: Other settings of the retriever.
+
+        Raises:
+            TypeError: If it is not known how to take vectors from the store, and there is no `vector_fn`.
+            ValueError: (as pydantic's ValidationError) As the constructor.
+
+        Example:
+            >>> from langchain_core.embeddings import DeterministicFakeEmbedding
+            >>> from langchain_core.vectorstores import InMemoryVectorStore
+            >>> store = InMemoryVectorStore.from_texts(["a", "b", "c"], DeterministicFakeEmbedding(size=3))
+            >>> len(MMRRetriever.from_store(store, k=2).invoke("a query"))
+            2
+        """
+        given = {"embeddings": store.embeddings} | settings
+        if "vector_fn" not in given and "embedding_key" not in given:
+            given["vector_fn"] = vectors_of(store)
+        searching = dict(search_kwargs or {})
+        base: Any
+        if searched_by_vector(store) and given["embeddings"] is store.embeddings and store.embeddings is not None:
+            cached = {"cache_size": settings["cache_size"]} if "cache_size" in settings else {}
+            base = StoreSearch(store=store, k=fetch_k, search_kwargs=searching, **cached)
+        else:
+            base = store.as_retriever(search_kwargs=searching)
+        return cls(base_retriever=base, k=k, fetch_k=fetch_k, lambda_mult=lambda_mult, **given)
+
+    @field_validator("base_retriever", mode="before")
+    @classmethod
+    def _is_retriever(cls, given: Any) -> Any:
+        return as_runnable(given)
+
     @model_validator(mode="after")
     def _has_a_choice(self) -> Self:
         _require_choice(self.k, self.fetch_k)
@@ -70,6 +151,26 @@ class MMRRetriever(MMRSettings, BaseRetriever):
                 f"fetch_k_arg={self.fetch_k_arg!r} hands fetch_k to the base retriever, but fetch_k is not given"
             )
         return self
+
+    def invoke(
+        self,
+        input: str,  # noqa: A002  (the host's name)
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> list[Document]:
+        """Return the documents that MMR selects for a query, best first."""
+        with _under(config) as whole:
+            return super().invoke(input, whole, **kwargs)
+
+    async def ainvoke(
+        self,
+        input: str,  # noqa: A002  (as above)
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> list[Document]:
+        """Return the documents that MMR selects for a query; the asynchronous twin of `invoke`."""
+        with _under(config) as whole:
+            return await super().ainvoke(input, whole, **kwargs)
 
     def _get_relevant_documents(
         self,
@@ -81,9 +182,9 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         lambda_mult: float | None = None,
     ) -> list[Document]:
         k, fetch_k = self._asked_for(k, fetch_k)
-        config: Any = {"callbacks": run_manager.get_child()}
+        config = patch_config(_config.get(), callbacks=run_manager.get_child())
         found = self.base_retriever.invoke(query, config, **self._forwarded(fetch_k))
-        return self._select(_candidates(found, fetch_k), query, k, lambda_mult)
+        return self._select(self._candidates(found, k, fetch_k), query, k, lambda_mult)
 
     async def _aget_relevant_documents(
         self,
@@ -95,9 +196,9 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         lambda_mult: float | None = None,
     ) -> list[Document]:
         k, fetch_k = self._asked_for(k, fetch_k)
-        config: Any = {"callbacks": run_manager.get_child()}
+        config = patch_config(_config.get(), callbacks=run_manager.get_child())
         found = await self.base_retriever.ainvoke(query, config, **self._forwarded(fetch_k))
-        return await self._aselect(_candidates(found, fetch_k), query, k, lambda_mult)
+        return await self._aselect(self._candidates(found, k, fetch_k), query, k, lambda_mult)
 
     def _asked_for(self, k: int | None, fetch_k: int | None) -> tuple[int, int | None]:
         k, fetch_k = self.k if k is None else k, self.fetch_k if fetch_k is None else fetch_k
@@ -105,15 +206,33 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         return k, fetch_k
 
     def _forwarded(self, fetch_k: int | None) -> dict[str, int]:
-        return {} if self.fetch_k_arg is None or fetch_k is None else {self.fetch_k_arg: fetch_k}
+        if fetch_k is None:
+            return {}
+        if self.fetch_k_arg is not None:
+            return {self.fetch_k_arg: fetch_k}
+        return {"k": fetch_k} if takes_k(self.base_retriever) else {}
+
+    def _candidates(self, found: Any, k: int, fetch_k: int | None) -> Sequence[Document]:
+        if (
+            isinstance(found, str)
+            or not isinstance(found, Sequence)
+            or not all(isinstance(one, Document) for one in found)
+        ):
+            raise TypeError(f"base_retriever must return a list of Documents, got {found!r:.200}")
+        of_store = self.fetch_k_arg is None and takes_k(self.base_retriever)  # it has no more, for it was asked
+        if fetch_k is not None and fetch_k > k >= len(found) > 0 and not of_store and not self._has_warned:
+            self._has_warned = True
+            how = "under the name given as fetch_k_arg=" if self.fetch_k_arg is None else f"as {self.fetch_k_arg}="
+            warnings.warn(
+                f"the base retriever returned {len(found)} documents, so that MMR has nothing to choose from, although "
+                f"fetch_k={fetch_k} and k={k}: let it return more, by its own setting or, if it takes their number "
+                f"with each call, {how}",
+                RetrievalWarning,
+                stacklevel=2,
+            )
+        return found[:fetch_k]
 
 
 def _require_choice(k: int, fetch_k: int | None) -> None:
     if fetch_k is not None and fetch_k < k:
         raise ValueError(f"fetch_k={fetch_k} candidates cannot give k={k} documents; fetch_k must be at least k")
-
-
-def _candidates(found: Any, fetch_k: int | None) -> Sequence[Document]:
-    if not isinstance(found, list) or not all(isinstance(one, Document) for one in found):
-        raise TypeError(f"base_retriever must return a list of Documents, got {found!r:.200}")
-    return found[:fetch_k]

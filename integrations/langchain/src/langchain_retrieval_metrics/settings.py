@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from langchain_retrieval_metrics.relevance import by_score
-from langchain_retrieval_metrics.vectors import VectorCache, Wanted
+from langchain_retrieval_metrics.vector_cache import shared_cache
+from langchain_retrieval_metrics.vectors import Wanted, as_vector, state_vector
 from retrieval_metrics import mmr
 from retrieval_metrics.adapting import by_rank
 
 if TYPE_CHECKING:
-    from langchain_retrieval_metrics.vectors import Vector
+    from langchain_retrieval_metrics.vector_cache import Vector
     from retrieval_metrics.adapting import FloatArray
 
 
@@ -45,17 +47,21 @@ class MMRSettings(BaseModel):
     embedding_key: str | None = None
     """Where the metadata has the vector, if it does."""
     vector_fn: Callable[[Sequence[Document]], Sequence[Any]] | None = None
-    """Gives the vector of each document, or None for one it does not know; for example `in_memory_vectors(store)`."""
-    mmr_score_key: str | None = "mmr_score"
-    """Where the metadata of what is returned gets the MMR score; None leaves it out."""
-    mmr_rank_key: str | None = "mmr_rank"
-    """Where it gets the rank, from 1; None leaves it out."""
+    """Gives the vector of each document, or None for one it does not know; for example `vectors_of(store)`."""
+    mmr_score_key: str | None = None
+    """Where the metadata of what is returned gets the MMR score, such as `"mmr_score"`; None leaves it out."""
+    mmr_rank_key: str | None = None
+    """Where it gets the rank, from 1, such as `"mmr_rank"`; None leaves it out."""
     cache_size: int = Field(default=10_000, ge=0)
-    """How many vectors of embedded texts are kept in memory, as float32; 0 keeps none."""
+    """How many vectors of embedded texts are kept in memory, as float32, for all that use these embeddings; 0 keeps
+    none."""
 
-    _documents: VectorCache = PrivateAttr()
-    _queries: VectorCache = PrivateAttr()
-    _embedded_by: Embeddings | None = PrivateAttr(default=None)
+    @field_validator("k", "fetch_k", "lambda_mult", "cache_size", mode="before", check_fields=False)
+    @classmethod
+    def _is_number(cls, value: Any) -> Any:
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, (Real, type(None))):
+            raise ValueError(f"must be a number, got {value!r}")  # noqa: TRY004  (pydantic collects ValueErrors)
+        return value
 
     @model_validator(mode="after")
     def _has_vectors(self) -> Self:
@@ -69,14 +75,17 @@ class MMRSettings(BaseModel):
             )
         return self
 
-    def model_post_init(self, context: Any, /) -> None:
-        """Start with nothing cached."""
-        super().model_post_init(context)
-        self._forget()
-
-    def _forget(self) -> None:
-        self._documents, self._queries = VectorCache(self.cache_size), VectorCache(self.cache_size)
-        self._embedded_by = self.embeddings
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set a setting, or leave everything as it was if it is refused."""
+        values, given = dict(self.__dict__), set(self.model_fields_set)
+        try:
+            super().__setattr__(name, value)
+        except ValidationError:  # pydantic sets the value before it looks whether the settings fit together
+            self.__dict__.clear()
+            self.__dict__.update(values)
+            self.__pydantic_fields_set__.clear()
+            self.__pydantic_fields_set__.update(given)
+            raise
 
     def _select(
         self, documents: Sequence[Document], query: str, k: int | None, lambda_mult: float | None
@@ -85,9 +94,9 @@ class MMRSettings(BaseModel):
         if not documents:
             return []
         wanted = self._wanted(documents)
-        embedded = self._embed_documents(wanted)
+        vectors = wanted.stacked(self._embed_documents(wanted))
         of_query = self._embed_query(query) if self.relevance == "query" else None
-        return self._selected(documents, wanted.stacked(embedded), of_query, k, lambda_mult)
+        return self._selected(documents, vectors, of_query, k, lambda_mult)
 
     async def _aselect(
         self, documents: Sequence[Document], query: str, k: int | None, lambda_mult: float | None
@@ -131,20 +140,17 @@ class MMRSettings(BaseModel):
         return document.model_copy(update={"metadata": {**document.metadata, **added}})
 
     def _wanted(self, documents: Sequence[Document]) -> Wanted:
-        if self._embedded_by is not self.embeddings or self._documents.size != self.cache_size:
-            self._forget()  # a setting was assigned anew
         known: list[Any] = [None] * len(documents)
         if self.embedding_key is not None:
             known = [document.metadata.get(self.embedding_key) for document in documents]
-        if self.vector_fn is not None:
+        if self.vector_fn is not None and any(vector is None for vector in known):
             looked_up = self._looked_up(documents)
             known = [found if one is None else one for one, found in zip(known, looked_up, strict=True)]
-        cache = self._documents
-        kept = [
-            cache.get(one.page_content) if vector is None else vector
-            for one, vector in zip(documents, known, strict=True)
+        known = [
+            state_vector(document) if vector is None else vector
+            for document, vector in zip(documents, known, strict=True)
         ]
-        return Wanted(documents, kept)
+        return Wanted(documents, known)
 
     def _looked_up(self, documents: Sequence[Document]) -> Sequence[Any]:
         found = self.vector_fn(documents) if self.vector_fn is not None else ()
@@ -154,15 +160,23 @@ class MMRSettings(BaseModel):
             )
         return found
 
-    def _embed_documents(self, wanted: Wanted) -> list[Vector]:
+    def _embed_documents(self, wanted: Wanted) -> dict[str, Vector]:
         if not wanted.texts:
-            return []
-        return self._kept(wanted, self._model(wanted).embed_documents(wanted.texts))
+            return {}
+        model = self._model(wanted)
+        return shared_cache(model, self.cache_size).vectors(
+            "document", wanted.texts, lambda texts: wanted.checked(texts, model.embed_documents(texts))
+        )
 
-    async def _aembed_documents(self, wanted: Wanted) -> list[Vector]:
+    async def _aembed_documents(self, wanted: Wanted) -> dict[str, Vector]:
         if not wanted.texts:
-            return []
-        return self._kept(wanted, await self._model(wanted).aembed_documents(wanted.texts))
+            return {}
+        model = self._model(wanted)
+
+        async def embed(texts: list[str]) -> list[Vector]:
+            return wanted.checked(texts, await model.aembed_documents(texts))
+
+        return await shared_cache(model, self.cache_size).avectors("document", wanted.texts, embed)
 
     def _model(self, wanted: Wanted) -> Embeddings:
         if self.embeddings is None:
@@ -172,25 +186,23 @@ class MMRSettings(BaseModel):
             )
         return self.embeddings
 
-    def _kept(self, wanted: Wanted, embedded: Sequence[Any]) -> list[Vector]:
-        if len(embedded) != len(wanted.texts):
-            raise ValueError(f"embeddings gave {len(embedded)} vectors for {len(wanted.texts)} texts")
-        vectors = [np.asarray(vector, dtype=np.float32) for vector in embedded]
-        for text, vector in zip(wanted.texts, vectors, strict=True):
-            self._documents.put(text, vector)
-        return vectors
-
     def _embed_query(self, query: str) -> Vector | None:
-        if (known := self._queries.get(query)) is not None or self.embeddings is None:
-            return known
-        return self._kept_query(query, self.embeddings.embed_query(query))
+        return None if self.embeddings is None else query_vector(self.embeddings, self.cache_size, query)
 
     async def _aembed_query(self, query: str) -> Vector | None:
-        if (known := self._queries.get(query)) is not None or self.embeddings is None:
-            return known
-        return self._kept_query(query, await self.embeddings.aembed_query(query))
+        return None if self.embeddings is None else await aquery_vector(self.embeddings, self.cache_size, query)
 
-    def _kept_query(self, query: str, embedded: Any) -> Vector:
-        vector = np.asarray(embedded, dtype=np.float32)
-        self._queries.put(query, vector)
-        return vector
+
+def query_vector(model: Embeddings, cache_size: int, query: str) -> Vector:
+    """Return the vector of a query, embedded once."""
+    cache = shared_cache(model, cache_size)
+    return cache.vectors("query", [query], lambda _: [as_vector(model.embed_query(query), "the query")])[query]
+
+
+async def aquery_vector(model: Embeddings, cache_size: int, query: str) -> Vector:
+    """Return the vector of a query, embedded once; the asynchronous twin of `query_vector`."""
+
+    async def embed(_: list[str]) -> list[Vector]:
+        return [as_vector(await model.aembed_query(query), "the query")]
+
+    return (await shared_cache(model, cache_size).avectors("query", [query], embed))[query]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics import Evaluation
-from retrieval_metrics.adapting import Scores
+from retrieval_metrics.adapting import Scores, save_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -113,7 +113,7 @@ class Baseline:
             rows.append(f"    {_json(query)}: {_json(numbers | {'ranks': self.ranks[query]})}")
         text = "\n".join(["{", *lines, '  "queries": {', ",\n".join(rows), "  }", "}", ""])
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="\n")
+        save_text(path, text)
 
     def evaluation(self, now: Evaluation) -> Evaluation:
         """Return the earlier values as an evaluation of the same queries, for the metrics that both have."""

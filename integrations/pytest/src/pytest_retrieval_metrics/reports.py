@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-from retrieval_metrics.adapting import numbers, tables
+from retrieval_metrics.adapting import numbers, save_text, tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +38,7 @@ def write(path: Path, records: Records) -> None:
     ordered = sorted(records, key=lambda one: (one["test"], one["name"]))
     path.parent.mkdir(parents=True, exist_ok=True)
     writer = {".json": _json, ".xml": _junit, ".html": _html}[path.suffix]
-    path.write_text(writer(ordered), encoding="utf-8")
+    save_text(path, writer(ordered))
 
 
 def _json(records: Records) -> str:

@@ -10,6 +10,7 @@ import retrieval_metrics as rm
 from ray_retrieval_metrics.shuffled_rows import (
     JUDGED,
     JUDGED_NOTHING,
+    ON_ITS_OWN,
     Columns,
     blockwise,
     columns_of_qrels,
@@ -20,7 +21,7 @@ from ray_retrieval_metrics.shuffled_rows import (
 from retrieval_metrics.adapting import as_qrels, is_frame
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     import pyarrow as pa
     from ray.data import Dataset
@@ -40,36 +41,40 @@ class Judgments(NamedTuple):
         id_kinds: Whether the ids of queries and of documents are text or whole numbers.
         judged: The ids of the judged queries, if they are few; None if they are many.
         largest_grade: Gives the largest grade of all.
+        with_groups: Whether some documents are alternatives.
     """
 
     rows: Dataset
     id_kinds: list[type[str | int] | None]
     judged: pa.Array | None
     largest_grade: Callable[[], float]
+    with_groups: bool
 
 
-def read_judgments(qrels: Any, columns: Mapping[str, str] | None) -> Judgments:
+def read_judgments(
+    qrels: Any, columns: Mapping[str, str | None] | None, allow: str | Collection[str] = ()
+) -> Judgments:
     """Return judgments that are a Dataset, or anything `rm.evaluate` and `rm.read_qrels` take.
 
     Raises:
-        TypeError: If they hold groups or pieces, or are nothing that holds judgments.
+        TypeError: If they hold pieces, or are nothing that holds judgments.
         ValueError: If they are empty, or what they hold is not understood.
     """
     from ray.data import Dataset  # noqa: PLC0415  (brings Ray, which whoever has a Dataset has)
 
     if not isinstance(qrels, Dataset):
-        return _few(_rows_of(_in_memory(qrels, columns)))
-    found = columns_of_qrels(qrels, columns)
+        return _few(_rows_of(_in_memory(qrels, columns, allow)))
+    found = columns_of_qrels(qrels, columns, allow)
     if (held := _collected(qrels, FEW + 1)) is not None:
         return _few(to_rows(held, found, JUDGED))
 
-    rows = blockwise(qrels, to_rows, columns=found, says=JUDGED)
+    rows = blockwise(qrels, to_rows, ON_ITS_OWN, columns=found, says=JUDGED)
 
     def largest_grade() -> float:
         # Of the rows, not of the judgments as they came: among texts "9" would be larger than "10".
         return 1.0 if found.number is None else max(float(cast("float", rows.max("number"))), 0.0)
 
-    return Judgments(rows, id_kinds(rows, _OF_ROWS), None, largest_grade)
+    return Judgments(rows, id_kinds(rows, _OF_ROWS), None, largest_grade, found.group is not None)
 
 
 def _few(rows: pa.Table) -> Judgments:
@@ -80,17 +85,23 @@ def _few(rows: pa.Table) -> Judgments:
     kinds = id_kinds(dataset, _OF_ROWS)
     if rows["document"].null_count == len(rows):  # every query is judged, and nothing is judged for it
         kinds[1] = None
-    return Judgments(dataset, kinds, pc.unique(rows["query"]), lambda: max(pc.max(rows["number"]).as_py() or 0.0, 0.0))
+    return Judgments(
+        dataset,
+        kinds,
+        pc.unique(rows["query"]),
+        lambda: max(pc.max(rows["number"]).as_py() or 0.0, 0.0),
+        "group" in rows.column_names,
+    )
 
 
-def _in_memory(qrels: Any, columns: Mapping[str, str] | None) -> rm.Qrels:
+def _in_memory(qrels: Any, columns: Mapping[str, str | None] | None, allow: str | Collection[str]) -> rm.Qrels:
     if is_frame(qrels) and (hasattr(qrels, "columns") or hasattr(qrels, "column_names")):
-        return rm.Qrels.from_frame(qrels, columns=columns)
-    read = rm.read_qrels(qrels, columns=columns) if not is_frame(qrels) else as_qrels(qrels)
-    if not read.is_flat or read.has_pieces:
+        return rm.Qrels.from_frame(qrels, columns=columns, allow=allow)
+    read = rm.read_qrels(qrels, columns=columns, allow=allow) if not is_frame(qrels) else as_qrels(qrels)
+    if read.has_pieces:
         raise TypeError(
-            "these qrels hold groups or pieces such as quotes, and in the rows of a Dataset there are only ids; "
-            "evaluate them in parts with rm.evaluate and add these up with rm.merge"
+            "these qrels hold pieces such as quotes, and in the rows of a Dataset there are only ids; evaluate them in "
+            "parts with rm.evaluate and add these up with rm.merge"
         )
     return read
 
@@ -100,10 +111,17 @@ def _rows_of(qrels: rm.Qrels) -> pa.Table:
 
     _check_size(qrels)
     query = pa.array(list(qrels.queries))
-    columns = {"query": query.take(pa.array(qrels.document_query)), "grade": pa.array(qrels.document_grade)}
     # Without a single document there is no type of ids; a type has to be said.
-    columns["document"] = pa.array(list(qrels.documents), type=None if qrels.documents else pa.large_string())
-    rows = to_rows(pa.table(columns), Columns("query", "document", "grade", "grade"), JUDGED)
+    document = pa.array(list(qrels.documents), type=None if qrels.documents else pa.large_string())
+    at = pa.array(qrels.member_document)
+    columns = {
+        "query": query.take(pa.array(qrels.document_query)).take(at),
+        "document": document.take(at),
+        "grade": pa.array(qrels.member_grade),
+        "group": pa.array(qrels.member_group),
+    }
+    named = Columns("query", "document", "grade", "grade", None if qrels.is_flat else "group")
+    rows = to_rows(pa.table(columns), named, JUDGED)
     empty = np.flatnonzero(np.diff(np.array(qrels.bounds)) == 0)
     return with_said_of(rows, query.take(pa.array(empty)).cast(rows.schema.field("query").type), JUDGED_NOTHING)
 

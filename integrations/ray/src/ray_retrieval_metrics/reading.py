@@ -76,5 +76,5 @@ def read_trec(files: pa.Table, layout: trec.Layout) -> Iterator[pa.Table]:
     import pyarrow as pa  # noqa: PLC0415  (whoever has blocks has it; the driver need not)
 
     for path in files["path"].to_pylist():
-        for query, document, value in trec.parts(path, layout):
+        for query, document, value in trec.parts_of_file(path, layout):
             yield pa.table({"query": query.to_arrow(), "document": document.to_arrow(), layout.value: value})

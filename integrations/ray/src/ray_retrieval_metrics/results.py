@@ -7,6 +7,8 @@ import re
 import warnings
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 import retrieval_metrics as rm
 from ray_retrieval_metrics.query_rows import FACTS, LARGEST_GRADE, column_name
 from ray_retrieval_metrics.shuffled_rows import blockwise, need_dataset
@@ -26,8 +28,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     import numpy.typing as npt
+    import polars as pl
     import pyarrow as pa
     from ray.data import Dataset
+
+
+TWICE = "is in these results twice, as where a result is joined with itself; every query counts once"
 
 
 def to_evaluation(
@@ -35,9 +41,9 @@ def to_evaluation(
 ) -> rm.Evaluation:
     """Return the means of the values of single queries, with their intervals and all counts.
 
-    Every block is summed where it is, without rounding, and only these sums are collected: the result is that of
-    `rm.evaluate` on the whole, to the last bit, however the rows are cut into blocks. It holds no value of a single
-    query; those are in the dataset.
+    Every block is summed where it is, without rounding, and only these sums are collected, with eight bytes a query
+    that tell whether one is there twice: the result is that of `rm.evaluate` on the whole, to the last bit, however the
+    rows are cut into blocks. It holds no value of a single query; those are in the dataset.
 
     Args:
         results: What `evaluate_dataset` returned, or any of its rows: filtered ones give the evaluation of a slice. A
@@ -47,20 +53,32 @@ def to_evaluation(
 
     Raises:
         TypeError: If it is no Dataset.
-        ValueError: If it is no result of `evaluate_dataset`, holds no row, or was made under other rules.
+        ValueError: If it is no result of `evaluate_dataset`, holds no row or a query twice, or was made under other
+            rules; and whatever was wrong with a row of the run or of the judgments, if they are scored only now.
 
     Warns:
         RetrievalWarning: If no retrieved document is judged anywhere.
     """
+    import ray  # noqa: PLC0415  (whoever has a Dataset has it)
+
     rules = as_rules(semantics, ties)
     need_dataset(results, "results")
     # Rows of a pipeline that has not run yet have no known columns: to ask for these would run it once more.
     if (names := results.columns(fetch_if_missing=False)) is not None:
         _check_columns(names)
-    blocks = blockwise(results, totals_of_block, rules=rules, own=_packed_definitions())
-    found: list[int] = []
-    evaluation = rm.merge(_unpacked(blocks, found))
-    if not sum(found):
+    collected = _Collected(blockwise(results, totals_of_block, rules=rules, own=_packed_definitions()))
+    try:
+        parts = list(collected)
+    except ray.exceptions.RayTaskError as error:
+        # Ray's own error begins with the place in the worker; what is wrong comes after some fifty lines of it.
+        if type(error.cause) in {TypeError, ValueError}:
+            raise type(error.cause)(str(error.cause).partition("\n")[0]) from None
+        raise
+    if not parts:
+        raise ValueError("these results are empty: they have no rows")
+    collected.refuse_repeats()
+    evaluation = rm.merge(parts)
+    if not collected.n_found:
         warnings.warn(f"{NOTHING_FOUND}; {OTHER_IDS}", rm.RetrievalWarning, stacklevel=2)
     return evaluation
 
@@ -136,7 +154,25 @@ def totals_of_block(rows: pa.Table, rules: rm.Rules, own: Mapping[str, bytes]) -
     from ray import cloudpickle  # noqa: PLC0415  (as above)
 
     packed = cloudpickle.dumps(totals)  # type: ignore[no-untyped-call]  # as above
-    return {"totals": [packed], "n_found": [int(columns["n_found"].sum())]}
+    return {
+        "totals": [packed],
+        "n_found": [int(columns["n_found"].sum())],
+        "queries": [_hashes(rows["query"])],
+    }
+
+
+def _hashes(queries: pa.ChunkedArray) -> bytes:
+    """Return eight bytes for each query of a block.
+
+    Raises:
+        ValueError: If one is there twice.
+    """
+    import polars as pl  # noqa: PLC0415  (the core has read the rows with it)
+
+    ids = cast("pl.Series", pl.from_arrow(queries))
+    if (twice := ids.is_duplicated()).any():
+        raise ValueError(f"query {ids.filter(twice)[0]!r} {TWICE}")
+    return ids.hash(seed=0).to_numpy().tobytes()
 
 
 def _check_rules(columns: Mapping[str, npt.NDArray[Any]], metrics: Sequence[rm.Metric], rules: rm.Rules) -> None:
@@ -152,8 +188,22 @@ def _check_rules(columns: Mapping[str, npt.NDArray[Any]], metrics: Sequence[rm.M
         raise ValueError(f"these rows were made under other rules than {rules.name}; say under which with semantics=")
 
 
-def _unpacked(blocks: Dataset, found: list[int]) -> Iterator[Totals]:
-    """Return the totals of one block after the other, noting how many judged documents were found in it."""
-    for row in blocks.iter_rows():
-        found.append(row["n_found"])
-        yield pickle.loads(row["totals"])  # noqa: S301  (written by totals_of_block in the same job)
+class _Collected:
+    """The totals of one block after the other, and what is noted of them."""
+
+    def __init__(self, blocks: Dataset) -> None:
+        self._blocks = blocks
+        self._queries: list[npt.NDArray[np.uint64]] = []
+        self.n_found = 0
+
+    def __iter__(self) -> Iterator[Totals]:
+        for row in self._blocks.iter_rows():
+            self.n_found += row["n_found"]
+            self._queries.append(np.frombuffer(row["queries"], np.uint64))
+            yield pickle.loads(row["totals"])  # noqa: S301  (written by totals_of_block in the same job)
+
+    def refuse_repeats(self) -> None:
+        """Raise if a query is in two blocks."""
+        queries = np.sort(np.concatenate(self._queries))
+        if repeated := int((queries[1:] == queries[:-1]).sum()):
+            raise ValueError(f"{repeated:,} of {len(queries):,} rows are of a query that {TWICE}")

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from ray_retrieval_metrics.query_rows import rows_of, rows_of_unjudged, value_columns
 from ray_retrieval_metrics.shuffled_rows import JUDGED, JUDGED_NOTHING, NOT_JUDGED, RETRIEVED
 from retrieval_metrics import Qrels, Run
-from retrieval_metrics.adapting import first_repeat, grouped, qrels_batch, run_batch, scored_run
+from retrieval_metrics.adapting import qrels_batch, run_batch, scored_run
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     import pyarrow as pa
 
     import retrieval_metrics as rm
 
 
-def score_block(
-    rows: pa.Table, metrics: Sequence[rm.Metric], rules: rm.Rules, by: str, scale: float | None
+def score_block(  # noqa: PLR0917  (Ray gives them by name)
+    rows: pa.Table,
+    metrics: Sequence[rm.Metric],
+    rules: rm.Rules,
+    by: str,
+    scale: float | None,
+    allow: Collection[str] = (),
 ) -> pa.Table:
     """Return a row for each query of a block.
 
@@ -29,6 +34,7 @@ def score_block(
         rules: The rule set.
         by: Whether the run ranks by `score` or by `rank`.
         scale: The largest grade of all judgments; None if no metric asks for it.
+        allow: What is allowed of ids.
 
     Raises:
         ValueError: If something is wrong with the rows; the message names query and document, and what else is in the
@@ -38,7 +44,7 @@ def score_block(
     # A task of Ray has one processor, but polars, which reads this once, starts a thread for each of the machine's.
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
     try:
-        return _score(rows, metrics, rules, by, scale)
+        return _score(rows, metrics, rules, by, scale, allow)
     except (TypeError, ValueError) as error:
         import pyarrow.compute as pc  # noqa: PLC0415  (whoever has blocks has it; the driver need not)
 
@@ -49,13 +55,20 @@ def score_block(
         ) from error
 
 
-def _score(rows: pa.Table, metrics: Sequence[rm.Metric], rules: rm.Rules, by: str, scale: float | None) -> pa.Table:
+def _score(  # noqa: PLR0917  (what score_block was given)
+    rows: pa.Table,
+    metrics: Sequence[rm.Metric],
+    rules: rm.Rules,
+    by: str,
+    scale: float | None,
+    allow: Collection[str],
+) -> pa.Table:
     import pyarrow as pa  # noqa: PLC0415  (as above)
     import pyarrow.compute as pc  # noqa: PLC0415  (as above)
 
     said = {says: rows.filter(pc.equal(rows["says"], says)) for says in (RETRIEVED, JUDGED, NOT_JUDGED, JUDGED_NOTHING)}
-    run = _run(said[RETRIEVED], by)
-    qrels = _qrels(said[JUDGED], said[JUDGED_NOTHING]["query"].to_pylist())
+    run = _run(said[RETRIEVED], by, allow)
+    qrels = _qrels(said[JUDGED], said[JUDGED_NOTHING]["query"].to_pylist(), allow)
     judged = set() if qrels is None else set(qrels.queries)
     unjudged = {*said[NOT_JUDGED]["query"].to_pylist(), *run} - judged
     id_type = rows.schema.field("query").type
@@ -67,36 +80,19 @@ def _score(rows: pa.Table, metrics: Sequence[rm.Metric], rules: rm.Rules, by: st
     return pa.concat_tables(tables)
 
 
-def _run(rows: pa.Table, by: str) -> Run:
+def _run(rows: pa.Table, by: str, allow: Collection[str]) -> Run:
     if not len(rows):
         return Run(())
-    batch = run_batch(rows, {"query": "query", "document": "document", by: "number"}, "a block of the run")
-    if by == "rank":
-        _refuse_equal_ranks(rows)
+    batch = run_batch(rows, {"query": "query", "document": "document", by: "number"}, "a block of the run", allow=allow)
     return Run([batch])
 
 
-def _refuse_equal_ranks(rows: pa.Table) -> None:
-    """Raise if two rows of a query have the same rank: their order would be that in which the blocks came."""
-    import polars as pl  # noqa: PLC0415  (as above)
-    import pyarrow.compute as pc  # noqa: PLC0415  (as above)
-
-    query, rank = (cast("pl.Series", pl.from_arrow(rows[name])) for name in ("query", "number"))
-    ranks = grouped(query, rank, None)
-    row = first_repeat(ranks)
-    if row is not None:
-        at, number = ranks.query_of(row), ranks.documents[row]
-        equal = rows.filter(pc.and_(pc.equal(rows["query"], at), pc.equal(rows["number"], number)))
-        one, other, *_ = sorted(equal["document"].to_pylist(), key=str)
-        raise ValueError(
-            f"documents {one!r} and {other!r} of query {at!r} have the same rank, {number:g}, and rows of a Dataset "
-            "stand in no order; give ranks that differ, or scores"
-        )
-
-
-def _qrels(rows: pa.Table, of_nothing: list[str | int]) -> Qrels | None:
+def _qrels(rows: pa.Table, of_nothing: list[str | int], allow: Collection[str]) -> Qrels | None:
     columns = {"query": "query", "document": "document", "grade": "number"}
-    qrels = Qrels.of_table(qrels_batch(rows, columns, "a block of the qrels")) if len(rows) else None
+    if "group" in rows.column_names:
+        columns["group"] = "group"
+    said = qrels_batch(rows, columns, "a block of the qrels", allow=allow) if len(rows) else None
+    qrels = None if said is None else Qrels.of_table(said)
     if not of_nothing:
         return qrels
     judgments: dict[Any, Any] = (

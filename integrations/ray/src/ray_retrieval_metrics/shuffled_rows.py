@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
-from retrieval_metrics.adapting import find_columns, same_kind
+from retrieval_metrics.adapting import OF_JUDGMENTS, allowances, find_columns, same_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     import pyarrow as pa
     from ray import ObjectRef
@@ -29,22 +29,26 @@ class Columns(NamedTuple):
         document: The id of the document.
         number: Its score, rank or grade; None if every document has grade 1.
         kind: What the number is: `score`, `rank` or `grade`.
+        group: The label that alternatives share; None if every document stands for itself.
     """
 
     query: str
     document: str
     number: str | None
     kind: str
+    group: str | None = None
 
 
-def columns_of_run(run: Dataset, columns: Mapping[str, str] | None) -> Columns:
+def columns_of_run(
+    run: Dataset, columns: Mapping[str, str | None] | None, allow: str | Collection[str] = ()
+) -> Columns:
     """Return the columns of a run.
 
     Raises:
         ValueError: If a column is not found, or two could be meant; if there is neither a score nor a rank.
     """
     wanted, names = {"query": True, "document": True, "score": False, "rank": False}, _names(run, "the run")
-    found = find_columns(names, wanted, columns, "the run")
+    found = find_columns(names, wanted, columns, "the run", allowances(allow))
     kind = "score" if "score" in found else "rank"
     if kind not in found:
         raise ValueError(
@@ -54,15 +58,16 @@ def columns_of_run(run: Dataset, columns: Mapping[str, str] | None) -> Columns:
     return Columns(found["query"], found["document"], found[kind], kind)
 
 
-def columns_of_qrels(qrels: Dataset, columns: Mapping[str, str] | None) -> Columns:
+def columns_of_qrels(
+    qrels: Dataset, columns: Mapping[str, str | None] | None, allow: str | Collection[str] = ()
+) -> Columns:
     """Return the columns of judgments.
 
     Raises:
-        ValueError: If a column is not found, or two could be meant.
+        ValueError: If a column is not found, two could be meant, or one that is not understood could be the grade.
     """
-    wanted = {"query": True, "document": True, "grade": False}
-    found = find_columns(_names(qrels, "the qrels"), wanted, columns, "the qrels")
-    return Columns(found["query"], found["document"], found.get("grade"), "grade")
+    found = find_columns(_names(qrels, "the qrels"), OF_JUDGMENTS, columns, "the qrels", allowances(allow))
+    return Columns(found["query"], found["document"], found.get("grade"), "grade", found.get("group"))
 
 
 def _names(dataset: Dataset, what: str) -> list[str]:
@@ -104,14 +109,30 @@ def _kind(column_type: Any) -> type[str | int] | None:
     return int if name.startswith(("int", "uint")) else str if "string" in name or "binary" in name else None
 
 
-def blockwise(dataset: Dataset, function: Callable[..., Any], **options: Any) -> Dataset:
+ON_ITS_OWN = 0.999
+"""Processors of a stage that Ray must not fuse with those before it; Ray fuses stages of equal numbers.
+
+A fused stage hands on a block that a filter has emptied as it is, with columns that the shuffle does not expect.
+"""
+
+
+def blockwise(dataset: Dataset, function: Callable[..., Any], num_cpus: float | None = None, **options: Any) -> Dataset:
     """Return a dataset with each of its blocks transformed whole."""
-    return dataset.map_batches(
-        function, batch_size=None, batch_format="pyarrow", zero_copy_batch=True, fn_kwargs=options
+    mapped = dataset.map_batches(
+        function,
+        batch_size=None,
+        batch_format="pyarrow",
+        zero_copy_batch=True,
+        fn_kwargs=options,
+        num_cpus=num_cpus,
     )
+    mapped.context.raise_original_map_exception = True  # else Ray's own error takes the place of ours
+    return mapped
 
 
-def to_rows(table: pa.Table, columns: Columns, says: int, kinds: IdKinds | None = None) -> pa.Table:
+def to_rows(
+    table: pa.Table, columns: Columns, says: int, kinds: IdKinds | None = None, *, with_groups: bool = False
+) -> pa.Table:
     """Return the columns that matter under common names, ids as text or whole numbers, numbers as float64.
 
     Args:
@@ -119,6 +140,7 @@ def to_rows(table: pa.Table, columns: Columns, says: int, kinds: IdKinds | None 
         columns: Which columns hold what.
         says: What every row says.
         kinds: What ids there are on the other side, for rows of a run. Where there is none, all are taken as text.
+        with_groups: Whether any row has a group, so that all have a column for it.
 
     Raises:
         TypeError: If a column holds something else, or ids can equal none of those on the other side.
@@ -138,14 +160,17 @@ def to_rows(table: pa.Table, columns: Columns, says: int, kinds: IdKinds | None 
             document = _as_text(document)
     if query.null_count:
         _refuse(table, columns, query.is_null().index(True).as_py(), what, "has no query")
-    return pa.table(
-        {
-            "query": query,
-            "document": document,
-            "number": _numbers(table, columns, what),
-            "says": pa.repeat(pa.scalar(says, pa.int8()), len(table)),
-        }
-    )
+    rows = {
+        "query": query,
+        "document": document,
+        "number": _numbers(table, columns, what),
+        "says": pa.repeat(pa.scalar(says, pa.int8()), len(table)),
+    }
+    if columns.group is not None:
+        rows["group"] = _as_text(table[columns.group])
+    elif with_groups:
+        rows["group"] = pa.nulls(len(table), pa.large_string())
+    return pa.table(rows)
 
 
 def _ids(column: pa.ChunkedArray, other: type[str | int] | None, what: str) -> pa.ChunkedArray:
@@ -214,5 +239,6 @@ def with_said_of(rows: pa.Table, queries: pa.Array, says: int) -> pa.Table:
 
     n = len(queries)
     nothing = pa.nulls(n, rows.schema.field("document").type), pa.nulls(n, pa.float64())
-    more = pa.table([queries, *nothing, pa.repeat(pa.scalar(says, pa.int8()), n)], schema=rows.schema)
+    group = [pa.nulls(n, pa.large_string())] if "group" in rows.column_names else []
+    more = pa.table([queries, *nothing, pa.repeat(pa.scalar(says, pa.int8()), n), *group], schema=rows.schema)
     return pa.concat_tables([rows, more])

@@ -124,3 +124,25 @@ def runs_of(tokens: Sequence[str], length: int) -> zip[Run]:
         [('a', 'b'), ('b', 'c')]
     """
     return zip(*(tokens[start:] for start in range(length)), strict=False)
+
+
+def shared(reference: str, text: str, longest_run: int) -> list[tuple[int, int]]:
+    """Return start and end of the stretches of a text whose words stand in the reference in runs.
+
+    Example:
+        >>> shared("wraps a block of code", "It wraps a block, I think", 3)
+        [(3, 16)]
+    """
+    sought = _Reference(0, reference, longest_run)
+    found = [(each.start(), each.end(), word) for each in _WORD.finditer(text) for word in words(each[0])]
+    starts = [at for at, run in enumerate(runs_of([word for _, _, word in found], sought.run)) if run in sought.places]
+    stretches: list[tuple[int, int]] = []
+    last = -1
+    for at in starts if sought.run else ():
+        start, end = found[at][0], found[at + sought.run - 1][1]
+        if stretches and at <= last:  # runs that share a word are one stretch
+            stretches[-1] = stretches[-1][0], end
+        else:
+            stretches.append((start, end))
+        last = at + sought.run
+    return stretches

@@ -7,15 +7,17 @@
 """
 
 from llama_index.evaluation.retrieval_metrics.datasets import judged_by_text
-from llama_index.evaluation.retrieval_metrics.evaluator import RetrieverEvaluator
+from llama_index.evaluation.retrieval_metrics.evaluator import MultiModalRetrieverEvaluator, RetrieverEvaluator
 from llama_index.evaluation.retrieval_metrics.metrics import RetrievalMetric, metric, ranking_metrics
 from llama_index.evaluation.retrieval_metrics.mmr_postprocessor import MMRPostprocessor
+from llama_index.evaluation.retrieval_metrics.nodes import source_texts
 from llama_index.evaluation.retrieval_metrics.registry import Registration, register
 from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
 
 __all__ = [
     "DatasetResult",
     "MMRPostprocessor",
+    "MultiModalRetrieverEvaluator",
     "Registration",
     "RetrievalMetric",
     "RetrieverEvalResult",
@@ -24,4 +26,5 @@ __all__ = [
     "metric",
     "ranking_metrics",
     "register",
+    "source_texts",
 ]

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
+
 from retrieval_metrics import EvaluationSet, Text
 from retrieval_metrics.adapting import Piece
 
@@ -32,6 +34,20 @@ def as_evaluation_set(dataset: Any) -> EvaluationSet:
     return EvaluationSet.of({"queries": content["queries"], "relevant_docs": content["relevant_docs"]})
 
 
+def mode_of(dataset: Any) -> RetrievalEvalMode:
+    """Return what a dataset is about, as EmbeddingQAFinetuneDataset and its JSON say in `mode`: texts or images.
+
+    Raises:
+        ValueError: If it says something else.
+    """
+    if isinstance(dataset, (str, Path)):
+        dataset = _read_json(dataset)
+    said = dataset.get("mode") if isinstance(dataset, Mapping) else getattr(dataset, "mode", None)
+    if isinstance(dataset, Mapping) and "queries" not in dataset:
+        said = None  # a mapping of query texts to judgments
+    return RetrievalEvalMode.TEXT if said is None else RetrievalEvalMode(said)
+
+
 def judged_by_text(dataset: Any) -> EvaluationSet:
     """Return a dataset whose relevant ids are replaced by their texts, so that other chunks can be judged by it.
 
@@ -44,7 +60,7 @@ def judged_by_text(dataset: Any) -> EvaluationSet:
 
     Raises:
         TypeError: If it has another shape.
-        ValueError: If a relevant id is not in the corpus.
+        ValueError: If a relevant id is not in the corpus, or its text there is empty.
         OSError: If the file cannot be read.
 
     Example:
@@ -58,6 +74,10 @@ def judged_by_text(dataset: Any) -> EvaluationSet:
     for query, relevant in relevant_docs.items():
         if lost := [name for name in relevant if name not in corpus]:
             raise ValueError(f"{lost[0]!r}, relevant for query {query!r}, is not in the corpus of {len(corpus)} texts")
+        if empty := [name for name in relevant if not corpus[name].strip()]:
+            raise ValueError(
+                f"the text of {empty[0]!r}, relevant for query {query!r}, is empty, so nothing can be found by it"
+            )
         texts[query] = [Text(corpus[name]) for name in relevant]
     return EvaluationSet.of({"queries": queries, "relevant_docs": texts})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,19 +15,28 @@ from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetr
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from pydantic import InstanceOf
 
-from llama_index.evaluation.retrieval_metrics.datasets import as_evaluation_set
+from llama_index.evaluation.retrieval_metrics.datasets import as_evaluation_set, mode_of
 from llama_index.evaluation.retrieval_metrics.host import is_only_synchronous
 from llama_index.evaluation.retrieval_metrics.metrics import metric, ranking_metrics
-from llama_index.evaluation.retrieval_metrics.nodes import Key, Match, as_items, ids_of, key_of
+from llama_index.evaluation.retrieval_metrics.nodes import (
+    IdsAndTexts,
+    Key,
+    Match,
+    Source,
+    as_items,
+    ids_of,
+    key_of,
+    of_mode,
+    source_of,
+)
 from llama_index.evaluation.retrieval_metrics.scoring import NodeScorer, Questions
 from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, Matching, Text, aretrieve, retrieve
 from retrieval_metrics.adapting import WORKERS
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
+    from collections.abc import Awaitable, Coroutine, Generator, Mapping
 
     from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
-    from retrieval_metrics import Retrieved
     from retrieval_metrics.adapting import Judgments
 
 
@@ -41,6 +51,9 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         match: What identifies a node in the judgments: `"id"`, `"ref_doc_id"` (the document it was cut from),
             `"metadata:<key>"`, a function of a `NodeWithScore`, or the core's `Matching`. A `Quote`, `Text` or `Span`
             in the judgments needs none: it is found in the text of the nodes, or by their place in their document.
+        source: What names the document of a node, which a `Span` names too: `"ref_doc_id"`, whose value many readers
+            make anew at every load, a key of the metadata such as `"file_name"` or `"file_path"`, or a function of a
+            `NodeWithScore`.
 
     Raises:
         ValueError: (as pydantic's ValidationError) If an argument is unknown or `match` is, or two metrics have one
@@ -54,6 +67,15 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
     )
     # InstanceOf, because pydantic would make a Matching anew from its fields.
     match: str | Key | InstanceOf[Matching] = Field(default="id", description="What identifies a node in the judgments")
+    source: str | Callable[[NodeWithScore], str] = Field(
+        default="ref_doc_id", description="What names the document of a node"
+    )
+
+    @field_validator("source", mode="before")
+    @classmethod
+    def _names_documents(cls, source: Source) -> Source:
+        source_of(source)
+        return source
 
     @field_validator("match")
     @classmethod
@@ -117,7 +139,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         """
         _refuse_unknown(kwargs)
         question = _question(query, expected_ids, expected_texts)
-        run = retrieve(self._ask, question.texts, items=self._items, workers=1, raise_on_error=True)
+        run = retrieve(**self._asking(question, mode), workers=1, raise_on_error=True)
         return self._scorer.one(question, run, expected_texts, mode)
 
     async def aevaluate(
@@ -131,11 +153,18 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         """Retrieve for one query and score what came back; the asynchronous twin of `evaluate`."""
         _refuse_unknown(kwargs)
         question = _question(query, expected_ids, expected_texts)
-        run = await aretrieve(self._ask, question.texts, items=self._items, workers=1, raise_on_error=True)
+        run = await aretrieve(**self._asking(question, mode), workers=1, raise_on_error=True)
         return self._scorer.one(question, run, expected_texts, mode)
 
     def evaluate_dataset(
-        self, dataset: Any, *, workers: int = WORKERS, show_progress: bool = False, raise_on_error: bool = False
+        self,
+        dataset: Any,
+        workers: int = WORKERS,
+        show_progress: bool = False,  # noqa: FBT001, FBT002  (likewise)
+        *,
+        timeout: float | None = None,
+        retries: int = 0,
+        raise_on_error: bool = False,
     ) -> DatasetResult:
         """Evaluate the retriever on all queries of a dataset, several at a time; inside a running event loop too.
 
@@ -146,6 +175,8 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
             workers: How many queries may be under way at once. A retriever that is only synchronous runs in as many
                 threads.
             show_progress: Show a progress bar.
+            timeout: Seconds that one attempt may take; None sets no limit.
+            retries: How often a query that fails is asked again.
             raise_on_error: Raise the first failure. Otherwise a query that fails has its `error` in its result, scores
                 0 because it retrieved nothing, and is counted.
 
@@ -160,32 +191,78 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         Warns:
             RetrievalWarning: If nothing was retrieved for a query, or nothing that was retrieved is judged anywhere.
         """
-        questions = Questions(as_evaluation_set(dataset))
+        questions, mode = Questions(as_evaluation_set(dataset)), mode_of(dataset)
         run = retrieve(
-            self._ask,
-            questions.texts,
-            items=self._items,
+            **self._asking(questions, mode),
             workers=workers,
+            timeout=timeout,
+            retries=retries,
             show_progress=show_progress,
             raise_on_error=raise_on_error,
         )
-        return self._scorer.dataset(questions, run, raise_on_error=raise_on_error)
+        return self._scorer.dataset(questions, run, mode, raise_on_error=raise_on_error)
 
     async def aevaluate_dataset(
-        self, dataset: Any, *, workers: int = WORKERS, show_progress: bool = False, raise_on_error: bool = False
+        self,
+        dataset: Any,
+        workers: int = WORKERS,
+        show_progress: bool = False,  # noqa: FBT001, FBT002  (likewise)
+        *,
+        timeout: float | None = None,  # noqa: ASYNC109  (of each query, not of the whole)
+        retries: int = 0,
+        raise_on_error: bool = False,
     ) -> DatasetResult:
         """Evaluate the retriever on all queries of a dataset; the asynchronous twin of `evaluate_dataset`."""
-        questions = Questions(as_evaluation_set(dataset))
+        questions, mode = Questions(as_evaluation_set(dataset)), mode_of(dataset)
         run = await aretrieve(
-            self._ask,
-            questions.texts,
-            items=self._items,
+            **self._asking(questions, mode),
             workers=workers,
+            timeout=timeout,
+            retries=retries,
             show_progress=show_progress,
             raise_on_error=raise_on_error,
         )
         # In a thread, because metrics of LlamaIndex may compute for long, or ask a service.
-        return await asyncio.to_thread(self._scorer.dataset, questions, run, raise_on_error=raise_on_error)
+        return await asyncio.to_thread(self._scorer.dataset, questions, run, mode, raise_on_error=raise_on_error)
+
+    async def aget_retrieved_nodes(self, query: str) -> list[NodeWithScore]:
+        """Retrieve and postprocess for one query; a subclass that overrides it says what is judged.
+
+        Args:
+            query: The text of the query.
+        """
+        bundle = QueryBundle(query)
+        if is_only_synchronous(self.retriever):
+            return await self._postprocessed(await asyncio.to_thread(self.retriever.retrieve, bundle), bundle)
+        return await self._retrieved(bundle)
+
+    async def _aget_retrieved_ids_and_texts(
+        self, query: str, mode: RetrievalEvalMode = RetrievalEvalMode.TEXT
+    ) -> tuple[list[str], list[str]]:
+        items = as_items(of_mode(await self.aget_retrieved_nodes(query), mode), self.match)
+        return [str(found) for found in ids_of(items, self.match)], [str(item.text) for item in items]
+
+    def _asking(self, questions: Questions, mode: RetrievalEvalMode) -> dict[str, Any]:
+        """Return what `retrieve` is to ask, how its answers are read, and what is checked in the first."""
+        self._scorer.refuse_pieces(questions)
+        return {
+            "retriever": self._hook(mode) or self._ask,
+            "questions": questions.texts,
+            "items": partial(as_items, match=self.match, mode=mode, source=self.source),
+            "check": self._scorer.check(questions),
+        }
+
+    def _hook(self, mode: RetrievalEvalMode) -> Callable[[str], Awaitable[Any]] | None:
+        """Return the extension point of the host that a subclass overrides, if it does."""
+
+        async def ids_and_texts(text: str) -> IdsAndTexts:
+            return IdsAndTexts(*await self._aget_retrieved_ids_and_texts(text, mode))
+
+        if type(self)._aget_retrieved_ids_and_texts is not RetrieverEvaluator._aget_retrieved_ids_and_texts:  # noqa: SLF001  (what subclasses override)
+            return ids_and_texts
+        if type(self).aget_retrieved_nodes is not RetrieverEvaluator.aget_retrieved_nodes:
+            return self.aget_retrieved_nodes
+        return None
 
     def _ask(self, text: str) -> Awaitable[Any]:
         """Retrieve and postprocess; the core calls this in a thread and awaits what it returns."""
@@ -203,21 +280,13 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
             nodes = await postprocessor.apostprocess_nodes(nodes, query_bundle=query)
         return nodes
 
-    async def _aget_retrieved_ids_and_texts(
-        self,
-        query: str,
-        mode: RetrievalEvalMode = RetrievalEvalMode.TEXT,  # noqa: ARG002  (the host's signature)
-    ) -> tuple[list[str], list[str]]:
-        run = await aretrieve(self._ask, {query: query}, items=self._items, workers=1, raise_on_error=True)
-        items = run[query]
-        return [str(found) for found in ids_of(items, self.match)], [str(item.text) for item in items]
-
-    def _items(self, nodes: list[NodeWithScore]) -> list[Retrieved]:
-        return as_items(nodes, self.match)
-
     @property
     def _scorer(self) -> NodeScorer:
         return NodeScorer(self.metrics, self.match)
+
+
+MultiModalRetrieverEvaluator = RetrieverEvaluator
+"""The same: it honours the mode, so that a dataset of mode "image" ranks images alone."""
 
 
 class _Later:

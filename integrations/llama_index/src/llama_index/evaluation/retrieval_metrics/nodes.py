@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from llama_index.core.schema import BaseNode, Document, MetadataMode, NodeWithScore
+from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
+from llama_index.core.schema import BaseNode, Document, ImageNode, MetadataMode, NodeWithScore
 
 from retrieval_metrics import Matching, Retrieved
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 Key: TypeAlias = Callable[[NodeWithScore], str | int]
 Match: TypeAlias = str | Key | Matching
+Source: TypeAlias = str | Callable[[NodeWithScore], str]
 
 METADATA = "metadata:"
 
@@ -72,12 +74,70 @@ def _metadata(key: str) -> Key:
     return value
 
 
-def as_retrieved(scored: NodeWithScore, name: DocumentId | None = None) -> Retrieved:
+def source_of(source: Source) -> Callable[[NodeWithScore], str | None]:
+    """Return the function that gives a node the name of its document, which a `Span` names too.
+
+    Args:
+        source: `"ref_doc_id"`, a key of the metadata such as `"file_name"`, or a function of a `NodeWithScore`.
+
+    Raises:
+        ValueError: If it is none of these.
+    """
+    if callable(source):
+        return source
+    if not isinstance(source, str) or not source:
+        raise ValueError(
+            f"source must be 'ref_doc_id', a metadata key such as 'file_name', or a function of a node; got {source!r}"
+        )
+    if source == "ref_doc_id":
+        return _document_id
+    key = _metadata(source.removeprefix(METADATA))
+    return lambda scored: str(key(scored))
+
+
+def _document_id(scored: NodeWithScore) -> str | None:
+    node = scored.node
+    return node.node_id if isinstance(node, Document) else node.ref_doc_id
+
+
+def source_texts(documents: Iterable[Document], source: Source = "ref_doc_id") -> dict[str, str]:
+    """Return the texts of documents by name, for `Matching(sources=...)`: chunks are then looked for in them.
+
+    Args:
+        documents: As a reader returns them.
+        source: What names a document, as in `RetrieverEvaluator`.
+
+    Raises:
+        ValueError: If two documents with different texts have one name, or a document lacks it.
+
+    Example:
+        >>> source_texts([Document(text="Slots save memory.", metadata={"file_name": "slots.md"})], "file_name")
+        {'slots.md': 'Slots save memory.'}
+    """
+    texts: dict[str, str] = {}
+    name_of = source_of(source)
+    for document in documents:
+        scored = NodeWithScore(node=document)
+        name, text = name_of(scored), text_of(scored)
+        if name is None:
+            raise ValueError(f"document {document.node_id!r} has no name by source={source!r}")
+        if texts.setdefault(name, text) != text:
+            raise ValueError(
+                f"two documents are named {name!r} and have different texts, as the pages of one file do; name them by "
+                "source=lambda node: f\"{node.metadata['file_name']}#{node.metadata['page_label']}\", or by ref_doc_id"
+            )
+    return texts
+
+
+def as_retrieved(
+    scored: NodeWithScore, name: DocumentId | None = None, source: Callable[[NodeWithScore], str | None] = _document_id
+) -> Retrieved:
     """Return a node as the core sees it: its text, and where it stands in the document it was cut from.
 
     Args:
         scored: A node; it is not changed.
         name: The id it is judged by; None takes its own.
+        source: What names its document.
     """
     node = scored.node
     text = text_of(scored)
@@ -85,7 +145,7 @@ def as_retrieved(scored: NodeWithScore, name: DocumentId | None = None) -> Retri
     return Retrieved(
         node.node_id if name is None else name,
         text=text,
-        source=node.node_id if isinstance(node, Document) else node.ref_doc_id,
+        source=source(scored),
         start=start,
         end=end,
         score=scored.score,
@@ -104,17 +164,30 @@ def _offsets(node: BaseNode, text: str) -> tuple[int | None, int | None]:
     return start, end
 
 
-def items_of(nodes: Any) -> list[Retrieved]:
-    """Return what a retriever returned, or documents and nodes as a parser makes them, each under its own id.
+def nodes_of(answer: Any) -> list[NodeWithScore]:
+    """Return the nodes of an answer: a list of nodes, with scores or without, or a response with its `source_nodes`.
 
     Raises:
-        TypeError: If they are neither.
+        TypeError: If it is neither.
     """
-    if isinstance(nodes, (str, Mapping)) or not isinstance(nodes, Sequence):
-        raise TypeError(f"a retriever must return a list of nodes with scores, got {type(nodes).__name__}")
-    if stray := [one for one in nodes if not isinstance(one, (NodeWithScore, BaseNode))]:
+    found = getattr(answer, "source_nodes", answer)
+    if isinstance(found, (str, Mapping)) or not isinstance(found, Sequence):
+        raise TypeError(
+            "a retriever must return a list of nodes with scores, or a response with source_nodes; got "
+            f"{type(answer).__name__}"
+        )
+    if stray := [one for one in found if not isinstance(one, (NodeWithScore, BaseNode))]:
         raise TypeError(f"a retriever must return a list of nodes with scores; it holds {stray[0]!r}")
-    return [as_retrieved(one if isinstance(one, NodeWithScore) else NodeWithScore(node=one)) for one in nodes]
+    return [one if isinstance(one, NodeWithScore) else NodeWithScore(node=one) for one in found]
+
+
+def items_of(answer: Any) -> list[Retrieved]:
+    """Return the nodes of an answer, or documents and nodes as a parser makes them, each under its own id.
+
+    Raises:
+        TypeError: If they are something else.
+    """
+    return [as_retrieved(one) for one in nodes_of(answer)]
 
 
 def ids_of(items: Sequence[Retrieved], match: Match) -> list[DocumentId | None]:
@@ -129,18 +202,46 @@ def text_of(scored: NodeWithScore) -> str:
     return scored.node.get_content(metadata_mode=MetadataMode.NONE)
 
 
-def as_items(nodes: Sequence[NodeWithScore], match: Match) -> list[Retrieved]:
+class IdsAndTexts(NamedTuple):
+    """What the hook of the host's evaluators returns, which a subclass may override."""
+
+    ids: list[str]
+    texts: list[str]
+
+
+def of_mode(nodes: Sequence[NodeWithScore], mode: RetrievalEvalMode) -> Sequence[NodeWithScore]:
+    """Return the nodes that count in a mode: images alone, or everything, as the host's evaluators do."""
+    if mode != RetrievalEvalMode.IMAGE:
+        return nodes
+    return [scored for scored in nodes if isinstance(scored.node, ImageNode)]
+
+
+def as_items(
+    nodes: Any,
+    match: Match,
+    mode: RetrievalEvalMode = RetrievalEvalMode.TEXT,
+    source: Source = "ref_doc_id",
+) -> list[Retrieved]:
     """Return retrieved nodes as items named by what `match` says, in the order they came in.
 
+    Args:
+        nodes: The nodes, a response that rests on them, or the ids and texts that stand for them.
+        match: What identifies a node.
+        mode: Which nodes count.
+        source: What names the document of a node.
+
     Raises:
-        ValueError: If a node lacks what it is to be judged by.
+        ValueError: If a node lacks what it is to be judged by, or there are not as many texts as ids.
         TypeError: If a function of the user's gives something that is not an id.
     """
-    key = key_of(match)
+    if isinstance(nodes, IdsAndTexts):
+        return [Retrieved(name, text=text) for name, text in zip(*nodes, strict=True)]
+    nodes = of_mode(nodes_of(nodes), mode)
+    key, named = key_of(match), source_of(source)
     names = [key(scored) for scored in nodes]
     for scored, found in zip(nodes, names, strict=True):
         if not isinstance(found, (str, int)):
             raise TypeError(
                 f"match must give every node an id, a str or an int; for node {scored.node.node_id!r} it is {found!r}"
             )
-    return [as_retrieved(scored, name) for scored, name in zip(nodes, names, strict=True)]
+    return [as_retrieved(scored, name, named) for scored, name in zip(nodes, names, strict=True)]

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from math import nan
-from typing import TYPE_CHECKING, Any
+import json
+from math import fsum, isnan, nan
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, overload
 
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalResult
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from retrieval_metrics import compare
+from retrieval_metrics.adapting import numbers, save_text, tables
 
-    from retrieval_metrics import Evaluation
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from os import PathLike
+
+    import pandas as pd
+
+    from retrieval_metrics import Comparison, Evaluation, Matching, RetrievedRun
     from retrieval_metrics.adapting import QueryId
 
 
@@ -24,6 +32,7 @@ class RetrieverEvalResult(RetrievalEvalResult):
     query_id: str | int | None = Field(default=None, description="The id of the query in its dataset")
     judgments: Any = Field(default=None, description="What is true for the query: ids, grades, or groups")
     error: str | None = Field(default=None, description="What went wrong for this query")
+    failures: dict[str, str] = Field(default_factory=dict, description="What went wrong for single metrics, by name")
 
     @property
     def metric_vals_dict(self) -> dict[str, float]:
@@ -33,29 +42,84 @@ class RetrieverEvalResult(RetrievalEvalResult):
         }
 
 
-class DatasetResult(list[RetrieverEvalResult]):
+class Basis(NamedTuple):
+    """What results were computed from, so that they can be compared."""
+
+    judgments: Mapping[Any, Any]
+    run: RetrievedRun
+    match: str | Matching
+
+
+class DatasetResult(list[RetrievalEvalResult]):
     """The results of all queries of a dataset, in its order: a list, as `aevaluate_dataset` used to return.
+
+    A slice of it is one of the same kind, with the evaluation of its queries. Printed, it shows the means of all
+    metrics, those of LlamaIndex below those of this package.
 
     Attributes:
         errors: The exception of each query that failed, by query id.
+        seconds: How long each query took, by query id.
+        stages: The core's evaluation of what was retrieved and of what each postprocessor made of it, by name, in
+            order; empty unless `stages=True` asked for it.
     """
 
     def __init__(
         self,
-        results: Iterable[RetrieverEvalResult],
+        results: Iterable[RetrievalEvalResult],
         evaluation: Evaluation | None,
         errors: Mapping[QueryId, Exception] | None = None,
+        *,
+        seconds: Mapping[QueryId, float] | None = None,
+        names: Sequence[str] = (),
+        foreign: Sequence[str] = (),
+        stages: Mapping[str, Evaluation] | None = None,
+        basis: Basis | None = None,
     ) -> None:
+        """Take the results; `names` are those of all metrics in their order, `foreign` those of LlamaIndex's."""
         super().__init__(results)
         self._evaluation = evaluation
         self.errors = dict(errors or {})
+        self.seconds = dict(seconds or {})
+        self.stages = dict(stages or {})
+        self._names, self._foreign, self._basis = tuple(names), tuple(foreign), basis
+
+    if TYPE_CHECKING:
+
+        def __iter__(self) -> Iterator[RetrieverEvalResult]: ...
+
+    @overload
+    def __getitem__(self, at: SupportsIndex) -> RetrieverEvalResult: ...
+    @overload
+    def __getitem__(self, at: slice) -> DatasetResult: ...
+    def __getitem__(self, at: SupportsIndex | slice) -> RetrieverEvalResult | DatasetResult:
+        found: Any = super().__getitem__(at)
+        return self._of(found) if isinstance(at, slice) else found
+
+    def _of(self, results: Sequence[RetrieverEvalResult]) -> DatasetResult:
+        kept = {one.query_id for one in results}
+
+        def part(evaluation: Evaluation | None) -> Any:
+            return (
+                None if evaluation is None or not kept else evaluation.by(lambda query: (query in kept) or None)[True]
+            )
+
+        return DatasetResult(
+            results,
+            part(self._evaluation),
+            {query: error for query, error in self.errors.items() if query in kept},
+            seconds={query: spent for query, spent in self.seconds.items() if query in kept},
+            names=self._names,
+            foreign=self._foreign,
+            stages={name: part(one) for name, one in self.stages.items()} if kept else {},
+            basis=self._basis,
+        )
 
     @property
     def evaluation(self) -> Evaluation:
         """The core's result: means, counts, a table; over the metrics of this package.
 
         Raises:
-            ValueError: If there is none, because all metrics are foreign.
+            ValueError: If there is none, because all metrics are foreign or there is no query.
         """
         if self._evaluation is None:
             raise ValueError(
@@ -63,11 +127,127 @@ class DatasetResult(list[RetrieverEvalResult]):
             )
         return self._evaluation
 
+    @property
+    def means(self) -> dict[str, float]:
+        """The mean of every metric, those of LlamaIndex too, over the queries for which it is defined; NaN if none."""
+        return {name: fsum(values) / len(values) if values else nan for name, values in self._values().items()}
+
+    def _values(self) -> dict[str, list[float]]:
+        of_queries = [one.metric_vals_dict for one in self]
+        return {
+            name: [values[name] for values in of_queries if not isnan(values.get(name, nan))] for name in self._names
+        }
+
+    def comparison(
+        self, other: DatasetResult, *, names: tuple[str, str] = ("this", "other"), **options: Any
+    ) -> Comparison:
+        """Test in which metrics two results for the same dataset differ, as `retrieval_metrics.compare` does.
+
+        Args:
+            other: The results of another retriever, or with other postprocessors.
+            names: What this one and the other are called.
+            **options: Whatever else `compare` takes, such as `margin`, `baseline` and `level`.
+
+        Raises:
+            TypeError: If `other` is something else.
+            ValueError: If they are of different questions, judgments or ways of matching.
+        """
+        if not isinstance(other, DatasetResult):
+            raise TypeError(f"comparison takes the result of evaluate_dataset, got {type(other).__name__}")
+        mine, theirs = self._needed_basis(), other._needed_basis()
+        judgments: Any = {one.query_id: mine.judgments[one.query_id] for one in self}
+        if judgments != {one.query_id: theirs.judgments[one.query_id] for one in other}:
+            raise ValueError("the two results are of different questions or judgments; evaluate both on one dataset")
+        if mine.match != theirs.match:
+            raise ValueError("the two results were matched in different ways; give both evaluators the same match")
+        runs: Any = dict(zip(names, (mine.run, theirs.run), strict=True))
+        return compare(judgments, runs, self.evaluation.metrics, match=mine.match, **options)
+
+    def _needed_basis(self) -> Basis:
+        if self._basis is None:
+            raise ValueError("this result was read from a file, which does not hold the rankings; evaluate again")
+        return self._basis
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a DataFrame with a row per query: its text, every metric, the seconds it took, and the error.
+
+        Raises:
+            ImportError: If pandas is not installed.
+        """
+        import pandas as pd  # noqa: PLC0415  (an extra of the core, and only needed here)
+
+        rows: list[dict[str, Any]] = []
+        for one in self:
+            values = {name: one.metric_vals_dict.get(name, nan) for name in self._names}
+            query: Any = one.query_id
+            rows.append({"text": one.query, **values, "seconds": self.seconds.get(query, nan), "error": one.error})
+        return pd.DataFrame(rows, index=pd.Index([one.query_id for one in self], name="query"))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the results as JSON; `DatasetResult.load` reads them.
+
+        Raises:
+            OSError: If the file cannot be written; one that was there stays as it was.
+        """
+        content = {
+            "metrics": self._names,
+            "foreign": self._foreign,
+            "seconds": [self.seconds.get(one.query_id) for one in self],  # type: ignore[arg-type]  # as above
+            "results": [one.model_dump(mode="json") for one in self],
+        }
+        save_text(path, json.dumps(content, ensure_ascii=False, indent=1))
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> DatasetResult:
+        """Read what `save` wrote: every result, with means, but without the core's evaluation and the rankings' items.
+
+        Raises:
+            ValueError: If the file holds something else.
+            OSError: If it cannot be read.
+        """
+        try:
+            content = json.loads(Path(path).read_text(encoding="utf-8"))
+            results = [RetrieverEvalResult.model_validate(one) for one in content["results"]]
+            seconds: Any = dict(zip((one.query_id for one in results), content["seconds"], strict=True))
+            names, foreign = content["metrics"], content["foreign"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"{path} is not a file that DatasetResult.save wrote: {error}") from error
+        errors: Any = {one.query_id: RuntimeError(one.error) for one in results if one.error is not None}
+        return cls(results, None, errors, seconds=seconds, names=names, foreign=foreign)
+
+    def _tables(self) -> list[tables.Table]:
+        """Return what is shown below the table of the core."""
+        shown = []
+        values = self._values()
+        rest = self._foreign if self._evaluation is not None else self._names
+        if rest and len(self):
+            rows = [[name, f"{self.means[name]:.4f}", str(len(values[name]))] for name in rest]
+            heading = "metric of LlamaIndex" if self._foreign else "metric"
+            shown.append(tables.Table([heading, "mean", "n"], rows, [*self._failures()]))
+        if self.stages:
+            rows = [[name, *(f"{mean:.4f}" for mean in one.means.values())] for name, one in self.stages.items()]
+            header = ["after", *next(iter(self.stages.values())).means]
+            shown.append(tables.Table(header, rows))
+        return shown
+
+    def _failures(self) -> Iterator[str]:
+        for name in self._foreign:
+            if lost := [one for one in self if name not in one.metric_dict]:
+                yield (
+                    f"{name} failed for {len(lost)} of {numbers.queries(len(self))}, for example "
+                    f"{lost[0].query_id!r}: {self._why(lost[0], name)}"
+                )
+
+    def _why(self, result: RetrieverEvalResult, name: str) -> str:
+        return result.failures.get(name) or result.error or "unknown"
+
     def __str__(self) -> str:
-        return repr(self) if self._evaluation is None else str(self._evaluation)
+        own = [] if self._evaluation is None else [str(self._evaluation)]
+        return "\n\n".join([*own, *(tables.text(*table) for table in self._tables())]) or repr(self)
 
     def __repr__(self) -> str:
         return f"<DatasetResult: {len(self)} queries, {len(self.errors)} failed>"
 
     def _repr_html_(self) -> str | None:
-        return None if self._evaluation is None else self._evaluation._repr_html_()
+        own = [] if self._evaluation is None else [self._evaluation._repr_html_()]
+        return "".join([*own, *(tables.html(*table) for table in self._tables())]) or None

@@ -5,22 +5,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
+from llama_index.core.evaluation.retrieval.metrics import CohereRerankRelevancyMetric
 
 from llama_index.evaluation.retrieval_metrics.datasets import plain, relevant_ids
 from llama_index.evaluation.retrieval_metrics.metrics import RetrievalMetric, as_result
 from llama_index.evaluation.retrieval_metrics.nodes import ids_of
-from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
-from retrieval_metrics import Matching, Qrels, evaluate
-from retrieval_metrics.adapting import query_scores, score_queries
+from llama_index.evaluation.retrieval_metrics.results import Basis, DatasetResult, RetrieverEvalResult
+from retrieval_metrics import Evaluation, Matching, Qrels, evaluate
+from retrieval_metrics.adapting import as_rules, first_answer_check, query_scores, score_queries, scored_run
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric
 
     from llama_index.evaluation.retrieval_metrics.nodes import Match
     from retrieval_metrics import EvaluationSet, Metric, RetrievedRun
     from retrieval_metrics.adapting import QueryId, QueryScore
+
+
+READS_TEXTS_ALONE = (CohereRerankRelevancyMetric,)
+"""Metrics of LlamaIndex that look at what was retrieved and at no judgment."""
 
 
 class Questions:
@@ -64,13 +69,51 @@ class NodeScorer:
         """What the metrics of this package mean to the core."""
         return [one.spec for one in self.own]
 
-    def dataset(self, questions: Questions, run: RetrievedRun, *, raise_on_error: bool) -> DatasetResult:
-        """Return the results of a dataset, with the core's evaluation."""
+    def refuse_pieces(self, questions: Questions) -> None:
+        """Raise if a metric of LlamaIndex, which compares ids, would have to judge by texts or places.
+
+        Raises:
+            TypeError: If there is one, and judgments hold a `Quote`, a `Text` or a `Span`.
+        """
+        comparing = [one.metric_name for one in self.foreign if not isinstance(one, READS_TEXTS_ALONE)]
+        if comparing and questions.qrels.has_pieces:
+            raise TypeError(
+                f"{comparing[0]!r} is a metric that compares ids, and the judgments hold quotes, texts or places; use "
+                "the metrics of this package, RetrieverEvaluator.from_metric_names([...]), or judge by ids"
+            )
+
+    def check(self, questions: Questions) -> Callable[[Any], None] | None:
+        """Return what raises, for the first answer, what scoring would raise for all."""
+        return first_answer_check(questions.qrels, self.specs, match=self._compared) if self.own else None
+
+    def dataset(
+        self,
+        questions: Questions,
+        run: RetrievedRun,
+        mode: RetrievalEvalMode,
+        *,
+        stages: Mapping[str, Mapping[Any, Any]] | None = None,
+        raise_on_error: bool,
+    ) -> DatasetResult:
+        """Return the results of a dataset, with the core's evaluation, and that of each stage by its name."""
         errors = dict(run.errors)
         evaluation = evaluate(questions.qrels, run, self.specs, match=self._compared) if self.own else None
         scores = {} if evaluation is None else query_scores(evaluation.scores)
-        results = self._results(questions, run, scores, errors=None if raise_on_error else errors)
-        return DatasetResult(results, evaluation, errors)
+        results = self._results(questions, run, scores, mode=mode, errors=None if raise_on_error else errors)
+        return DatasetResult(
+            results,
+            evaluation,
+            errors,
+            seconds=run.seconds,
+            names=self.order,
+            foreign=[one.metric_name for one in self.foreign],
+            stages={name: self._evaluation(questions, one) for name, one in (stages or {}).items()},
+            basis=Basis({query: truth for query, (_, truth) in questions.rows.items()}, run, self._compared),
+        )
+
+    def _evaluation(self, questions: Questions, run: Mapping[Any, Any]) -> Evaluation:
+        """Return the evaluation of a stage, without the warnings that the last one gives too."""
+        return Evaluation(scored_run(questions.qrels, run, self.specs, as_rules("standard"), self._compared))
 
     def one(
         self, questions: Questions, run: RetrievedRun, expected_texts: list[str] | None, mode: RetrievalEvalMode
@@ -134,4 +177,5 @@ class NodeScorer:
                 if errors is None or result.query_id is None:
                     raise
                 errors[result.query_id] = error
+                result.failures[one.metric_name] = f"{type(error).__name__}: {error}"
         result.metric_dict = {name: values[name] for name in self.order if name in values}

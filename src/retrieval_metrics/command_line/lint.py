@@ -1,0 +1,100 @@
+"""`retrieval-metrics lint QUERIES QRELS`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.command_line import output
+from retrieval_metrics.command_line.arguments import add_output_to
+from retrieval_metrics.definition.metric import Metric
+from retrieval_metrics.files.reading import read_qrels, read_run
+from retrieval_metrics.files.texts import read_corpus, read_queries
+from retrieval_metrics.inputs.qrels import judgments_by_query
+from retrieval_metrics.questions.evaluation_set import EvaluationSet
+from retrieval_metrics.questions.linting.lint import COLUMNS
+from retrieval_metrics.saving import save_text
+
+if TYPE_CHECKING:
+    from retrieval_metrics.questions.linting.lint import Lint
+
+EXAMPLES = """\
+examples:
+  retrieval-metrics lint queries.jsonl qrels/test.tsv
+  retrieval-metrics lint queries.jsonl qrels/test.tsv --corpus corpus.jsonl --fail-on error
+  retrieval-metrics lint queries.jsonl qrels.trec --run bm25=bm25.run --run dense=dense.run --format csv
+"""
+SEVERITIES = ("error", "warning", "note")
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "lint",
+        help="look for what is wrong with questions and their judgments",
+        description="Look for what is wrong with questions and their judgments, without any model.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run_command=run)
+    parser.add_argument(
+        "queries", metavar="QUERIES", help="the texts of the questions: JSONL, TSV, CSV, JSON or Parquet"
+    )
+    parser.add_argument("qrels", metavar="QRELS", help="judgments, in any format that evaluate reads")
+    parser.add_argument("--corpus", metavar="CORPUS", help="the texts of the documents, such as BEIR's corpus.jsonl")
+    parser.add_argument(
+        "--run",
+        action="append",
+        default=[],
+        metavar="NAME=RUN",
+        help="what was retrieved; repeat for several (default: BM25 over the corpus)",
+    )
+    parser.add_argument("-m", "--metric", type=Metric.parse, default="ndcg@10", help="default: %(default)s")
+    parser.add_argument(
+        "--difference",
+        type=float,
+        default=0.05,
+        help="the difference of means that the questions should be enough to tell (default: %(default)s)",
+    )
+    add_output_to(parser)
+    parser.add_argument("--fail-on", choices=SEVERITIES, help="exit with 1 if there is a finding as severe as this")
+
+
+def run(given: argparse.Namespace) -> bool:
+    """Run the command; it fails if a finding is as severe as wanted."""
+    texts, qrels = read_queries(given.queries), read_qrels(given.qrels)
+    judgments = judgments_by_query(qrels)
+    if not judgments.keys() & texts.keys():
+        raise ValueError(
+            f"no query of {given.qrels}, such as {qrels.queries[0]!r}, has a text in {given.queries}, which has "
+            f"{next(iter(texts))!r}"
+        )
+    asked = {query: text for query, text in texts.items() if query in judgments}
+    lint = EvaluationSet(asked, judgments).lint(
+        None if given.corpus is None else read_corpus(given.corpus),
+        {name: read_run(path) for name, path in map(_named, given.run)} or None,
+        metric=given.metric,
+        difference=given.difference,
+    )
+    shown = _shown(lint)
+    output.write(shown, given.format, given.output)
+    if given.report is not None:
+        save_text(given.report, output.page(shown))
+    if given.fail_on is None:
+        return True
+    failing = SEVERITIES[: SEVERITIES.index(given.fail_on) + 1]
+    return not any(finding.severity in failing for finding in lint)
+
+
+def _named(text: str) -> tuple[str, str]:
+    name, equals, path = text.partition("=")
+    return (name, path) if equals else (text, text)
+
+
+def _shown(lint: Lint[Any]) -> output.Shown:
+    rows = [dict(zip(COLUMNS, row, strict=True)) for row in lint.rows()]
+    found = json.loads(json.dumps(rows, default=str))  # evidence such as a Quote becomes text
+    data = {"questions": len(lint.questions), "findings": found, "unchecked": lint.unchecked}
+    header = [name for name in COLUMNS if name != "evidence"]
+    return output.Shown(lint._tables(), data, [header, *([row[name] for name in header] for row in found)])  # noqa: SLF001  (the tables that it prints)

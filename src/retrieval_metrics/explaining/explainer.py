@@ -1,0 +1,156 @@
+"""Explains the queries of one evaluation, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.definition.metric import Metric, as_metric
+from retrieval_metrics.explaining.findings import Investigation, Question, needs, unmet
+from retrieval_metrics.explaining.needed import Needed
+from retrieval_metrics.explaining.rankings import Rankings
+from retrieval_metrics.explaining.results import CameBack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from retrieval_metrics.explaining.kinds import Finding
+    from retrieval_metrics.explaining.results import Result
+    from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.types import QueryId
+
+SHOWN = 10
+"""Results that are shown of a metric without a cut-off."""
+
+
+@dataclass(frozen=True)
+class Explained:
+    """One query: what was needed, what became of it, and what came back.
+
+    Attributes:
+        query: The query.
+        findings: One per relevant document, best grade first.
+        ranking: What was retrieved, as it was given.
+        index: The position of the query among the judged ones.
+    """
+
+    query: QueryId
+    findings: tuple[Finding, ...]
+    ranking: Any
+    index: int
+
+    @cached_property
+    def failures(self) -> tuple[Finding, ...]:
+        """One per thing that is needed and missing: of alternatives, the one that missed by least."""
+        return tuple(unmet(self.findings))
+
+    @cached_property
+    def needed(self) -> int:
+        """How many things are needed: relevant documents, or groups."""
+        return needs(self.findings)
+
+
+class FirstOf(Mapping[Any, str]):
+    """Looks a text up in one mapping, then in another; neither is copied or changed."""
+
+    def __init__(self, *mappings: Mapping[Any, str]) -> None:
+        self._mappings = mappings
+
+    def __getitem__(self, key: Any) -> str:
+        for mapping in self._mappings:
+            if key in mapping:
+                return mapping[key]
+        raise KeyError(key)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(set().union(*self._mappings))
+
+    def __len__(self) -> int:
+        return len(set().union(*self._mappings))
+
+
+class Explainer:
+    """Explains the queries of an evaluation for one metric, or at the largest cut-off of all.
+
+    Attributes:
+        names: The metrics whose values are of interest.
+        needed: Knows the words of what is needed.
+    """
+
+    def __init__(
+        self, scores: Scores, metric: str | Metric | None = None, corpus: Mapping[Any, str] | None = None
+    ) -> None:
+        """Take the scores.
+
+        Args:
+            scores: The scores.
+            metric: The metric whose cut-off and threshold of relevance count; None takes the largest cut-off.
+            corpus: Texts by document id, for runs that hold none.
+        """
+        origin = scores.needed_origin("explained")
+        self.scores = scores
+        self.rankings = Rankings(origin.run, origin.match, scores.rules.ties)
+        self.question = _question(scores, metric)
+        self.names = list(scores.per_query) if metric is None else [name_of(scores, metric)]
+        self._corpus: Mapping[Any, str] = {} if corpus is None else corpus
+        self._judged = origin.judged
+        self._investigation = Investigation(origin.judged, self.rankings, self.question)
+        self._came_back = CameBack(origin.judged, self.rankings)
+
+    @cached_property
+    def needed(self) -> Needed:
+        """Knows the words of what is needed."""
+        return Needed(self.rankings.matching, self._texts)
+
+    @cached_property
+    def _texts(self) -> Mapping[Any, str]:
+        return FirstOf(self._corpus, texts_of(self.scores))
+
+    def of(self, positions: Iterable[int]) -> Iterator[Explained]:
+        """Explain some queries, given by their position among the judged ones, in any order."""
+        for index, found, ranking in self._investigation.settled(positions):
+            yield Explained(self._judged.qrels.queries[index], tuple(found), ranking, index)
+
+    def results(self, explained: Explained, k: int | None = None) -> tuple[Result, ...]:
+        """Return the first `k` results of a query; None takes the metric's cut-off."""
+        if k is None:
+            cut = self._judged.cutoff(self.question.k)
+            k = SHOWN if cut is None else cut if isinstance(cut, int) else int(cut[explained.index])
+        return tuple(self._came_back.first(explained.index, explained.ranking, max(k, 1), self._texts))
+
+    def with_texts(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+        """Return the findings with the words of what is needed."""
+        return tuple(replace(one, text=self.needed.text(one.document)) for one in findings)
+
+
+def texts_of(scores: Scores) -> Mapping[Any, str]:
+    """Return the text of each id in the run, where it holds texts: one pass over it, whoever asks how often."""
+    known = scores.remembered
+    if "texts" not in known:
+        origin = scores.needed_origin("explained")
+        known["texts"] = Rankings(origin.run, origin.match).texts()
+    texts: Mapping[Any, str] = known["texts"]
+    return texts
+
+
+def name_of(scores: Scores, metric: str | Metric) -> str:
+    """Return the metric's canonical name; KeyError where it was not computed."""
+    scores.per_query[metric]  # raises for a metric that was not computed
+    return str(as_metric(metric))
+
+
+def _question(scores: Scores, metric: str | Metric | None) -> Question:
+    if metric is None:
+        cutoffs = [each.k for each in scores.metrics if isinstance(each.k, int)]
+        return Question(k=max(cutoffs, default=None))
+    chosen = Metric.parse(name_of(scores, metric))
+    parameters: dict[str, Any] = dict(chosen.parameters)
+    rel = parameters.get("rel")
+    return Question(
+        k=chosen.k,
+        rel=None if rel is None else float(rel),
+        one_suffices=chosen.definition.one_suffices(**parameters),
+        at_needed=chosen.definition.cuts_at_needed,
+    )

@@ -1,0 +1,74 @@
+"""What is needed, in words, and where these words stand in what was retrieved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.inputs.pieces import Metadata, Quote, Span, Text
+from retrieval_metrics.judging.matching.normalised import where
+from retrieval_metrics.judging.matching.positions import Locator
+from retrieval_metrics.judging.matching.texts import shared
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from retrieval_metrics.inputs.retrieved import Retrieved
+    from retrieval_metrics.judging.matching.matching import Matching
+    from retrieval_metrics.types import Relevant
+
+
+class Needed:
+    """Knows the words of what is needed.
+
+    Attributes:
+        texts: Texts by document id.
+    """
+
+    def __init__(self, matching: Matching, texts: Mapping[Relevant, str]) -> None:
+        self.texts = texts
+        self._matching = matching
+        self._locator = Locator(matching.sources)
+
+    @staticmethod
+    def name(document: Relevant) -> str:
+        """Return what something needed is called; empty for a quote or a text, which are their own words."""
+        if isinstance(document, Quote | Text):
+            return ""
+        if isinstance(document, Span):
+            return f"{document.source}, characters {document.start:,} to {document.end:,}"
+        if isinstance(document, Metadata):
+            return ", ".join(f"{name} {value}" for name, value in document.values)
+        return str(document)
+
+    def text(self, document: Relevant) -> str | None:
+        """Return the words of something needed; None where they are not known."""
+        if isinstance(document, Quote | Text):
+            return document.text
+        if isinstance(document, Span):
+            source = self._locator.source(document.source)
+            return None if source is None else source.text[document.start : document.end]
+        return self.texts.get(document)
+
+    def marks(self, item: Retrieved | None, document: Relevant) -> list[tuple[int, int]]:
+        """Return start and end of the needed words in the text of an item."""
+        if item is None or item.text is None:
+            return []
+        if isinstance(document, Quote):
+            place = where(document.text, item.text)
+            return [] if place is None else [place]
+        if isinstance(document, Text):
+            return shared(document.text, item.text, self._matching.text_run)
+        return self._covered(item, document) if isinstance(document, Span) else []
+
+    def _covered(self, item: Retrieved, span: Span) -> list[tuple[int, int]]:
+        place = self._locator.place(item) if item.source == span.source else None
+        if place is None or item.text is None:
+            return []
+        start, end = max(place[0], span.start), min(place[1], span.end)
+        if start >= end:
+            return []
+        if place[1] - place[0] == len(item.text):
+            return [(start - place[0], end - place[0])]
+        source = self._locator.source(span.source)  # white space differs, so the words are looked for
+        found = None if source is None else where(source.text[start:end], item.text)
+        return [] if found is None else [found]

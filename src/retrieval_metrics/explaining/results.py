@@ -1,0 +1,99 @@
+"""What came back for a query, as the judgments see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from retrieval_metrics.explaining.rankings import Rankings
+    from retrieval_metrics.inputs.retrieved import Retrieved
+    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.types import DocumentId, FloatArray, IntArray, Relevant
+
+State: TypeAlias = Literal["relevant", "not relevant", "repeated", "unjudged"]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One thing that was retrieved for a query.
+
+    Attributes:
+        rank: Its rank, from 1.
+        id: What was compared with the ids of the judgments; None if it has none.
+        state: Relevant; judged and not relevant; a repeat of a document above it; or unjudged.
+        grade: Its grade; None if it is not judged.
+        satisfies: What is judged and found at this rank for the first time.
+        text: Its text, where that is known.
+        source: What it was cut from, where that is known.
+        score: The retriever's score, where the run holds it.
+        item: The item itself, where the run holds items.
+    """
+
+    rank: int
+    id: DocumentId | None
+    state: State
+    grade: float | None
+    satisfies: tuple[Relevant, ...]
+    text: str | None
+    source: str | None
+    score: float | None
+    item: Retrieved | None
+
+
+class CameBack:
+    """Puts what was retrieved beside what is judged, query by query."""
+
+    def __init__(self, judged: JudgedRun, rankings: Rankings) -> None:
+        self._judged = judged
+        self._rankings = rankings
+
+    def first(self, index: int, ranking: Any, k: int, texts: Mapping[Any, str]) -> list[Result]:
+        """Return the first `k` results of a query.
+
+        Args:
+            index: The position of the query among the judged ones.
+            ranking: What was retrieved for it.
+            k: How many.
+            texts: Texts by id, for items that carry none.
+        """
+        judged = self._judged
+        grades = _grades(judged.ranks.query, judged.ranks.rank, judged.ranks.grade, index)
+        repeated = judged.repeats.rank[_rows(judged.repeats.query, index)].tolist()
+        satisfied: dict[int, list[Relevant]] = {}
+        rows = _rows(judged.items.query, index)
+        found = judged.items.rank[rows], judged.items.document[rows], judged.items.grade[rows] > 0
+        for rank, document, relevant in zip(*(column.tolist() for column in found), strict=True):
+            if relevant:
+                satisfied.setdefault(rank, []).append(judged.qrels.documents[document])
+        results = []
+        for rank, (name, item) in enumerate(self._rankings.first(ranking, k), start=1):
+            grade = grades.get(rank)
+            text = texts.get(name) if item is None or item.text is None else item.text
+            score = ranking.get(name) if hasattr(ranking, "get") else getattr(item, "score", None)
+            source = getattr(item, "source", None)
+            state = _state(grade, repeated=rank in repeated)
+            results.append(Result(rank, name, state, grade, tuple(satisfied.get(rank, ())), text, source, score, item))
+        return results
+
+
+def _state(grade: float | None, *, repeated: bool) -> State:
+    if grade is not None and grade > 0:
+        return "relevant"
+    if repeated:
+        return "repeated"
+    return "unjudged" if grade is None else "not relevant"
+
+
+def _rows(query: IntArray, index: int) -> slice:
+    first, last = np.searchsorted(query, [index, index + 1]).tolist()
+    return slice(first, last)
+
+
+def _grades(query: IntArray, rank: IntArray, grade: FloatArray, index: int) -> dict[int, float]:
+    rows = _rows(query, index)
+    return dict(zip(rank[rows].tolist(), grade[rows].tolist(), strict=True))

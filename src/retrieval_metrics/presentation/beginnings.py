@@ -1,0 +1,34 @@
+"""The beginnings of texts, safe to print wherever they come from."""
+
+from __future__ import annotations
+
+LENGTH = 60
+_ENOUGH = 4
+"""So many times the length is looked at: what is left after white space is taken out is hardly shorter than it."""
+
+
+def printable(text: str) -> str:
+    r"""Return a text without characters that steer a terminal or turn the direction of writing.
+
+    Example:
+        >>> printable("a\x1b[31mb\u202ec")
+        'a�[31mb�c'
+    """
+    return text if text.isprintable() else "".join(one if one.isprintable() else "\ufffd" for one in text)
+
+
+def beginning(text: str, length: int = LENGTH) -> str:
+    r"""Return the beginning of a text in one line.
+
+    Example:
+        >>> beginning("The with statement\n wraps a block", 20)
+        'The with statement…'
+        >>> beginning("short")
+        'short'
+    """
+    line = printable(" ".join(text[: length * _ENOUGH].split()))
+    if len(line) <= length and len(text) <= length * _ENOUGH:
+        return line
+    cut = line[: length - 1]
+    space = cut.rfind(" ")
+    return f"{cut[:space] if space > length // 2 else cut}…"

@@ -1,0 +1,175 @@
+"""Charts of a page: lines and bars are SVG, and every word is HTML, so that it wraps and keeps its size on a phone."""
+
+from __future__ import annotations
+
+from html import escape
+from math import isnan
+from typing import TYPE_CHECKING, NamedTuple
+
+from retrieval_metrics.presentation import numbers
+from retrieval_metrics.presentation.series import style
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from retrieval_metrics.statistics.intervals import Interval
+
+WIDE, HIGH = 400, 150
+"""Units of the drawing, which is stretched to the width there is."""
+_NEARLY = 1e-9
+_KEPT = 'vector-effect="non-scaling-stroke"'
+_MARKS = {
+    "o": '<circle cx="{x}" cy="{y}" r="3.6"/>',
+    "s": '<rect x="{l}" y="{t}" width="6.6" height="6.6"/>',
+    "^": '<path d="M{x} {t}l4 7h-8z"/>',
+    "D": '<path d="M{x} {t}l4.2 4.2-4.2 4.2-4.2-4.2z"/>',
+    "v": '<path d="M{x} {b}l4-7h-8z"/>',
+    "P": '<path d="M{x} {t}v7M{l} {y}h7" stroke-width="2.6"/>',
+    "X": '<path d="M{l} {t}l6.6 6.6m0-6.6l-6.6 6.6" stroke-width="2.2"/>',
+    "<": '<path d="M{l} {y}l7-4v8z"/>',
+    ">": '<path d="M{r} {y}l-7-4v8z"/>',
+    "*": '<path d="M{x} {t}v7M{l} {t}l6.6 6.6m0-6.6l-6.6 6.6" stroke-width="1.4"/>',
+    "p": '<circle cx="{x}" cy="{y}" r="3" fill="none" stroke-width="1.8"/>',
+    "h": '<rect x="{l}" y="{t}" width="6.2" height="6.2" fill="none" stroke-width="1.8"/>',
+}
+
+
+class Row(NamedTuple):
+    """A mean with its interval, under a name."""
+
+    name: str
+    mean: float
+    interval: Interval
+    style: int = 0
+
+
+def grid(*charts: str) -> str:
+    """Return charts beside each other where there is room, and below each other on a phone."""
+    return f'<div class="charts">{"".join(charts)}</div>'
+
+
+def _figure(title: str, description: str, content: str) -> str:
+    caption = f"<figcaption>{escape(title)}</figcaption>"
+    return f'<figure class="chart" aria-label="{escape(description)}">{caption}{content}</figure>'
+
+
+def _marker(at: int, x: float, y: float) -> str:
+    drawn = _MARKS[style(at).marker].format(x=x, y=y, l=x - 3.3, r=x + 3.3, t=y - 3.3, b=y + 3.3)
+    return f'<g fill="{style(at).colour}" stroke="{style(at).colour}">{drawn}</g>'
+
+
+def means(title: str, rows: Sequence[Row], level: float, high: float = 1.0) -> str:
+    """Return the means of one metric, one below the other, each with its interval on one scale from 0."""
+    cells = []
+    for name, mean, interval, at in rows:
+        drawn = ""
+        if not isnan(mean):
+            ends = (mean, mean) if isnan(interval.low) else tuple(interval)
+            left, right, middle = (f"{100 * min(max(end, 0) / (high or 1), 1):.4g}%" for end in (*ends, mean))
+            stroke = f'stroke="{style(at).colour}" stroke-width="2"'
+            dot = _marker(at, 0, 0)
+            drawn = (
+                f'<line x1="{left}" x2="{right}" y1="9" y2="9" {stroke}/><svg x="{middle}" y="9" overflow="visible">'
+                f"{dot}</svg>"
+            )
+        line = '<line class="rule" x1="0" x2="100%" y1="9" y2="9"/>'
+        words = f"{escape(name)}: {mean:.4f} {numbers.interval(interval)}"
+        picture = f'<svg height="18" role="img" aria-label="{words}">{line}{drawn}</svg>'
+        cells.append(f'<span dir="auto">{escape(name)}</span>{picture}<span>{mean:.4f}</span>')
+    scale = f'<span></span><span class="axis"><span>0</span><span>{high:.3g}</span></span><span></span>'
+    note = f"mean and {numbers.level_name(level)}"
+    return _figure(title, f"{title}: {note}", f'<div class="bars">{"".join(cells)}{scale}</div>')
+
+
+def counts(title: str, rows: Sequence[tuple[str, int]], total: int) -> str:
+    """Return how many queries have which value, as bars on one scale from 0."""
+    most = max([number for _, number in rows], default=0) or 1
+    cells = "".join(
+        f'<span>{escape(name)}</span><svg height="14" role="img" aria-label="{number} of {total}"><rect '
+        f'width="{100 * number / most:.4g}%" height="14" fill="var(--dot)"/></svg><span>{number:,}</span>'
+        for name, number in rows
+    )
+    return _figure(title, title, f'<div class="bars">{cells}</div>')
+
+
+def lines(title: str, series: Mapping[str, Mapping[int, float]], marked: int | None) -> str:
+    """Return means over the cut-off k, a line each, with the k that was asked for marked."""
+    ks = list(next(iter(series.values())))
+    top = max([mean for each in series.values() for mean in each.values() if not isnan(mean)], default=1.0) or 1.0
+    top = 1.0 if 0.5 < top <= 1 else top  # noqa: PLR2004  (more than half of the scale is filled anyway)
+
+    def place(k: int, mean: float) -> tuple[float, float]:
+        return round((k - ks[0]) / max(ks[-1] - ks[0], 1) * WIDE, 1), round(HIGH * (1 - mean / top), 1)
+
+    drawn = [f'<line class="rule" x1="0" x2="{WIDE}" y1="{HIGH * at}" y2="{HIGH * at}" {_KEPT}/>' for at in (0, 0.5, 1)]
+    if marked is not None and ks[0] <= marked <= ks[-1]:
+        x = place(marked, 0)[0]
+        drawn.append(f'<line class="zero" x1="{x}" x2="{x}" y1="0" y2="{HIGH}" stroke-dasharray="2 3" {_KEPT}/>')
+    for at, means_ in enumerate(series.values()):
+        points = " ".join(f"{x},{y}" for x, y in (place(k, mean) for k, mean in means_.items() if not isnan(mean)))
+        dash = f' stroke-dasharray="{style(at).dash}"' if style(at).dash else ""
+        drawn.append(
+            f'<polyline points="{points}" fill="none" stroke="{style(at).colour}" stroke-width="2"{dash} {_KEPT}/>'
+        )
+    at_k = f"k = {marked} marked" if marked is not None else "cut-off k"
+    axis = f'<div class="axis"><span>k = {ks[0]}</span><span>{at_k}</span><span>{ks[-1]}</span></div>'
+    above = f'<div class="axis"><span>{top:.3g}</span></div>'
+    picture = (
+        f'<svg viewBox="0 0 {WIDE} {HIGH}" height="{HIGH}" preserveAspectRatio="none" role="img" '
+        f'aria-label="{escape(title)} over the cut-off k">{"".join(drawn)}</svg>'
+    )
+    return _figure(title, f"{title} over the cut-off k", above + picture + axis + key(list(series)))
+
+
+def key(names: Sequence[str]) -> str:
+    """Return which line belongs to which name; nothing of a single one."""
+    if len(names) == 1:
+        return ""
+    items = []
+    for at, name in enumerate(names):
+        dash = f' stroke-dasharray="{style(at).dash}"' if style(at).dash else ""
+        line = f'<line x1="0" x2="36" y1="7" y2="7" stroke="{style(at).colour}" stroke-width="2"{dash}/>'
+        items.append(
+            f'<li><svg viewBox="0 0 36 14" aria-hidden="true">{line}{_marker(at, 18, 7)}</svg>'
+            f'<span dir="auto">{escape(name)}</span></li>'
+        )
+    return f'<ul class="key">{"".join(items)}</ul>'
+
+
+def differences(title: str, values: Sequence[float], said: str, ends: tuple[str, str]) -> str:
+    """Return the difference of every query, largest first, as one outline around zero.
+
+    Args:
+        title: The heading.
+        values: The differences, largest first.
+        said: The mean difference, in words.
+        ends: What the left and the right end mean.
+    """
+    widest = max((abs(value) for value in values), default=0.0) or 1.0
+    high, middle = 110, 55
+    step = WIDE / max(len(values), 1)
+    path = "".join(
+        f"L{at * step:.5g} {middle - value / widest * middle:.4g}H{end * step:.5g}" for at, end, value in _steps(values)
+    )
+    drawn = (
+        f'<path d="M0 {middle}{path}L{WIDE} {middle}z" fill="var(--dot)"/>'
+        f'<line class="zero" x1="0" x2="{WIDE}" y1="{middle}" y2="{middle}" {_KEPT}/>'
+    )
+    picture = (
+        f'<svg viewBox="0 0 {WIDE} {high}" height="{high}" preserveAspectRatio="none" role="img" '
+        f'aria-label="{escape(said)}">{drawn}</svg>'
+    )
+    axis = "".join(f'<span dir="auto">{escape(end)}</span>' for end in ends)
+    content = f'<div class="axis"><span>±{widest:.3g}</span></div>{picture}<div class="axis">{axis}</div>'
+    return _figure(title, said, f'{content}<p class="notes">{escape(said)}</p>')
+
+
+def _steps(values: Sequence[float]) -> list[tuple[int, int, float]]:
+    """Return where each run of equal values starts and ends, so that a thousand of them are one step."""
+    steps: list[tuple[int, int, float]] = []
+    for at, value in enumerate(values):
+        if steps and abs(value - steps[-1][2]) < _NEARLY:
+            steps[-1] = steps[-1][0], at + 1, value
+        else:
+            steps.append((at, at + 1, value))
+    return steps

@@ -1,0 +1,142 @@
+"""Look for what is wrong with an evaluation set, without any model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.checks import proportion
+from retrieval_metrics.definition.metric import Metric
+from retrieval_metrics.inputs.progress import progress
+from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.run import Run
+from retrieval_metrics.judging.judge import judge
+from retrieval_metrics.judging.matching.matching import Matching
+from retrieval_metrics.questions.linting import difficulty, questions_alone, repeated_questions, searching, whole_set
+from retrieval_metrics.questions.linting.judgments import Judgments, without_relevant
+from retrieval_metrics.questions.linting.lint import Asked, Lint
+from retrieval_metrics.questions.linting.passages import Passages
+from retrieval_metrics.questions.linting.subject import Subject
+from retrieval_metrics.questions.linting.unjudged import Unjudged
+from retrieval_metrics.scoring.rules import STANDARD
+from retrieval_metrics.scoring.score import score
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from retrieval_metrics.inputs.questions import Questions
+    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.questions.linting.findings import LintFinding
+
+
+def lint(
+    questions: Asked,
+    corpus: Any = None,
+    runs: Any = None,
+    *,
+    metric: str | Metric = "ndcg@10",
+    difference: float = 0.05,
+    show_progress: bool = False,
+) -> Lint[Asked]:
+    """Look for what is wrong with an evaluation set; `EvaluationSet.lint` says what it takes."""
+    wanted = Metric.parse(metric) if isinstance(metric, str) else metric
+    proportion(difference, "difference", one=True)
+    subject = Subject(questions.queries, as_qrels(questions), None if corpus is None else Passages.of(corpus))
+    bench = _Bench(questions, subject, _named(runs, subject))
+    found: list[LintFinding] = []
+    steps = bench.steps(wanted, difference)
+    with progress("linting", len(steps), enabled=show_progress) as advance:
+        for done, step in enumerate(steps, start=1):
+            found.extend(step())
+            advance(done)
+    return Lint(questions, found, bench.unchecked())
+
+
+class _Bench:
+    """Runs the checks that what is given allows."""
+
+    def __init__(self, questions: Questions, subject: Subject, runs: dict[str, Any]) -> None:
+        self._questions = questions
+        self._subject = subject
+        self._runs = runs
+        self._too_small = False
+
+    def steps(self, metric: Metric, difference: float) -> list[Callable[[], Iterable[LintFinding]]]:
+        """Return the checks, each a call."""
+        subject, passages = self._subject, self._subject.passages
+        steps: list[Callable[[], Iterable[LintFinding]]] = [
+            lambda: questions_alone.dependent(subject),
+            lambda: questions_alone.short(subject),
+            lambda: repeated_questions.repeated(subject),
+            lambda: without_relevant(subject),
+            lambda: difficulty.echoes(subject),
+            self._difficulty,
+            lambda: whole_set.few_sources(subject, self._sources()),
+            lambda: whole_set.too_few_questions(subject, self._values(metric), str(metric), difference),
+        ]
+        if passages is not None:
+            steps += [Judgments(subject, passages).findings, Unjudged(subject, passages).findings]
+        return steps
+
+    def unchecked(self) -> list[str]:
+        """Return what could not be looked at."""
+        passages = self._subject.passages
+        said = []
+        if passages is None:
+            said.append("whether ids, quotes and spans are there and what else answers, which takes corpus=")
+        elif not passages.items:
+            said.append("what the passages say, because the corpus is ids alone; give it as texts by id")
+        if not self._runs and passages is None:
+            said.append("how hard the questions are, which takes runs= or corpus=")
+        elif not self._runs and passages is not None and passages.items:
+            if not searching.can_search():
+                said.append(
+                    "how hard the questions are, which takes runs= or: pip install 'retrieval-metrics[questions]'"
+                )
+            elif self._too_small:
+                said.append(
+                    f"how hard the questions are, because fewer than {searching.FEWEST_PASSAGES} passages tell nothing"
+                )
+        return said
+
+    def _difficulty(self) -> Iterator[LintFinding]:
+        passages = self._subject.passages
+        if self._runs:
+            judged = self._judged.items()
+            ranks = {name: score(run, difficulty.RECIPROCAL_RANK, STANDARD).values for name, run in judged}
+            yield from difficulty.hard_and_easy(self._subject, ranks)
+        elif passages is not None and passages.items and searching.can_search():
+            search = searching.Search(self._subject, passages)
+            self._too_small = not search.is_telling
+            if search.is_telling:
+                yield from search.findings()
+
+    def _values(self, metric: Metric) -> dict[str, Any]:
+        return {name: score(judged, metric, STANDARD).values for name, judged in self._judged.items()}
+
+    @cached_property
+    def _judged(self) -> dict[str, JudgedRun]:
+        passages, qrels = self._subject.passages, self._subject.qrels
+        match: Any = "id"
+        if qrels.has_pieces:
+            match = Matching(sources=None if passages is None else passages.sources, shortest_quote=1)
+        return {name: judge(qrels, run, match) for name, run in self._runs.items()}
+
+    def _sources(self) -> dict[Any, str]:
+        known = self._questions.provenance
+        return {query: made.source for query, made in known.items() if made.source is not None}
+
+
+def _named(runs: Any, subject: Subject) -> dict[str, Any]:
+    """Return the runs by name; a single one is taken as it is."""
+    if runs is None:
+        return {}
+    if isinstance(runs, Run) or (isinstance(runs, Mapping) and not subject.relevant.keys().isdisjoint(runs)):
+        return {"the run": runs}
+    if not isinstance(runs, Mapping) or not runs or not all(isinstance(run, (Mapping, Run)) for run in runs.values()):
+        raise TypeError(
+            "runs must be a run, or map names to runs, such as {'bm25': {'q1': ['d7', 'd3']}}, got "
+            f"{type(runs).__name__}{'' if not isinstance(runs, Mapping) else ' without a query that is judged'}"
+        )
+    return dict(runs)

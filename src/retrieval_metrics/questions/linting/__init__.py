@@ -1,0 +1,1 @@
+"""What may be wrong with an evaluation set, one file per kind of evidence; no model is asked."""

@@ -1,0 +1,77 @@
+"""What a lint finds, and how severe it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from retrieval_metrics.types import QueryId, Relevant
+
+Severity = Literal["error", "warning", "note"]
+
+MEANING: Mapping[str, tuple[Severity, str]] = {
+    "no_relevant": ("error", "nothing is relevant, so the question leaves every mean"),
+    "unknown_document": ("error", "a judged document is not in the corpus, so nothing can find it"),
+    "unknown_source": ("error", "the source of a span is not in the corpus"),
+    "missing_quote": ("error", "a quote stands nowhere in the corpus"),
+    "moved_span": ("error", "a span no longer holds the text it held"),
+    "impossible_group": ("error", "nothing in the corpus can satisfy a group"),
+    "contradicting_judgments": ("error", "the same question is judged differently elsewhere"),
+    "duplicate_question": ("warning", "another question has the same words"),
+    "near_duplicate_question": ("warning", "another question has almost the same words"),
+    "dependent_question": ("warning", "the question cannot be understood without the passage it was made of"),
+    "short_question": ("warning", "the question has too few words to say what is wanted"),
+    "ambiguous_quote": ("warning", "a quote stands in several places"),
+    "cut_quote": ("warning", "a quote stands in its source, but no passage holds all of it"),
+    "unjudged_duplicate": ("warning", "a copy of a relevant passage is not judged"),
+    "possible_answer": ("warning", "a passage that shares much of a relevant one is not judged"),
+    "echo": ("warning", "the question repeats the words of its answer"),
+    "unanswered": ("warning", "nothing relevant is found"),
+    "cut_span": ("note", "a span begins or ends within a word"),
+    "easy": ("note", "something relevant comes first whatever retrieves"),
+    "few_sources": ("note", "the questions come from few documents"),
+    "too_few_questions": ("note", "the wanted difference needs more questions"),
+}
+"""The severity of each finding, and what it means: an error makes numbers wrong, a warning makes them doubtful."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A repair of one judgment, or of a whole question.
+
+    Attributes:
+        done: What it does, as a sentence.
+        judgment: What is replaced; None if the question is taken out.
+        by: What takes its place; nothing if it is taken out, several if they are alternatives.
+    """
+
+    done: str
+    judgment: Relevant | None = None
+    by: tuple[Relevant, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LintFinding:
+    """Something that may be wrong with a question, or with the whole set.
+
+    Attributes:
+        name: What it is, such as `missing_quote`.
+        query: The id of the question; None if it concerns the whole set.
+        message: A sentence that says what was found, and where.
+        evidence: What it rests on, by name: the other question, the passages, the numbers.
+        change: The repair that `Lint.repaired` makes; None if it takes a person to decide.
+    """
+
+    name: str
+    query: QueryId | None
+    message: str
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    change: Change | None = None
+
+    @property
+    def severity(self) -> Severity:
+        """`error`, `warning` or `note`."""
+        return MEANING[self.name][0]

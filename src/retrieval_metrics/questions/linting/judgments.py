@@ -1,0 +1,256 @@
+"""Judgments that the corpus does not bear out: ids, quotes and spans that are not there, and groups without a way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.inputs.pieces import Piece, Quote, Span
+from retrieval_metrics.inputs.sources import Source
+from retrieval_metrics.judging.matching.normalised import normalised
+from retrieval_metrics.judging.matching.texts import words
+from retrieval_metrics.questions.linting.findings import Change, LintFinding
+from retrieval_metrics.questions.linting.wording import shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from retrieval_metrics.questions.linting.passages import Passages
+    from retrieval_metrics.questions.linting.subject import Subject
+    from retrieval_metrics.types import QueryId
+
+SHOWN = 5
+
+
+def without_relevant(subject: Subject) -> Iterator[LintFinding]:
+    """Yield the questions to which nothing is relevant."""
+    for query, relevant in subject.relevant.items():
+        if not relevant:
+            judged = len(subject.graded[query])
+            yield LintFinding(
+                "no_relevant",
+                query,
+                f"nothing is relevant to it ({judged} judged), so it is left out of every mean",
+                {"judged": judged},
+            )
+
+
+class Judgments:
+    """Compares judgments with the corpus; each piece is looked up once."""
+
+    def __init__(self, subject: Subject, passages: Passages) -> None:
+        self._subject = subject
+        self._passages = passages
+        self._sources: dict[str, Source] = {}
+
+    def findings(self) -> Iterator[LintFinding]:
+        """Yield what the corpus does not bear out, question by question."""
+        for query in self._subject.graded:
+            dead: set[Any] = set()
+            groups = self._subject.groups(query)
+            for judged, grade in self._subject.graded[query].items():
+                for finding in self._checked(query, judged, groups):
+                    yield finding
+                    if finding.name in {"unknown_document", "unknown_source", "missing_quote"} and grade > 0:
+                        dead.add(judged)
+            yield from self._moved(query, groups)
+            yield from _impossible(query, groups, dead)
+
+    def _checked(self, query: QueryId, judged: Any, groups: list[dict[Any, float]]) -> Iterator[LintFinding]:
+        if isinstance(judged, Quote):
+            yield from self._quote(query, judged, groups)
+        elif isinstance(judged, Span):
+            yield from self._span(query, judged)
+        elif isinstance(judged, Piece):
+            return
+        elif judged not in self._passages.ids:
+            yield self._unknown(query, judged, groups)
+
+    def _unknown(self, query: QueryId, document: Any, groups: list[dict[Any, float]]) -> LintFinding:
+        grade = self._subject.graded[query][document]
+        spare = all(
+            any(other in self._passages.ids and other != document and of_group[other] > 0 for other in of_group)
+            for of_group in groups
+            if document in of_group
+        )
+        change = None
+        if grade <= 0:
+            change = Change(f"{document!r}, which is not relevant and not in the corpus, is taken out", document)
+        elif spare:
+            change = Change(f"{document!r}, which is not in the corpus, is taken out of its alternatives", document)
+        return LintFinding(
+            "unknown_document",
+            query,
+            f"{document!r} (grade {grade:g}) is not in the corpus of {len(self._passages.ids):,}, so nothing finds it",
+            {"document": document, "grade": grade},
+            change,
+        )
+
+    def _quote(self, query: QueryId, quote: Quote, groups: list[dict[Any, float]]) -> Iterator[LintFinding]:
+        if not self._passages.items:  # the ids alone are known
+            return
+        places = self._passages.places(quote.text)
+        count = sum(place.count for place in places)
+        if count > 1:
+            names = [place.name for place in places]
+            where = (
+                f"in {len(names)} documents, such as {', '.join(map(repr, names[:SHOWN]))}"
+                if len(names) > 1
+                else f"{count} times in {names[0]!r}"
+            )
+            yield LintFinding(
+                "ambiguous_quote",
+                query,
+                f"the quote {shortened(quote.text)} stands {where}: each of these places satisfies it",
+                {"quote": quote.text, "documents": names, "places": count},
+            )
+        elif not places and (source := self._passages.source_of(quote.text)) is not None:
+            if not all(any(isinstance(other, Span) for other in group) for group in groups if quote in group):
+                yield self._cut(query, quote, source)
+        elif not places:
+            yield self._missing(query, quote)
+
+    def _cut(self, query: QueryId, quote: Quote, source: str) -> LintFinding:
+        place = self._source(source).find(quote.text)
+        change = None
+        if place is not None:
+            span = Span(source, place.start, place.end)
+            change = Change(f"{span!r} is an alternative to the quote that it holds", quote, (quote, span))
+        return LintFinding(
+            "cut_quote",
+            query,
+            f"the quote {shortened(quote.text)} stands in {source!r}, but the passages cut it; a Span survives that",
+            {"quote": quote.text, "source": source},
+            change,
+        )
+
+    def _missing(self, query: QueryId, quote: Quote) -> LintFinding:
+        own = self._own_words(quote.text)
+        change = None
+        if own is not None:
+            change = Change(f"the quote becomes {own!r}, as the source writes it", quote, (Quote(own),))
+        return LintFinding(
+            "missing_quote",
+            query,
+            f"the quote {shortened(quote.text)} stands in none of the {len(self._passages.items):,} passages"
+            + (f"; {shortened(own)} does, which has the same words" if own else ""),
+            {"quote": quote.text, "same_words": own},
+            change,
+        )
+
+    def _own_words(self, quote: str) -> str | None:
+        """Return the one part of the corpus that has the words of a quote, punctuation aside."""
+        wanted = words(quote)
+        found = set()
+        for at in self._passages.having_all(wanted):
+            text = self._passages.items[at].text or ""
+            for start, end in _stretches(wanted, text):
+                found.add(text[start:end])
+        return found.pop() if len({normalised(text) for text in found}) == 1 else None
+
+    def _span(self, query: QueryId, span: Span) -> Iterator[LintFinding]:
+        if not self._passages.items:
+            return
+        text = self._passages.sources.get(span.source)
+        if text is None:
+            if span.source not in {item.source for item in self._passages.items}:
+                yield LintFinding(
+                    "unknown_source",
+                    query,
+                    f"{span!r} is in a source that no passage of the corpus is from",
+                    {"span": span},
+                )
+        elif span.end > len(text):
+            yield LintFinding(
+                "moved_span",
+                query,
+                f"{span!r} ends behind the end of its source, which has {len(text):,} characters",
+                {"span": span, "length": len(text)},
+            )
+        elif _within_word(text, span.start) or _within_word(text, span.end):
+            held = text[max(span.start - 10, 0) : span.end + 10]
+            yield LintFinding(
+                "cut_span",
+                query,
+                f"{span!r} begins or ends within a word: it holds {shortened(text[span.start : span.end])}, of "
+                f"{shortened(held)}",
+                {"span": span, "text": text[span.start : span.end]},
+            )
+
+    def _moved(self, query: QueryId, groups: list[dict[Any, float]]) -> Iterator[LintFinding]:
+        """Yield the spans that do not hold a quote that is their alternative, as both name one place."""
+        for group in groups:
+            quotes = [judged.text for judged in group if isinstance(judged, Quote)]
+            if not quotes:
+                continue
+            for span in group:
+                if not isinstance(span, Span) or span.source not in self._passages.sources:
+                    continue
+                held = self._passages.sources[span.source][span.start : span.end]
+                plain = normalised(held)
+                if not any(_same_place(normalised(quote), plain) for quote in quotes):
+                    yield self._moved_span(query, span, quotes, held)
+
+    def _moved_span(self, query: QueryId, span: Span, quotes: list[str], held: str) -> LintFinding:
+        places = [place for quote in quotes if (place := self._source(span.source).find(quote)) is not None]
+        change = None
+        said = "which its source no longer has"
+        if len(places) == 1:
+            place = places[0]
+            said = f"which now stands at {place.start} to {place.end}"
+            if not place.ambiguous:
+                moved = Span(span.source, place.start, place.end, span.uncertain)
+                change = Change(f"{span!r} becomes {moved!r}, where its quote stands", span, (moved,))
+        return LintFinding(
+            "moved_span",
+            query,
+            f"{span!r} holds {shortened(held)} and not its quote {shortened(quotes[0])}, {said}",
+            {"span": span, "holds": held, "quote": quotes[0]},
+            change,
+        )
+
+    def _source(self, name: str) -> Source:
+        found = self._sources.get(name)
+        if found is None:
+            found = self._sources[name] = Source(self._passages.sources[name])
+        return found
+
+
+def _impossible(query: QueryId, groups: list[dict[Any, float]], dead: set[Any]) -> Iterator[LintFinding]:
+    for number, group in enumerate(groups, start=1):
+        alive = [judged for judged, grade in group.items() if grade > 0 and judged not in dead]
+        if alive or not dead & group.keys():
+            continue
+        yield LintFinding(
+            "impossible_group",
+            query,
+            f"nothing in the corpus can satisfy group {number} of {len(groups)}: {', '.join(map(repr, group))}",
+            {"group": number, "alternatives": list(group)},
+        )
+
+
+def _same_place(quote: str, held: str) -> bool:
+    """Return whether a quote is what a span holds, or one is a part of the other."""
+    return bool(held) and (quote in held or held in quote)
+
+
+def _within_word(text: str, at: int) -> bool:
+    return 0 < at < len(text) and text[at - 1].isalnum() and text[at].isalnum()
+
+
+def _stretches(wanted: list[str], text: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of the parts of a text that have some words in a row."""
+    places = list(_word_places(text))
+    spelled = [word for word, _, _ in places]
+    for at in range(len(spelled) - len(wanted) + 1):
+        if spelled[at : at + len(wanted)] == wanted:
+            yield places[at][1], places[at + len(wanted) - 1][2]
+
+
+def _word_places(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield each word of a text with its start and end."""
+    at = 0
+    for part in text.split():
+        at = text.index(part, at)
+        for word in words(part):
+            yield word, at, at + len(part)
+        at += len(part)

@@ -1,0 +1,181 @@
+"""What a lint returns: findings one can read, count, hand to pandas, and repair."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from retrieval_metrics.checks import require
+from retrieval_metrics.inputs.qrels import judgments_by_query
+from retrieval_metrics.inputs.questions import Questions
+from retrieval_metrics.presentation.printed import Printed
+from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.questions.linting.findings import MEANING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pandas as pd
+
+    from retrieval_metrics.questions.linting.findings import Change, LintFinding, Severity
+    from retrieval_metrics.types import QueryId
+
+Asked = TypeVar("Asked", bound=Questions)
+
+COLUMNS = ("name", "query", "severity", "message", "evidence", "repair")
+SHOWN = 3
+"""How many findings of one name are printed."""
+
+
+class Lint(Printed, Generic[Asked]):
+    """What may be wrong with an evaluation set.
+
+    Printing shows how many findings there are of each name, and the first of each.
+
+    Attributes:
+        questions: The evaluation set, as it was given.
+        findings: What was found, the most severe first.
+        unchecked: What could not be looked at, and what it would take, a sentence each.
+    """
+
+    def __init__(self, questions: Asked, findings: Sequence[LintFinding], unchecked: Sequence[str] = ()) -> None:
+        order = {name: place for place, name in enumerate(MEANING)}
+        self.questions = questions
+        self.findings = sorted(findings, key=lambda finding: order[finding.name])
+        self.unchecked = list(unchecked)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many findings there are of each name."""
+        return dict(Counter(finding.name for finding in self.findings))
+
+    def of(self, name: str) -> list[LintFinding]:
+        """Return the findings of one name, or of one severity.
+
+        Raises:
+            ValueError: If there is no such name.
+        """
+        if name in {severity for severity, _ in MEANING.values()}:
+            return [finding for finding in self.findings if finding.severity == name]
+        if name not in MEANING:
+            raise ValueError(f"there is no finding {name!r}; there are {', '.join(MEANING)}")
+        return [finding for finding in self.findings if finding.name == name]
+
+    def repaired(self) -> Asked:
+        """Return a new set in which everything is mended that needs no judgment of a person.
+
+        A question that repeats another and is judged alike is taken out. A quote that differs from its source in
+        punctuation takes the source's words, and a span moves to where its quote now stands. Copies of relevant
+        passages become their alternatives. An id that is not in the corpus is taken out where an alternative remains,
+        or where it was not relevant. Everything else stays, because it takes somebody to decide.
+
+        Returns:
+            The new set; its `changes` say what was done, a sentence each. The old one is as it was.
+        """
+        done: dict[QueryId, list[Change]] = {}
+        for finding in self.findings:
+            if finding.change is not None and finding.query is not None:
+                done.setdefault(finding.query, []).append(finding.change)
+        old = self.questions
+        texts: Mapping[Any, str] = old.queries
+        qrels = judgments_by_query(old.qrels)
+        kept = {query for query in qrels if all(change.judgment is not None for change in done.get(query, ()))}
+        return replace(
+            old,
+            queries={query: text for query, text in texts.items() if query in kept},
+            qrels={query: _repaired(qrels[query], done.get(query, ())) for query in qrels if query in kept},
+            provenance={query: made for query, made in old.provenance.items() if query in kept},
+            changes=(
+                *old.changes,
+                *(f"{query!r}: {change.done}" for query, changes in done.items() for change in _effective(changes)),
+            ),
+        )
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a DataFrame with a row per finding: `name`, `query`, `severity`, `message`, `evidence`, `repair`.
+
+        Raises:
+            ImportError: If pandas is not installed; the message holds the command.
+        """
+        frame: pd.DataFrame = require("pandas", "to_pandas").DataFrame(self.rows(), columns=list(COLUMNS))
+        return frame
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """Return a row per finding, as in `to_pandas`."""
+        return [
+            (found.name, found.query, found.severity, found.message, dict(found.evidence), _done(found))
+            for found in self.findings
+        ]
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    def __iter__(self) -> Iterator[LintFinding]:
+        return iter(self.findings)
+
+    def __repr__(self) -> str:
+        found = Counter(finding.severity for finding in self.findings)
+        severities: tuple[Severity, ...] = ("error", "warning", "note")
+        counted = ", ".join(_counted(found[severity], severity) for severity in severities)
+        return f"<Lint of {len(self.questions)} questions: {counted}>"
+
+    def _tables(self) -> list[Table]:
+        rows = [[name, MEANING[name][0], str(count), MEANING[name][1]] for name, count in self.counts.items()]
+        notes = []
+        for name, count in self.counts.items():
+            notes += [
+                f"{name}{'' if finding.query is None else f' {finding.query!r}'}: {finding.message}"
+                for finding in self.of(name)[:SHOWN]
+            ]
+            if count > SHOWN:
+                notes.append(f"  and {count - SHOWN} more, in .to_pandas()")
+        repairs = sum(finding.change is not None for finding in self.findings)
+        if repairs:
+            notes.append(
+                f"{_counted(repairs, 'repair')} {'is' if repairs == 1 else 'are'} safe: .repaired() makes them"
+            )
+        notes += [f"not checked: {sentence}" for sentence in self.unchecked]
+        title = f"{_counted(len(self.questions), 'question')}, {_counted(len(self.findings), 'finding')}"
+        return [Table(["finding", "severity", "n", "meaning"] if rows else [], rows, notes, title, (0, 1, 3))]
+
+
+def _done(finding: LintFinding) -> str | None:
+    return None if finding.change is None else finding.change.done
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+
+
+def _effective(changes: Sequence[Change]) -> Sequence[Change]:
+    """Return the changes of a question that are made: where it is taken out, no other is."""
+    return [change for change in changes if change.judgment is None][:1] or changes
+
+
+def _repaired(judgments: Any, changes: Sequence[Change]) -> Any:
+    """Return the judgments of a question with some changes; those of others are returned as they are."""
+    if not changes:
+        return judgments
+    flat = isinstance(judgments, Mapping) or not any(
+        isinstance(entry, (list, tuple, set, frozenset, Mapping)) for entry in judgments
+    )
+    groups = [[entry] if flat else entry for entry in judgments]
+    if isinstance(judgments, Mapping):
+        groups = [{judged: grade} for judged, grade in judgments.items()]
+    grades = [group if isinstance(group, Mapping) else dict.fromkeys(group, 1.0) for group in groups]
+    for change in changes:
+        grades = [_changed(group, change) for group in grades]
+    grades = [group for group in grades if group]
+    if flat and all(len(group) == 1 for group in grades):
+        return {judged: grade for group in grades for judged, grade in group.items()}
+    return grades
+
+
+def _changed(group: Mapping[Any, float], change: Change) -> dict[Any, float]:
+    changed: dict[Any, float] = {}
+    for judged, grade in group.items():
+        for now in change.by if judged == change.judgment else (judged,):
+            changed[now] = max(grade, changed.get(now, grade))
+    return changed

@@ -1,0 +1,237 @@
+"""The corpus of a lint: passages by id, and the sources they were cut from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.inputs.hosts import host_of
+from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.judging.matching.normalised import normalised
+from retrieval_metrics.judging.matching.texts import runs_of, words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retrieval_metrics.types import DocumentId
+
+SHINGLE = 4
+"""How many words in a row make two passages share something."""
+COMMON = 50
+"""A run of words in more passages than this is boilerplate, and leads nowhere."""
+UNPLACED = "\0"
+"""What stands in an assembled source where no passage is."""
+TRIMMED = 4
+"""Splitters trim white space off passages: so few characters between two of them are that."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a quote stands: in a source if its text is known, else in a passage."""
+
+    name: Any
+    count: int
+
+
+class Passages:
+    """The passages of a corpus, with indexes that make every search grow with what it finds.
+
+    Attributes:
+        items: The passages.
+        by_id: The passages by id.
+    """
+
+    def __init__(self, items: Iterable[Retrieved], ids: Iterable[DocumentId] = ()) -> None:
+        self.items = list(items)
+        self.by_id: dict[Any, Retrieved] = {}
+        for item in self.items:
+            if item.id is not None and self.by_id.setdefault(item.id, item) is not item:
+                raise ValueError(f"the corpus has document {item.id!r} twice; an id must name one passage")
+        self.ids = set(ids) | self.by_id.keys()
+
+    @classmethod
+    def of(cls, corpus: Any) -> Passages:
+        """Read a corpus: texts by id, BEIR rows by id, passages, documents of a host, or the ids alone.
+
+        Raises:
+            TypeError: If it is none of these.
+            ValueError: If it is empty, or an id appears twice.
+        """
+        if isinstance(corpus, (str, bytes)) or not isinstance(corpus, Iterable):
+            raise TypeError(
+                "a corpus maps ids to texts, or is a list of Retrieved(id, text=..., source=...) or of a framework's "
+                f"documents, got {type(corpus).__name__}"
+            )
+        if isinstance(corpus, Mapping):
+            read = cls(_passage(name, content) for name, content in corpus.items())
+        else:
+            entries = list(corpus)
+            if entries and all(isinstance(entry, (str, int)) for entry in entries):
+                return cls([], entries)
+            read = cls(_items(entries))
+        if not read.items:
+            raise ValueError("the corpus is empty: there is no passage to look at")
+        return read
+
+    @cached_property
+    def sources(self) -> dict[str, str]:
+        """The text of each source, put together from the passages; what no passage holds is left blank."""
+        parts: dict[str, list[Retrieved]] = {}
+        for item in self.items:
+            if item.source is not None and item.text is not None and item.start is not None:
+                parts.setdefault(item.source, []).append(item)
+        return {name: text for name, held in parts.items() if (text := _assembled(held))}
+
+    @cached_property
+    def normal_sources(self) -> dict[str, str]:
+        """The sources in the form in which quotes are compared."""
+        return {name: normalised(text) for name, text in self.sources.items()}
+
+    @cached_property
+    def normal_texts(self) -> list[str]:
+        """The passages in the form in which quotes are compared."""
+        return [normalised(item.text or "") for item in self.items]
+
+    @cached_property
+    def tokens(self) -> list[list[str]]:
+        """The words of each passage."""
+        return [words(item.text or "") for item in self.items]
+
+    @cached_property
+    def _having(self) -> dict[str, list[int]]:
+        having: dict[str, list[int]] = {}
+        for at, tokens in enumerate(self.tokens):
+            for word in dict.fromkeys(tokens):
+                having.setdefault(word, []).append(at)
+        return having
+
+    @cached_property
+    def _all_texts(self) -> str:
+        return UNPLACED.join(self.normal_texts)
+
+    def holding(self, quote: str) -> list[int]:
+        """Return the passages that hold a quote, as quotes are matched."""
+        wanted = normalised(quote)
+        inner = words(quote)[1:-1]  # the words at the edges of a quote may be parts of words
+        candidates = min((self._having.get(word, []) for word in inner), key=len, default=None)
+        if candidates:
+            found = [at for at in candidates if wanted in self.normal_texts[at]]
+            if found:
+                return found
+        if wanted not in self._all_texts:  # words may be separated otherwise, as at the end of a line
+            return []
+        return [at for at, text in enumerate(self.normal_texts) if wanted in text]
+
+    def having_all(self, wanted: Sequence[str]) -> list[int]:
+        """Return the passages that have all of some words."""
+        having = sorted((self._having.get(word, []) for word in set(wanted)), key=len)
+        if not having:
+            return []
+        kept = [set(self.tokens[at]) for at in having[0]]
+        return [at for at, tokens in zip(having[0], kept, strict=True) if tokens.issuperset(wanted)]
+
+    def places(self, quote: str) -> list[Place]:
+        """Return where a quote stands; in passages that overlap it stands once."""
+        wanted = normalised(quote)
+        found: Counter[Any] = Counter()
+        for at in self.holding(quote):
+            item = self.items[at]
+            if item.source in self.normal_sources:
+                found[item.source] = self.normal_sources[item.source].count(wanted)
+            else:
+                found[item.id] += self.normal_texts[at].count(wanted)
+        return [Place(name, count) for name, count in found.items()]
+
+    def source_of(self, quote: str) -> str | None:
+        """Return the source that holds a quote, whether a passage does or not."""
+        wanted = normalised(quote)
+        return next((name for name, text in self.normal_sources.items() if wanted in text), None)
+
+    @cached_property
+    def shingles(self) -> list[set[tuple[str, ...]]]:
+        """The runs of words of each passage; a passage that is shorter is one run."""
+        return [set(runs_of(tokens, min(SHINGLE, max(len(tokens), 1)))) for tokens in self.tokens]
+
+    @cached_property
+    def _sharing(self) -> dict[tuple[str, ...], list[int]]:
+        sharing: dict[tuple[str, ...], list[int]] = {}
+        for at, runs in enumerate(self.shingles):
+            for run in runs:
+                sharing.setdefault(run, []).append(at)
+        return sharing
+
+    @cached_property
+    def _same(self) -> dict[str, list[int]]:
+        same: dict[str, list[int]] = {}
+        for at, text in enumerate(self.normal_texts):
+            if text:
+                same.setdefault(text, []).append(at)
+        return same
+
+    def copies(self, at: int) -> list[int]:
+        """Return the other passages with the same text."""
+        return [other for other in self._same.get(self.normal_texts[at], ()) if other != at]
+
+    def alike(self, at: int, least: float) -> dict[int, float]:
+        """Return the passages that share runs of words with one, and the share of the shorter passage's runs.
+
+        Runs that very many passages have count on neither side.
+        """
+        telling = {run for run in self.shingles[at] if len(self._sharing[run]) <= COMMON}
+        shared = Counter(other for run in telling for other in self._sharing[run] if other != at)
+        alike = {}
+        for other, count in shared.items():
+            if count < least * min(len(telling), len(self.shingles[other])) / 2:
+                continue
+            size = sum(len(self._sharing[run]) <= COMMON for run in self.shingles[other])
+            if count >= least * min(len(telling), size):
+                alike[other] = count / min(len(telling), size)
+        return alike
+
+    def overlap(self, at: int, other: int) -> bool:
+        """Return whether two passages are parts of one source that overlap."""
+        one, two = self.items[at], self.items[other]
+        if None in {one.source, one.start, two.start, one.end, two.end} or one.source != two.source:
+            return False
+        return max(one.start or 0, two.start or 0) < min(one.end or 0, two.end or 0)
+
+
+def _passage(name: Any, content: Any) -> Retrieved:
+    if isinstance(content, Retrieved):
+        return content
+    if isinstance(content, Mapping) and isinstance(content.get("text"), str):
+        content = f"{content['title']} {content['text']}" if content.get("title") else content["text"]
+    if not isinstance(content, str):
+        raise TypeError(f"the corpus must map ids to texts, got {content!r} for {name!r}")
+    return Retrieved(name, content, source=str(name), start=0)
+
+
+def _items(entries: list[Any]) -> list[Retrieved]:
+    if all(isinstance(entry, Retrieved) for entry in entries):
+        return entries
+    host = host_of(entries[0])
+    if host is None or host.documents is None:
+        raise TypeError(
+            "the passages of a corpus are Retrieved(id, text=..., source=...) or a framework's documents, got "
+            f"{entries[0]!r}; texts go by id, as in {{'d1': 'its text'}}"
+        )
+    return list(host.documents(entries))
+
+
+def _assembled(parts: list[Retrieved]) -> str:
+    """Return the text of a source, if its passages are verbatim parts of it."""
+    size = max(part.end or 0 for part in parts)
+    if any(len(part.text or "") != (part.end or 0) - (part.start or 0) for part in parts):
+        return ""
+    text, end = [], 0
+    for part in sorted(parts, key=lambda part: (part.start or 0, -(part.end or 0))):
+        start, held = part.start or 0, part.text or ""
+        if start > end:
+            text.append((" " if start - end <= TRIMMED else UNPLACED) * (start - end))
+            end = start
+        text.append(held[end - start :])
+        end = max(end, start + len(held))
+    return "".join(text)[:size]

@@ -1,0 +1,160 @@
+"""Questions that repeat each other, in the same words or nearly, and whether they are judged alike."""
+
+from __future__ import annotations
+
+from collections import Counter
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.questions.linting.findings import Change, LintFinding
+from retrieval_metrics.questions.linting.wording import shortened, stem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from retrieval_metrics.questions.linting.subject import Subject
+    from retrieval_metrics.types import QueryId
+
+ALIKE = 0.8
+"""Share of the telling words that two questions must have in common."""
+ALIKE_IF_SHARED = 0.7
+"""The same if something is relevant to both."""
+KEYS = 16
+"""By how many of its rarest trigrams a question is looked up."""
+MOST_PER_KEY = 40
+"""A trigram of more questions than this leads to the last so many."""
+SAME_WORD = 0.75
+SHORTEST_FUZZY = 4
+ASKED_FOR = frozenset({"who", "when", "where", "why", "how"})
+DENIALS = frozenset({"no", "not", "never", "without", "t"})
+_TRIGRAM = 3
+
+
+def repeated(subject: Subject) -> Iterator[LintFinding]:
+    """Yield the questions that repeat an earlier one, and those of them that are judged otherwise."""
+    of_words: dict[tuple[str, ...], list[QueryId]] = {}
+    for query in subject.queries:
+        of_words.setdefault(tuple(subject.words[query]) or (subject.texts[query].strip(),), []).append(query)
+    for first, *others in of_words.values():
+        for other in others:
+            yield _duplicate(subject, first, other)
+            yield from _contradiction(subject, first, other)
+    yield from _nearly(subject, [same[0] for same in of_words.values()])
+
+
+def _duplicate(subject: Subject, first: QueryId, other: QueryId) -> LintFinding:
+    alike = subject.groups(first) == subject.groups(other)
+    done = f"question {other!r} is taken out, because {first!r} asks the same and is judged alike"
+    return LintFinding(
+        "duplicate_question",
+        other,
+        f"{shortened(subject.texts[other])} is asked as {first!r} already, so it counts twice",
+        {"other": first, "judged_alike": alike},
+        Change(done) if alike else None,
+    )
+
+
+def _nearly(subject: Subject, queries: Sequence[QueryId]) -> Iterator[LintFinding]:
+    for first, other in _candidates(subject, queries):
+        shared = _something_relevant_to_both(subject, first, other)
+        share = _likeness(subject, first, other, shared=shared)
+        if share >= (ALIKE_IF_SHARED if shared else ALIKE):
+            yield LintFinding(
+                "near_duplicate_question",
+                other,
+                f"{shortened(subject.texts[other])} is nearly {shortened(subject.texts[first])} of {first!r}: "
+                f"{share:.0%} of the telling words are the same",
+                {"other": first, "share": share},
+            )
+            if _likeness(subject, first, other, shared=False) >= ALIKE:
+                yield from _contradiction(subject, first, other)
+
+
+def _candidates(subject: Subject, queries: Sequence[QueryId]) -> list[tuple[QueryId, QueryId]]:
+    """Return pairs that share a rare trigram; their number grows with that of the questions."""
+    trigrams = [_trigrams(subject.content[query] or subject.words[query]) for query in queries]
+    frequency = Counter(trigram for of_question in trigrams for trigram in of_question)
+    places: dict[str, list[int]] = {}
+    pairs: dict[tuple[int, int], None] = {}
+    for at, of_question in enumerate(trigrams):
+        for key in sorted(of_question, key=lambda trigram: (frequency[trigram], trigram))[:KEYS]:
+            before = places.setdefault(key, [])
+            pairs.update(dict.fromkeys((other, at) for other in before[-MOST_PER_KEY:]))
+            before.append(at)
+    return [
+        (queries[one], queries[other])
+        for one, other in pairs
+        if len(trigrams[one] & trigrams[other]) * 2 >= min(len(trigrams[one]), len(trigrams[other]))
+    ]
+
+
+def _trigrams(tokens: Iterable[str]) -> set[str]:
+    return {
+        padded[at : at + _TRIGRAM]
+        for token in tokens
+        for padded in (f" {token} ",)
+        for at in range(max(len(padded) - _TRIGRAM + 1, 1))
+    }
+
+
+def _likeness(subject: Subject, first: QueryId, other: QueryId, *, shared: bool) -> float:
+    """Return the share of telling words in common; 0 if the questions differ in what matters most.
+
+    Numbers and denials must be the same. Unless something is relevant to both, they must ask for the same thing, and
+    none may have put another word in the place of a telling one: "the capital of Peru" is not "the capital of Chile".
+    """
+    left, right = subject.words[first], subject.words[other]
+    if _kept(left, str.isdigit) != _kept(right, str.isdigit) or DENIALS & {*left} != DENIALS & {*right}:
+        return 0.0
+    if not shared and ASKED_FOR & {*left} != ASKED_FOR & {*right}:
+        return 0.0
+    one, two = Counter(subject.content[first]), Counter(subject.content[other])
+    if not one or not two:
+        return 0.0
+    only_left, only_right = one - two, two - one
+    common = (one & two).total()
+    for word in list(only_left.elements()):
+        close = next((candidate for candidate in only_right.elements() if _same_word(word, candidate)), None)
+        if close is not None:
+            only_left[word] -= 1
+            only_right[close] -= 1
+            common += 1
+    if not shared and only_left.total() and only_right.total():
+        return 0.0
+    return common / (common + only_left.total() + only_right.total())
+
+
+def _kept(tokens: Iterable[str], wanted: Any) -> list[str]:
+    return sorted(token for token in tokens if wanted(token))
+
+
+def _same_word(left: str, right: str) -> bool:
+    """Return whether two words differ by a slip of the pen."""
+    shorter, longer = sorted((left, right), key=len)
+    if len(shorter) < SHORTEST_FUZZY or longer.endswith(shorter):  # "indirect" is not "direct"
+        return False
+    return SequenceMatcher(None, stem(left), stem(right), autojunk=False).ratio() >= SAME_WORD
+
+
+def _something_relevant_to_both(subject: Subject, first: QueryId, other: QueryId) -> bool:
+    return not subject.relevant[first].isdisjoint(subject.relevant[other])
+
+
+def _contradiction(subject: Subject, first: QueryId, other: QueryId) -> Iterator[LintFinding]:
+    """Yield a finding if neither question's judgments follow from the other's."""
+    one, two = subject.graded[first], subject.graded[other]
+    opposed = [judged for judged in one.keys() & two.keys() if (one[judged] > 0) != (two[judged] > 0)]
+    ours, theirs = subject.relevant[first], subject.relevant[other]
+    if opposed:
+        said = f"{opposed[0]!r} is relevant to one of them and not to the other"
+    elif ours - theirs and theirs - ours:
+        here, there = (min(map(repr, only)) for only in (ours - theirs, theirs - ours))
+        said = f"{here} is relevant to {first!r} alone, {there} to {other!r} alone"
+    else:
+        return
+    yield LintFinding(
+        "contradicting_judgments",
+        other,
+        f"{shortened(subject.texts[other])} asks what {first!r} asks, but is judged otherwise: {said}",
+        {"other": first, "opposed": opposed, "only_other": sorted(ours - theirs, key=repr)},
+    )

@@ -1,0 +1,157 @@
+"""How well BM25 finds what is relevant, where no run says it."""
+
+from __future__ import annotations
+
+import math
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from retrieval_metrics.checks import require
+from retrieval_metrics.inputs.pieces import Piece, Quote, Span
+from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.questions.linting.findings import LintFinding
+from retrieval_metrics.questions.linting.passages import Passages
+from retrieval_metrics.questions.linting.wording import FUNCTION_WORDS, shortened, stem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from retrieval_metrics.questions.linting.subject import Subject
+    from retrieval_metrics.types import FloatArray, QueryId
+
+FEWEST_PASSAGES = 20
+"""Among fewer passages a rank says nothing."""
+LONG = 400
+"""Documents of more words are cut into windows, where what is judged is not the document itself."""
+WINDOW, STRIDE = 200, 100
+BY_CHANCE = ((0.13, 0.7), (0.005, 0.35))
+"""A question is unanswered if chance ranks what is relevant so well so often, and it scores less than that share of the
+best passage's score. Chosen so that at most 5 % of the questions of each set of tests/benchmarks/lint.py are."""
+
+
+def can_search() -> bool:
+    """Return whether BM25 is installed."""
+    return find_spec("bm25s") is not None
+
+
+class Search:
+    """BM25 over the passages of a corpus, on stems and without function words.
+
+    Attributes:
+        passages: What is searched: the passages, or windows of them where they are long and pieces are judged.
+    """
+
+    def __init__(self, subject: Subject, passages: Passages) -> None:
+        self._subject = subject
+        by_piece = subject.qrels.has_pieces and subject.qrels.document_kind is None
+        long = by_piece and any(len(tokens) > LONG for tokens in passages.tokens)
+        self.passages = Passages(part for item in passages.items for part in _windows(item)) if long else passages
+        self._place = {item.id: at for at, item in enumerate(self.passages.items)}
+        self._from: dict[str | None, list[int]] = {}
+        for at, item in enumerate(self.passages.items):
+            self._from.setdefault(item.source, []).append(at)
+        self._index: Any = None
+
+    @property
+    def is_telling(self) -> bool:
+        """Whether there are enough passages for a rank to say anything."""
+        return len(self.passages.items) >= FEWEST_PASSAGES
+
+    def findings(self) -> Iterator[LintFinding]:
+        """Yield the questions that are answered first, and those that nothing relevant is found for."""
+        self._index = require("bm25s", "a lint without runs").BM25()
+        self._index.index([_terms(tokens) or [""] for tokens in self.passages.tokens], show_progress=False)
+        for query in self._subject.queries:
+            groups = [places for group in self._subject.groups(query) if (places := self._places(group))]
+            if groups:
+                yield from self._judged(query, groups)
+
+    def _judged(self, query: QueryId, groups: Sequence[Sequence[int]]) -> Iterator[LintFinding]:
+        scores = self._scores(self._subject.words[query])
+        relevant = scores[sorted({place for group in groups for place in group})]
+        best, share = float(scores.max()), float(relevant.max()) / max(float(scores.max()), 1e-12)
+        chance = _chance(scores, groups)
+        text = shortened(self._subject.texts[query])
+        evidence = {"runs": ["BM25"], "chance": chance, "share_of_best_score": share}
+        if best == 0 or any(chance >= often and share < less for often, less in BY_CHANCE):
+            yield LintFinding(
+                "unanswered",
+                query,
+                f"BM25 ranks what is relevant to {text} as chance does (p = {chance:.2f}): it may have no answer, or "
+                "another one's judgments",
+                evidence,
+            )
+        elif share >= 1 and (scores == best).sum() <= len(relevant):
+            yield LintFinding(
+                "easy",
+                query,
+                f"BM25 has something relevant to {text} first, so it tells no retriever from a better one",
+                evidence,
+            )
+
+    def _scores(self, tokens: Sequence[str]) -> FloatArray:
+        known = [term for term in _terms(tokens) if term in self._index.vocab_dict]
+        if not known:
+            return np.zeros(len(self.passages.items))
+        scores: FloatArray = self._index.get_scores(known).astype(np.float64)
+        return scores
+
+    def _places(self, group: dict[Any, float]) -> list[int]:
+        """Return the passages that satisfy an alternative of a group."""
+        return sorted({at for judged, grade in group.items() if grade > 0 for at in self._holding(judged)})
+
+    def _holding(self, judged: Any) -> list[int]:
+        if isinstance(judged, Quote):
+            return self.passages.holding(judged.text)
+        if isinstance(judged, Span):
+            return [
+                at
+                for at in self._from.get(judged.source, ())
+                if (self.passages.items[at].start or 0) < judged.end
+                and (self.passages.items[at].end or 0) > judged.start
+            ]
+        at = None if isinstance(judged, Piece) else self._place.get(judged)
+        return [] if at is None else [at]
+
+
+def _chance(scores: FloatArray, groups: Sequence[Sequence[int]]) -> float:
+    """Return how often passages drawn at random would rank at least as well as those of some groups.
+
+    The best of m passages that satisfy a group ranks r or better among n with probability 1 - (1 - r/n)^m; over groups
+    the probabilities are combined as Fisher does: minus the sum of their logarithms has a gamma distribution.
+    """
+    total = 0.0
+    for group in groups:
+        best = float(scores[list(group)].max())
+        rank = float((scores > best).sum()) + float((scores == best).sum()) / 2
+        total -= math.log(max(1 - (1 - rank / len(scores)) ** len(group), 1e-12))
+    term, tail = 1.0, 1.0
+    for number in range(1, len(groups)):
+        term *= total / number
+        tail += term
+    return math.exp(-total) * tail
+
+
+def _terms(tokens: Sequence[str]) -> list[str]:
+    return [stem(token) for token in tokens if token not in FUNCTION_WORDS]
+
+
+def _windows(item: Retrieved) -> Iterator[Retrieved]:
+    """Yield the parts of a long document, which overlap; a shorter one as it is."""
+    text = item.text or ""
+    parts = text.split()
+    if len(parts) <= LONG:
+        yield item
+        return
+    starts, at = [], 0
+    for word in parts:
+        at = text.index(word, at)
+        starts.append(at)
+        at += len(word)
+    for first in range(0, len(starts), STRIDE):
+        end = starts[first + WINDOW] if first + WINDOW < len(starts) else len(text)
+        start = starts[first]
+        offset = None if item.start is None else item.start + start
+        yield Retrieved(f"{item.id}#{first}", text[start:end], source=item.source, start=offset)

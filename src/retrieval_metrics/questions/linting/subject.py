@@ -1,0 +1,85 @@
+"""What is linted: the questions with their judgments in columns, and what else is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.inputs.pieces import Quote, Span, Text
+from retrieval_metrics.judging.matching.texts import words
+from retrieval_metrics.questions.linting.wording import content_words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.questions.linting.passages import Passages
+    from retrieval_metrics.types import QueryId
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An evaluation set, and the corpus it is asked of.
+
+    Attributes:
+        texts: The text of each question, by query id.
+        qrels: The judgments.
+        passages: The corpus; None if it is not given.
+    """
+
+    texts: Mapping[Any, str]
+    qrels: Qrels
+    passages: Passages | None
+
+    @cached_property
+    def queries(self) -> list[QueryId]:
+        """The ids of the questions that have a text."""
+        return [query for query in self.qrels.queries if query in self.texts]
+
+    @cached_property
+    def words(self) -> dict[Any, list[str]]:
+        """The words of each question."""
+        return {query: words(self.texts[query]) for query in self.queries}
+
+    @cached_property
+    def content(self) -> dict[Any, list[str]]:
+        """The stems of the words of each question that carry meaning."""
+        return {query: content_words(tokens) for query, tokens in self.words.items()}
+
+    @cached_property
+    def graded(self) -> dict[Any, dict[Any, float]]:
+        """The grade of each judged document and piece, by query id."""
+        qrels = self.qrels
+        return {
+            query: dict(zip(qrels.documents[start:end], qrels.document_grade[start:end].tolist(), strict=True))
+            for query, start, end in zip(qrels.queries, qrels.bounds, qrels.bounds[1:], strict=False)
+        }
+
+    @cached_property
+    def relevant(self) -> dict[Any, set[Any]]:
+        """What is relevant to each question, by query id."""
+        return {
+            query: {judged for judged, grade in grades.items() if grade > 0} for query, grades in self.graded.items()
+        }
+
+    def groups(self, query: QueryId) -> list[dict[Any, float]]:
+        """Return the groups of a question: alternatives with their grades; a flat judgment is a group of one."""
+        judgments: Any = self.qrels.judgments(self._index[query])
+        return [{judged: grade} for judged, grade in judgments.items()] if self.qrels.is_flat else judgments
+
+    @cached_property
+    def _index(self) -> dict[Any, int]:
+        return {query: at for at, query in enumerate(self.qrels.queries)}
+
+    def text_of(self, judged: Any) -> str | None:
+        """Return the text of what is judged, as far as it is known."""
+        if isinstance(judged, (Quote, Text)):
+            return judged.text
+        if self.passages is None:
+            return None
+        if isinstance(judged, Span):
+            source = self.passages.sources.get(judged.source)
+            return None if source is None or judged.end > len(source) else source[judged.start : judged.end]
+        item = self.passages.by_id.get(judged) if isinstance(judged, (str, int)) else None
+        return None if item is None else item.text

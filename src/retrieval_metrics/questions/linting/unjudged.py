@@ -1,0 +1,96 @@
+"""Passages that nobody judged although they read like one that is relevant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.inputs.pieces import Quote, Span
+from retrieval_metrics.questions.linting.findings import Change, LintFinding
+from retrieval_metrics.questions.linting.wording import shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from retrieval_metrics.questions.linting.passages import Passages
+    from retrieval_metrics.questions.linting.subject import Subject
+    from retrieval_metrics.types import QueryId
+
+COPY = 0.8
+"""A passage that shares so much of the shorter one's runs of words is a copy of it."""
+ALIKE = 0.5
+"""A passage that shares so much probably answers too."""
+FEWEST_RUNS = 4
+"""Shorter passages are alike by chance."""
+SHORTEST_SPAN = 40  # characters
+
+
+class Unjudged:
+    """Looks for passages like the relevant ones; each passage is compared once."""
+
+    def __init__(self, subject: Subject, passages: Passages) -> None:
+        self._subject = subject
+        self._passages = passages
+        self._place = {item.id: at for at, item in enumerate(passages.items) if item.id is not None}
+        self._alike: dict[int, dict[int, float]] = {}
+
+    def findings(self) -> Iterator[LintFinding]:
+        """Yield the unjudged passages that read like a relevant one, question by question."""
+        for query, relevant in self._subject.relevant.items():
+            said: set[int] = set()
+            for judged in sorted(relevant, key=repr):
+                if isinstance(judged, Span):
+                    yield from self._elsewhere(query, judged)
+                elif judged in self._place:
+                    yield from self._like(query, judged, said)
+
+    def _like(self, query: QueryId, document: Any, said: set[int]) -> Iterator[LintFinding]:
+        graded, at = self._subject.graded[query], self._place[document]
+        for other, share in self._found(at).items():
+            name = self._passages.items[other].id
+            if other in said or name is None or name in graded or self._passages.overlap(at, other):
+                continue
+            said.add(other)
+            exact = other in self._passages.copies(at)
+            kind = "unjudged_duplicate" if share >= COPY else "possible_answer"
+            like = "is the same as" if exact else f"shares {share:.0%} of its runs of words with"
+            change = None
+            if exact:
+                change = Change(f"{name!r} is an alternative to {document!r}, of which it is a copy", document,
+                                (document, name))  # fmt: skip
+            yield LintFinding(
+                kind,
+                query,
+                f"{name!r} {like} {document!r}, which is relevant, but is not judged, so it counts as not relevant",
+                {"document": name, "like": document, "share": share},
+                change,
+            )
+
+    def _found(self, at: int) -> dict[int, float]:
+        found = self._alike.get(at)
+        if found is None:
+            found = dict.fromkeys(self._passages.copies(at), 1.0)
+            if len(self._passages.shingles[at]) >= FEWEST_RUNS:
+                for other, share in self._passages.alike(at, ALIKE).items():
+                    if len(self._passages.shingles[other]) >= FEWEST_RUNS:
+                        found.setdefault(other, share)
+            self._alike[at] = found
+        return found
+
+    def _elsewhere(self, query: QueryId, span: Span) -> Iterator[LintFinding]:
+        """Yield a finding if the text of a span stands in other places too, and no alternative allows them."""
+        text = self._subject.text_of(span)
+        if text is None or len(text) < SHORTEST_SPAN:
+            return
+        for group in self._subject.groups(query):
+            if span in group and any(isinstance(other, Quote) for other in group):
+                return
+        places = self._passages.places(text)
+        judged = {other.source for other in self._subject.relevant[query] if isinstance(other, Span)}
+        others = [place for place in places if place.name not in judged or place.count > 1]
+        if others:
+            yield LintFinding(
+                "possible_answer",
+                query,
+                f"what {span!r} holds, {shortened(text)}, stands in {others[0].name!r} as well, which is not judged",
+                {"document": others[0].name, "like": span, "documents": [place.name for place in others]},
+            )

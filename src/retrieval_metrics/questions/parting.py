@@ -1,0 +1,90 @@
+"""Split questions so that nothing leaks, and put sets together so that nothing is lost."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from retrieval_metrics.checks import id_kind, integer
+from retrieval_metrics.inputs.clusters import Clusters
+from retrieval_metrics.inputs.pieces import Metadata, Span
+from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
+from retrieval_metrics.inputs.questions import Questions
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
+
+    from retrieval_metrics.types import QueryId
+
+Asked = TypeVar("Asked", bound=Questions)
+
+
+def parts(questions: Questions, shares: Sequence[float], seed: int) -> list[set[QueryId]]:
+    """Return the ids of each part; `EvaluationSet.split` says how they are chosen."""
+    if any(not share > 0 for share in shares) or not math.isclose(math.fsum(shares), 1, abs_tol=1e-9):
+        raise ValueError(f"the shares of a split must be positive and add up to 1, got {', '.join(map(str, shares))}")
+    clusters = _clusters(questions)
+    if len(clusters) < len(shares):
+        raise ValueError(
+            f"{len(questions)} questions cannot be split into {len(shares)} parts, because by their sources and "
+            f"judgments they are connected to {len(clusters)} that must stay together"
+        )
+    chance = random.Random(integer(seed, "seed"))  # noqa: S311  (not a secret)
+    chance.shuffle(clusters)
+    clusters.sort(key=len, reverse=True)  # stable, so that equal ones stay in random order
+    found: list[set[QueryId]] = [set() for _ in shares]
+    for number, cluster in enumerate(clusters):
+        lacking = [share * len(questions) - len(part) for share, part in zip(shares, found, strict=True)]
+        empty = [at for at, part in enumerate(found) if not part]
+        # As many clusters as there are empty parts must be left for these.
+        allowed = empty if len(clusters) - number == len(empty) else range(len(shares))
+        found[max(allowed, key=lambda at: lacking[at])].update(cluster)
+    return found
+
+
+def _clusters(questions: Questions) -> list[list[QueryId]]:
+    """Return the questions that must stay together: those of one source, and those with a judgment in common."""
+    truth = as_qrels(questions)
+    names: dict[QueryId, set[Hashable]] = {query: set() for query in truth.queries}
+    for at, judged in zip(truth.document_query.tolist(), truth.documents, strict=True):
+        names[truth.queries[at]].add(("judged", judged))
+        if isinstance(judged, Span):
+            names[truth.queries[at]].add(("source", judged.source))
+        elif isinstance(judged, Metadata) and (source := dict(judged.values).get("source")) is not None:
+            names[truth.queries[at]].add(("source", source))
+    for query, made in questions.provenance.items():
+        if made.source is not None and query in names:
+            names[query].add(("source", made.source))
+    labels = Clusters(truth.queries, [tuple(named) for named in names.values()], by_source=False).labels
+    if labels is None:
+        return [[query] for query in truth.queries]
+    together: dict[int, list[QueryId]] = {}
+    for query, label in zip(truth.queries, labels.tolist(), strict=True):
+        together.setdefault(label, []).append(query)
+    return list(together.values())
+
+
+def merged(kind: type[Asked], sets: Sequence[Questions]) -> Asked:
+    """Return several sets as one; `EvaluationSet.merge` says how."""
+    texts: dict[Any, str] = {}
+    qrels: dict[Any, Any] = {}
+    provenance: dict[Any, Any] = {}
+    changes: dict[str, None] = {}
+    for each in sets:
+        if not isinstance(each, Questions):
+            raise TypeError(f"an EvaluationSet is merged with others of its kind, got {type(each).__name__}")
+        queries: Mapping[Any, str] = each.queries
+        judged = judgments_by_query(each.qrels)
+        for query, text in queries.items():
+            if texts.setdefault(query, text) != text:
+                raise ValueError(f"query {query!r} is {texts[query]!r} in one set and {text!r} in another; rename one")
+            if query in judged and qrels.setdefault(query, judged[query]) != judged[query]:
+                raise ValueError(
+                    f"query {query!r} is judged {qrels[query]!r} in one set and {judged[query]!r} in another; merge "
+                    "these judgments first, or rename one of the two"
+                )
+        provenance = {**each.provenance, **provenance}
+        changes.update(dict.fromkeys(each.changes))
+    id_kind(set(map(type, texts)), "query ids of the sets together")
+    return kind(texts, qrels, provenance, tuple(changes))

@@ -1,0 +1,76 @@
+"""What a notebook shows of an evaluation and of a comparison: small, without a server, a script or a plot."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.definition.metric import Metric, first_telling
+from retrieval_metrics.explaining.explainer import FirstOf, texts_of
+from retrieval_metrics.explaining.explanation import worst
+from retrieval_metrics.presentation import page, tables
+from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.reporting.verdict import differences_table, means_table, verdict
+from retrieval_metrics.results.ranking import main_pair, ranking_of
+from retrieval_metrics.results.summary import summary_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from retrieval_metrics.results.compared import Compared
+    from retrieval_metrics.results.scores import Scores
+
+LOWEST = 5
+"""Queries that are shown of those with the lowest values."""
+MOST = 2_000
+"""Queries up to which a notebook looks for the worst of them by itself; of more it takes a moment, and is asked for."""
+SENTENCES = 12
+PAIRS = 12
+"""Pairs of systems whose differences are shown; `comparison.differences` shows all."""
+
+
+def evaluation_html(scores: Scores) -> str:
+    """Return the means in plain words, and the worst queries with what came back for them."""
+    means = summary_table(scores)
+    said = [[*row, metric.in_words] for row, metric in zip(means.rows, scores.metrics, strict=True)]
+    table = Table([*means.header, "what it says"], said, means.notes, words=(0, len(means.header)))
+    return tables.html(*table) + _worst(scores, first_telling(scores.metrics), {})
+
+
+def comparison_html(comparison: Compared) -> str:
+    """Return the verdict, the ranking, the differences folded, and the worst queries of the two best systems."""
+    main = first_telling(comparison.metrics)
+    sentences = verdict(comparison)
+    ranking = ranking_of(comparison)
+    if len(sentences) > SENTENCES:
+        sentences = ranking.sentences
+    shown = [means_table(comparison), *_pairs(comparison)]
+    parts = [
+        f"<ul>{''.join(f'<li>{escape(sentence.strip())}</li>' for sentence in sentences)}</ul>",
+        *(tables.html(*table) for table in ranking.tables),
+        page.folded("means and differences", *(tables.html(*table) for table in shown)),
+    ]
+    known = all(scores.origin is not None for scores in comparison.scores.values())
+    corpus = FirstOf(*map(texts_of, comparison.scores.values())) if known else {}
+    best = main_pair(comparison, main) if known else ()
+    return "".join([*parts, *(_worst(comparison.scores[system], main, corpus, f", {system}") for system in best)])
+
+
+def _pairs(comparison: Compared) -> list[Table]:
+    return [differences_table(comparison.of_pair(pair), comparison.level) for pair in comparison.pairs[:PAIRS]]
+
+
+def _worst(scores: Scores, metric: Metric, corpus: Mapping[Any, str], of_system: str = "") -> str:
+    if scores.origin is None or len(scores.queries) > MOST:
+        return ""
+    lowest = worst(scores, metric, LOWEST, None, corpus)
+    folded = (
+        page.folded(
+            f"{each.values[lowest.metric]:.4f}  {each.query}",
+            *(tables.html(*table._replace(title="")) for table in each.tables),
+        )
+        for each in lowest
+    )
+    title = f"the lowest {metric}{of_system}: {lowest.summary}"
+    return page.folded(title, *folded)

@@ -1,0 +1,96 @@
+"""Which charts a report has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.definition.metric import Metric
+from retrieval_metrics.presentation import charts, numbers
+from retrieval_metrics.results.cutoffs import over_cutoffs, usual_cutoffs
+from retrieval_metrics.results.summary import LEVEL, intervals, means, numbers_of_queries
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from retrieval_metrics.results.compared import Compared
+    from retrieval_metrics.results.difference import Difference
+    from retrieval_metrics.results.scores import Scores
+
+BINS = 5
+_NEARLY = 1e-9
+
+
+def mean_charts(comparison: Compared) -> list[str]:
+    """Return a chart per metric: the mean of every system with its interval."""
+    style = {system: at for at, system in enumerate(comparison.systems)}
+    found = []
+    for metric in comparison.metrics:
+        means, ends = comparison.table[metric], comparison.intervals[metric]
+        rows = [charts.Row(system, means[system], ends[system], style[system]) for system in means]
+        tops = [end for low, top in ends.values() for end in (top,) if np.isfinite(end)]
+        high = 1.0 if metric.definition.bounded else max([*tops, *means.values(), 0.0])
+        found.append(charts.means(str(metric), rows, comparison.level, high))
+    return found
+
+
+def value_charts(systems: Mapping[str, Scores], metric: Metric) -> list[str]:
+    """Return a chart per system: how many queries are 0, how many are perfect, and how many lie where between."""
+    return [
+        charts.counts(f"{metric}: queries by value{f', {name}' if name else ''}", *_counted(scores, metric))
+        for name, scores in systems.items()
+    ]
+
+
+def said_of_values(scores: Scores, metric: Metric) -> str:
+    """Return the mean of a metric in a sentence, with how many queries are 0 and how many perfect."""
+    counted = dict(_counted(scores, metric)[0])
+    name = str(metric)
+    ends = numbers.interval(intervals(scores, LEVEL)[name])
+    perfect = f" and {counted['perfect']:,} perfect" if "perfect" in counted else ""
+    n = numbers.queries(numbers_of_queries(scores)[name])
+    return f"{name} is {means(scores)[name]:.3f} {ends} over {n}, of which {counted['0']:,} are 0{perfect}."
+
+
+def _counted(scores: Scores, metric: Metric) -> tuple[list[tuple[str, int]], int]:
+    values, best = scores.values[:, scores.metrics.index(metric)], scores.best(metric)
+    defined = ~np.isnan(values)
+    values, best = values[defined], best[defined]
+    perfect = (values >= best - _NEARLY) & (best > 0)
+    zero = (values <= 0) & ~perfect
+    between = values[~perfect & ~zero]
+    top = 1.0 if metric.definition.bounded else float(between.max(initial=1.0))
+    edges = np.linspace(0, top, BINS + 1)
+    counts = np.histogram(np.clip(between, 0, top), edges)[0].tolist()
+    rows = [("0", int(zero.sum()))]
+    rows += [(f"{low:.3g} to {high:.3g}", number) for low, high, number in zip(edges, edges[1:], counts, strict=False)]
+    if not np.isinf(best).all():
+        rows.append(("perfect", int(perfect.sum())))
+    if not defined.all():
+        rows.append(("undefined", int((~defined).sum())))
+    return rows, len(defined)
+
+
+def cutoff_chart(systems: Mapping[str, Scores], metric: Metric) -> list[str]:
+    """Return the mean over the cut-off k, a line per system; nothing where no metric is cut or no run is known."""
+    every = list(systems.values())
+    if any(scores.origin is None for scores in every) or not metric.definition.takes_cutoff:
+        return []
+    ks = usual_cutoffs(every)
+    lines = {name: over_cutoffs(scores, metric, ks) for name, scores in systems.items()}
+    name = str(Metric(metric.name, None, metric.parameters))
+    return [charts.lines(f"{name}@k", lines, metric.k if isinstance(metric.k, int) else None)]
+
+
+def difference_chart(difference: Difference) -> str:
+    """Return the difference of every query, sorted."""
+    ordered = np.sort(difference.values)[::-1].tolist()
+    paired = difference.paired
+    ends = numbers.interval(difference.interval, signed=True)
+    said = (
+        f"{difference.system} - {difference.baseline}: mean {numbers.signed(difference.mean)} {ends}; "
+        f"{numbers.queries(paired.wins)} won, {paired.ties:,} tied, {paired.losses:,} lost"
+    )
+    sides = f"{difference.system} better", f"{difference.baseline} better"
+    return charts.differences(f"{difference.metric}, query by query", ordered, said, sides)

@@ -1,0 +1,222 @@
+"""Every query of a report as data: its values, what was needed, what came back, and what became of what was needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isinf, isnan
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from retrieval_metrics.checks import positive_integer
+from retrieval_metrics.explaining.explainer import Explainer, FirstOf, texts_of
+from retrieval_metrics.explaining.kinds import FAILURES
+from retrieval_metrics.explaining.needed import Needed
+from retrieval_metrics.inputs.pieces import Metadata
+from retrieval_metrics.reporting.passages import Passages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.explaining.explainer import Explained
+    from retrieval_metrics.explaining.kinds import Finding
+    from retrieval_metrics.explaining.results import Result
+    from retrieval_metrics.reporting.passages import Shortened
+    from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.types import QueryId
+
+SHOWN = 10
+"""Results of a query that are shown where no metric looks further."""
+MOST = 5_000
+"""Queries that a page holds; of more, those with the lowest values, or that moved most."""
+STATES = ("relevant", "not relevant", "repeated", "unjudged")
+UNJUDGED = STATES.index("unjudged")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """What a reader gets to see beside the numbers.
+
+    Attributes:
+        queries: Query texts by query id.
+        corpus: Document texts by document id, where the rankings hold none.
+        labels: The slice of each query, by query id.
+        k: How many results of each query; None takes the largest cut-off of the metrics, and at least 10.
+        length: Characters of a text that are shown; None shows whole texts as long as the page stays small.
+    """
+
+    queries: Mapping[Any, str]
+    corpus: Mapping[Any, str]
+    labels: Mapping[Any, Any]
+    k: int | None = None
+    length: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        queries: Mapping[Any, str] | None,
+        corpus: Mapping[Any, str] | None,
+        labels: Mapping[Any, Any] | None,
+        *,
+        k: int | None,
+        length: int | None,
+    ) -> Shown:
+        """Take what a caller gave, with nothing for what was left out.
+
+        Raises:
+            TypeError: If k or the length is no integer.
+            ValueError: If k or the length is not positive.
+        """
+        for value, name in ((k, "k"), (length, "text_length")):
+            if value is not None:
+                positive_integer(value, name, or_none=True)
+        return cls(queries=queries or {}, corpus=corpus or {}, labels=labels or {}, k=k, length=length)
+
+
+class QueryData:
+    """Collects what the page shows of each query, system by system."""
+
+    def __init__(
+        self,
+        systems: Mapping[str, Scores],
+        metrics: Sequence[Metric],
+        main: Metric,
+        pair: tuple[str, str],
+        shown: Shown,
+    ) -> None:
+        self._systems = systems
+        self._metrics = metrics
+        self._main = main
+        system, baseline = pair
+        self._pair = [list(systems).index(baseline), list(systems).index(system)]
+        self._shown = shown
+        self._passages = Passages()
+        self._kinds: dict[str, int] = {"found": 0}
+        self._details: dict[str, int] = {}
+        self._slices: dict[str, int] = {}
+        self._rows = {query: self._row(query) for query in _chosen(systems, main, pair)}
+        # The words of a document that one system missed may be known from another.
+        corpus = FirstOf(shown.corpus, *map(texts_of, systems.values()))
+        for at, scores in enumerate(systems.values()):
+            self._add(at, scores, corpus)
+
+    @property
+    def n(self) -> int:
+        """How many queries the page holds."""
+        return len(self._rows)
+
+    def data(self) -> tuple[dict[str, Any], int]:
+        """Return everything as JSON can hold it, and to which length texts were cut."""
+        texts = self._passages.shortened(self._shown.length)
+        reasons = sorted(at for kind, at in self._kinds.items() if kind in FAILURES)
+        judged = next(iter(self._systems.values())).needed_origin("shown").judged
+        return {
+            "metrics": list(map(str, self._metrics)),
+            "systems": list(self._systems),
+            "main": self._metrics.index(self._main),
+            "pair": self._pair,
+            "quoted": judged.qrels.has_pieces,
+            "kinds": list(self._kinds),
+            "details": list(self._details),
+            "reasons": reasons,
+            "slices": list(self._slices),
+            "documents": texts.rows,
+            "queries": [self._finished(row, texts) for row in self._rows.values()],
+        }, texts.length
+
+    def _row(self, query: QueryId) -> dict[str, Any]:
+        row: dict[str, Any] = {"id": str(query)}
+        if query in self._shown.queries:
+            row["text"] = str(self._shown.queries[query])
+        if query in self._shown.labels:
+            row["slice"] = self._slices.setdefault(str(self._shown.labels[query]), len(self._slices))
+        by_system = {name: [None] * len(self._systems) for name in ("values", "wanted", "missing", "results")}
+        return row | by_system | {"needed": {}}
+
+    def _add(self, system: int, scores: Scores, corpus: Mapping[Any, str]) -> None:
+        explainer = Explainer(scores, self._main, corpus)
+        columns = [scores.metrics.index(metric) for metric in self._metrics]
+        row_of = {query: at for at, query in enumerate(scores.queries)}
+        best = np.column_stack([scores.best(metric) for metric in self._metrics])
+        k = self._shown.k or max([SHOWN, *(metric.k for metric in self._metrics if isinstance(metric.k, int))])
+        positions = [scores.position(query) for query in self._rows if query in row_of]
+        for explained in explainer.of(positions):
+            row, at = self._rows[explained.query], row_of[explained.query]
+            row["values"][system] = [_number(value) for value in scores.values[at, columns].tolist()]
+            if (best[at] != 1).any():
+                row["best"] = [_number(value) for value in best[at].tolist()]
+            row["wanted"][system] = explained.needed
+            row["missing"][system] = [self._kind(one.kind) for one in explained.failures]
+            for finding in explained.findings:
+                self._needed(row, system, finding, explainer.needed)
+            order = list(row["needed"])
+            row["results"][system] = [
+                self._result(result, explained, explainer.needed, order) for result in explainer.results(explained, k)
+            ]
+
+    def _needed(self, row: dict[str, Any], system: int, finding: Finding, needed: Needed) -> None:
+        if finding.document not in row["needed"]:
+            name, text = Needed.name(finding.document), needed.text(finding.document)
+            place = self._passages.add(name or None, None, text)
+            groups = list(finding.groups) if len(finding.groups) > 1 or not self._flat else None
+            row["needed"][finding.document] = [place, _number(finding.grade), groups, [None] * len(self._systems)]
+        detail = self._details.setdefault(finding.detail, len(self._details))
+        row["needed"][finding.document][3][system] = [self._kind(finding.kind), finding.rank, detail]
+
+    @property
+    def _flat(self) -> bool:
+        return next(iter(self._systems.values())).needed_origin("shown").judged.qrels.is_flat
+
+    def _result(self, result: Result, explained: Explained, needed: Needed, order: Sequence[Any]) -> list[Any]:
+        marks: set[tuple[int, int]] = set()
+        if result.state == "relevant" and result.item is not None:
+            pieces = (one.document for one in explained.findings if not isinstance(one.document, Metadata))
+            marks = {mark for piece in pieces for mark in needed.marks(result.item, piece)}
+        place = self._passages.add(result.id, result.source, result.text, marks)
+        score = None if result.score is None else _number(float(f"{result.score:.5g}"))
+        satisfies = [order.index(document) for document in result.satisfies if document in order]
+        return [place, STATES.index(result.state), score, result.grade, satisfies, marks]
+
+    def _kind(self, kind: str) -> int:
+        return self._kinds.setdefault(kind, len(self._kinds))
+
+    @staticmethod
+    def _finished(row: dict[str, Any], texts: Shortened) -> dict[str, Any]:
+        """Return a row with its marks where the shortened texts have them, and without what says nothing."""
+        results = [
+            None if found is None else [_compact([*one[:5], texts.marks(one[0], one[5])]) for one in found]
+            for found in row["results"]
+        ]
+        return row | {"needed": list(row["needed"].values()), "results": results}
+
+
+def _compact(result: list[Any]) -> Any:
+    """Return a result without what is usual: unjudged, no score, no grade, nothing satisfied, nothing marked."""
+    usual: list[Any] = [None, UNJUDGED, None, None, [], []]
+    while len(result) > 1 and result[-1] == usual[len(result) - 1]:
+        result.pop()
+    return result[0] if len(result) == 1 else result
+
+
+def _number(value: float) -> float | int | None:
+    if isnan(value) or isinf(value):
+        return None
+    rounded = round(value, 6)
+    return int(rounded) if rounded == int(rounded) else rounded
+
+
+def _chosen(systems: Mapping[str, Scores], main: Metric, pair: tuple[str, str]) -> Iterable[QueryId]:
+    """Return the queries that the page holds, in the order of the judgments."""
+    every = dict.fromkeys(query for scores in systems.values() for query in scores.queries)
+    if len(every) <= MOST:
+        return every
+    first, second = (systems[name].per_query[main] for name in pair)
+
+    def urgency(query: QueryId) -> float:
+        one, other = first.get(query, np.nan), second.get(query, np.nan)
+        known = one if first is second else -abs(one - other)
+        return np.inf if isnan(known) else float(known)
+
+    kept = set(sorted(every, key=urgency)[:MOST])
+    return [query for query in every if query in kept]

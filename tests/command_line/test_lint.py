@@ -1,0 +1,63 @@
+"""`retrieval-metrics lint`, as a user of a shell meets it."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+import retrieval_metrics as rm
+from retrieval_metrics.command_line.main import main
+
+QUERIES = {"q1": "Who may unlock the strong room after hours?", "q2": "who may unlock the strong room after hours"}
+QRELS = {"q1": {"d1": 1}, "q2": {"d1": 1}}
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    rm.EvaluationSet(QUERIES, QRELS).to_beir(
+        tmp_path, {"d1": "The duty officer opens the vault.", "d2": "Tea is served."}
+    )
+    (tmp_path / "one.run").write_text("q1 Q0 d1 1 2.0 one\nq2 Q0 d2 1 2.0 one\n")
+    return [str(tmp_path / name) for name in ("queries.jsonl", "qrels/test.tsv", "corpus.jsonl", "one.run")]
+
+
+def test_it_prints_what_python_prints(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    queries, qrels, corpus, _ = files
+    assert main(["lint", queries, qrels, "--corpus", corpus]) == 0
+    expected = rm.EvaluationSet.of(Path(queries).parent).lint(rm.read_corpus(corpus))
+    assert capsys.readouterr().out == f"{expected}\n"
+    assert "duplicate_question" in str(expected)
+
+
+@pytest.mark.parametrize(("severity", "code"), [("error", 0), ("warning", 1), ("note", 1)])
+def test_findings_as_severe_as_wanted_fail(files: list[str], severity: str, code: int) -> None:
+    assert main(["lint", *files[:2], "--corpus", files[2], "--fail-on", severity]) == code
+
+
+def test_csv_and_json_have_a_row_per_finding(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    main(["lint", *files[:2], "--format", "csv"])
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert (rows[0]["name"], rows[0]["query"], rows[0]["severity"]) == ("duplicate_question", "q2", "warning")
+    assert "taken out" in rows[0]["repair"]
+    main(["lint", *files[:2], "--format", "json"])
+    content = json.loads(capsys.readouterr().out)
+    assert content["questions"] == 2
+    assert content["findings"][0]["evidence"] == {"other": "q1", "judged_alike": True}
+    assert len(content["unchecked"]) == 2
+
+
+def test_runs_are_named(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    main(["lint", *files[:2], "--run", f"bm25={files[3]}", "--format", "csv"])
+    out = capsys.readouterr().out
+    assert "bm25 finds nothing that is relevant" in out
+    assert "bm25 has something relevant" in out
+
+
+def test_queries_of_another_set_are_an_error(
+    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "other.jsonl").write_text('{"_id": "x9", "text": "why?"}\n')
+    assert main(["lint", str(tmp_path / "other.jsonl"), files[1]]) == 2
+    assert "no query of" in capsys.readouterr().err

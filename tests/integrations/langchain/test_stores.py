@@ -1,0 +1,216 @@
+"""Vectors that real stores hold: none is embedded again, and the selection is that of the store's own MMR."""
+
+import asyncio
+import copy
+import pickle
+import uuid
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from chromadb import EphemeralClient
+from langchain_chroma import Chroma
+from langchain_community.vectorstores import FAISS
+from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
+from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
+from langchain_qdrant import QdrantVectorStore
+
+from langchain_retrieval_metrics import MMRRetriever, vectors_of
+
+N, D, QUERIES = 200, 16, 300
+SETTINGS = [(4, 20, 0.5), (4, 20, 0.0), (10, 50, 0.25), (10, 50, 0.75), (5, 20, 1.0)]
+"""k, fetch_k and lambda."""
+
+
+def of_text(text: str) -> list[float]:
+    """Vectors in clusters, as those of texts are."""
+    seed = [*text.encode()]
+    centre = np.random.default_rng(sum(seed) % 8).normal(size=D)
+    vector = centre + 0.7 * np.random.default_rng(seed).normal(size=D)
+    return [float(value) for value in vector]
+
+
+class Counting(Embeddings):
+    """Counts what it embeds."""
+
+    def __init__(self) -> None:
+        self.texts = 0
+        self.queries = 0
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        self.texts += len(texts)
+        return [of_text(text) for text in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        self.queries += 1
+        return of_text(text)
+
+
+NAMES = [str(uuid.UUID(int=number + 1)) for number in range(N)]  # the only ids besides integers that Qdrant takes
+TEXTS = [f"text {number}" for number in range(N)]
+
+
+def in_memory(embeddings: Embeddings) -> VectorStore:
+    return InMemoryVectorStore.from_texts(TEXTS, embeddings, ids=NAMES)
+
+
+def faiss(embeddings: Embeddings) -> VectorStore:
+    return FAISS.from_texts(TEXTS, embeddings, ids=NAMES)
+
+
+def chroma(embeddings: Embeddings) -> VectorStore:
+    store = Chroma(
+        f"c{uuid.uuid4().hex}",
+        embeddings,
+        client=EphemeralClient(),
+        collection_metadata={"hnsw:space": "cosine", "hnsw:search_ef": N},  # exact, as the others are
+    )
+    store.add_texts(TEXTS, ids=NAMES)
+    return store
+
+
+def qdrant(embeddings: Embeddings) -> VectorStore:
+    return QdrantVectorStore.from_texts(TEXTS, embeddings, ids=NAMES, location=":memory:", collection_name="c")
+
+
+class Store(NamedTuple):
+    store: VectorStore
+    embeddings: Counting
+
+
+MAKERS: dict[str, Callable[[Embeddings], VectorStore]] = {
+    "InMemoryVectorStore": in_memory,
+    "FAISS": faiss,
+    "Chroma": chroma,
+    "Qdrant": qdrant,
+}
+
+
+@pytest.fixture(scope="module", params=MAKERS)
+def named(request: pytest.FixtureRequest) -> tuple[str, Store]:
+    embeddings = Counting()
+    return request.param, Store(MAKERS[request.param](embeddings), embeddings)
+
+
+def ids(documents: list[Document]) -> list[Any]:
+    return [document.metadata.get("_id", document.id) for document in documents]
+
+
+def test_a_query_is_embedded_once_and_no_document_is(named: tuple[str, Store]) -> None:
+    store, embeddings = named[1]
+    retriever = MMRRetriever.from_store(store, k=4, fetch_k=50)
+    texts, queries = embeddings.texts, embeddings.queries
+    for number in range(5):
+        assert len(retriever.invoke(f"question {number}")) == 4
+    asyncio.run(retriever.ainvoke("question 5"))
+    assert (embeddings.texts - texts, embeddings.queries - queries) == (0, 6)
+
+
+def test_around_the_stores_own_retriever_no_document_is_embedded_either(named: tuple[str, Store]) -> None:
+    store, embeddings = named[1]
+    by_hand = MMRRetriever(
+        base_retriever=store.as_retriever(), embeddings=embeddings, vector_fn=vectors_of(store), fetch_k=20
+    )
+    before = embeddings.texts
+    assert ids(by_hand.invoke("question")) == ids(MMRRetriever.from_store(store).invoke("question"))
+    assert ids(asyncio.run(by_hand.ainvoke("question"))) == ids(by_hand.invoke("question"))
+    assert embeddings.texts == before
+
+
+def agreement(store: VectorStore, theirs: Callable[[float], float]) -> tuple[int, int]:
+    """For how many questions the store's own MMR returns the same documents, and in the same order."""
+    same = ordered = 0
+    for number in range(QUERIES):
+        k, fetch_k, weight = SETTINGS[number % len(SETTINGS)]
+        ours = ids(
+            MMRRetriever.from_store(store, k=k, fetch_k=fetch_k, lambda_mult=weight).invoke(f"question {number}")
+        )
+        own = ids(
+            store.max_marginal_relevance_search(f"question {number}", k=k, fetch_k=fetch_k, lambda_mult=theirs(weight))
+        )
+        same += set(ours) == set(own)
+        ordered += ours == own
+    return same, ordered
+
+
+def test_the_documents_are_those_of_the_stores_own_mmr(named: tuple[str, Store]) -> None:
+    name, (store, _) = named
+    same, ordered = agreement(store, (lambda weight: 1 - weight) if name == "Qdrant" else (lambda weight: weight))
+    assert same == QUERIES
+    assert ordered == QUERIES or name == "Chroma"
+
+
+def test_chroma_returns_what_mmr_selects_in_the_order_of_plain_search() -> None:
+    store = chroma(Counting())
+    reordered = 0
+    for number in range(20):
+        own = ids(store.max_marginal_relevance_search(f"question {number}", k=10, fetch_k=50, lambda_mult=0.25))
+        plain = ids(store.similarity_search(f"question {number}", k=50))
+        ours = ids(MMRRetriever.from_store(store, k=10, fetch_k=50, lambda_mult=0.25).invoke(f"question {number}"))
+        assert own == sorted(ours, key=plain.index)
+        reordered += own != ours
+    assert reordered > 0
+
+
+def test_qdrant_still_takes_lambda_for_its_opposite() -> None:
+    """When this fails, langchain-qdrant was mended: take the row out of the table of the README."""
+    store = qdrant(Counting())
+    for number in range(20):
+        plain = ids(store.similarity_search(f"question {number}", k=10))
+        only_relevance, only_diversity = (
+            ids(store.max_marginal_relevance_search(f"question {number}", k=10, fetch_k=50, lambda_mult=weight))
+            for weight in (0.0, 1.0)
+        )
+        assert only_relevance == plain != only_diversity
+        assert (
+            ids(MMRRetriever.from_store(store, k=10, fetch_k=50, lambda_mult=1).invoke(f"question {number}")) == plain
+        )
+
+
+def test_documents_that_are_not_in_the_store_have_no_vector_there(named: tuple[str, Store]) -> None:
+    store = named[1].store
+    held = Document("text 3", id=NAMES[3])
+    strange = Document("new", id=str(uuid.UUID(int=9**9)))
+    known, unknown, bare = vectors_of(store)([held, strange, Document("bare")])
+    assert unknown is None
+    assert bare is None
+    assert np.corrcoef(known, of_text("text 3"))[0, 1] == pytest.approx(1)  # Qdrant keeps them at length 1
+    assert vectors_of(store)([Document("bare")]) == [None]
+
+
+def test_what_is_added_deleted_or_replaced_is_noticed(named: tuple[str, Store]) -> None:
+    store = MAKERS[named[0]](Counting())
+    vectors = vectors_of(store)
+    new = str(uuid.UUID(int=10**6))
+    assert vectors([Document("late", id=new)]) == [None]
+    store.add_texts(["late"], ids=[new])
+    (late,) = vectors([Document("late", id=new)])
+    assert np.corrcoef(late, of_text("late"))[0, 1] == pytest.approx(1)
+    store.delete([NAMES[0]])
+    gone, still = vectors([Document("text 0", id=NAMES[0]), Document("late", id=new)])
+    assert gone is None
+    assert np.corrcoef(still, of_text("late"))[0, 1] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("name", ["InMemoryVectorStore", "FAISS"])
+def test_where_the_store_can_be_pickled_so_can_its_retriever(name: str) -> None:
+    retriever = MMRRetriever.from_store(MAKERS[name](Counting()))
+    expected = ids(retriever.invoke("question"))
+    for other in (pickle.loads(pickle.dumps(retriever)), copy.deepcopy(retriever)):  # noqa: S301  (our own pickle)
+        assert ids(other.invoke("question")) == expected
+
+
+def test_a_store_that_is_not_known_takes_a_function_of_ones_own() -> None:
+    class Elsewhere(InMemoryVectorStore):  # derived from one that is known
+        pass
+
+    known = Elsewhere.from_texts(TEXTS[:5], Counting(), ids=NAMES[:5])
+    assert vectors_of(known)([Document("text 0", id=NAMES[0])])[0] is not None
+    strange: Any = type("PGVector", (), {"embeddings": None})()
+    with pytest.raises(TypeError, match=r"vectors_of knows InMemoryVectorStore, .*got PGVector; .*vector_fn="):
+        vectors_of(strange)
+    retriever: Any = known.as_retriever()
+    with pytest.raises(TypeError, match=r"got VectorStoreRetriever; a retriever knows its store as"):
+        vectors_of(retriever)

@@ -1,0 +1,392 @@
+"""A lint finds what is planted, says where, stays quiet where nothing is wrong, and mends only what is safe."""
+
+import copy
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import questions as asked
+import retrieval_metrics as rm
+from corpus import passages
+from retrieval_metrics.questions.linting.findings import MEANING
+from retrieval_metrics.questions.linting.lint import COLUMNS
+
+VAULT = (
+    "The vault of the main branch may be opened at night by the duty officer together with a second member of staff. "
+    "Both of them sign the register, which the auditor reads every Monday."
+)
+COFFEE = "Coffee machines are cleaned on Fridays. Whoever makes the last cup descales the machine with citric acid."
+TRAVEL = "Travel costs are paid back within thirty days if the receipts were handed in before the end of the quarter."
+CORPUS = {"vault": VAULT, "coffee": COFFEE, "travel": TRAVEL}
+QUERIES = {
+    "q1": "Who is allowed to unlock the strong room after hours?",
+    "q2": "On which weekday does someone look after the espresso maker?",
+    "q3": "How long until I get my money back for a train ticket?",
+}
+SUBJECTS = ["fish", "birds", "trees", "rivers", "bread", "wheels", "glass", "paper", "stone", "metal", "wool"]
+QRELS: dict[str, Any] = {"q1": ["vault"], "q2": ["coffee"], "q3": ["travel"]}
+
+
+def lint(queries: Any = None, qrels: Any = None, corpus: Any = CORPUS, runs: Any = None) -> Any:
+    """The set above with some questions and judgments in place of its own."""
+    return rm.EvaluationSet(QUERIES | (queries or {}), QRELS | (qrels or {})).lint(corpus, runs)
+
+
+def found(result: Any, name: str) -> list[Any]:
+    return [finding.query for finding in result.of(name)]
+
+
+def serious(result: Any) -> list[tuple[str, Any]]:
+    return [(finding.name, finding.query) for finding in result if finding.severity != "note"]
+
+
+class TestQuestions:
+    def test_a_clean_set_has_no_error_and_no_warning(self) -> None:
+        assert serious(lint()) == []
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "According to the passage, who holds the key?",
+            "What does this section say about the vault?",
+            "Which colours are listed in the above table?",
+            "What is the vault, as mentioned earlier in the text?",
+            "What did he do then?",
+            "Why does the author dislike coffee?",
+            "What is said in this document on travel?",
+        ],
+    )
+    def test_a_question_that_leans_on_its_passage(self, text: str) -> None:
+        assert found(lint({"q1": text}), "dependent_question") == ["q1"]
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "What does the author of a pull request have to sign?",
+            "How do I parse a table in a text file?",
+            "What was the bill's passage through the Senate like?",
+            "Is it possible to open two files at once?",
+            "My function returns a list. Why does this list change later?",
+            "Which documents does the Senate archive for the study of voting?",
+        ],
+    )
+    def test_a_question_that_only_uses_such_words(self, text: str) -> None:
+        assert found(lint({"q1": text}), "dependent_question") == []
+
+    @pytest.mark.parametrize("text", ["vault", "Why?", "the vault", "What is it?"])
+    def test_a_question_that_says_too_little(self, text: str) -> None:
+        assert found(lint({"q1": text}), "short_question") == ["q1"]
+
+    def test_the_same_question_twice_is_taken_out_if_it_is_judged_alike(self) -> None:
+        result = lint({"q4": "who is allowed to  unlock the strong room after hours"}, {"q4": ["vault"]})
+        assert found(result, "duplicate_question") == ["q4"]
+        assert found(result, "contradicting_judgments") == []
+        repaired = result.repaired()
+        assert repaired.queries == QUERIES
+        assert repaired.qrels == QRELS
+        assert "q4" in repaired.changes[0]
+
+    def test_the_same_question_judged_otherwise_stays_and_contradicts(self) -> None:
+        result = lint({"q4": QUERIES["q1"]}, {"q4": ["coffee"]})
+        assert found(result, "contradicting_judgments") == ["q4"]
+        assert "q4" in result.repaired().queries
+
+    def test_a_document_that_is_relevant_once_and_not_the_other_time_contradicts(self) -> None:
+        result = lint({"q4": QUERIES["q1"]}, {"q1": {"vault": 2}, "q4": {"vault": 0, "travel": 1}})
+        (finding,) = result.of("contradicting_judgments")
+        assert finding.evidence["opposed"] == ["vault"]
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "Please tell me: who is allowed to unlock the strong room after hours?",
+            "Who is alowed to unlock the strong room after hours?",
+            "After hours, who is allowed to unlock the strong room?",
+        ],
+    )
+    def test_nearly_the_same_question(self, text: str) -> None:
+        assert found(lint({"q4": text}, {"q4": ["vault"]}), "near_duplicate_question") == ["q4"]
+
+    @pytest.mark.parametrize(
+        ("one", "other"),
+        [
+            ("What was the revenue of Acme in 2018?", "What was the revenue of Acme in 2019?"),
+            ("What is the capital of Peru?", "What is the capital of Chile?"),
+            ("Which problems are solved by direct methods?", "Which problems are solved by indirect methods?"),
+            ("Which drinks may be taken into the vault?", "Which drinks may not be taken into the vault?"),
+            ("When was the old bridge rebuilt?", "Why was the old bridge rebuilt?"),
+        ],
+    )
+    def test_questions_that_differ_where_it_matters(self, one: str, other: str) -> None:
+        result = lint({"q1": one, "q2": other})
+        assert found(result, "near_duplicate_question") == found(result, "contradicting_judgments") == []
+
+    def test_a_question_in_the_words_of_its_answer(self) -> None:
+        text = "May the vault of the main branch be opened at night by the duty officer together with a second member?"
+        (finding,) = lint({"q1": text}).of("echo")
+        assert finding.query == "q1"
+        assert finding.evidence["longest_run"] == 13
+        assert "officer together with a second member" in finding.evidence["run"]
+
+
+class TestJudgments:
+    def test_an_id_that_is_not_in_the_corpus_leaves_its_group_without_a_way(self) -> None:
+        result = lint(qrels={"q1": ["valut"]})
+        assert serious(result) == [("unknown_document", "q1"), ("impossible_group", "q1")]
+        assert result.repaired().qrels == result.questions.qrels, "what the id should be takes a person"
+
+    def test_it_is_taken_out_where_an_alternative_remains_or_where_it_is_not_relevant(self) -> None:
+        result = lint(qrels={"q1": [["valut", "vault"]], "q2": {"coffee": 1, "tea": 0}})
+        assert found(result, "unknown_document") == ["q1", "q2"]
+        assert found(result, "impossible_group") == []
+        repaired = result.repaired()
+        assert repaired.qrels == QRELS | {"q1": [{"vault": 1.0}], "q2": {"coffee": 1}}
+        assert serious(repaired.lint(CORPUS)) == []
+
+    def test_the_ids_of_the_corpus_are_enough_for_that(self) -> None:
+        result = lint(qrels={"q1": ["valut"]}, corpus=list(CORPUS))
+        assert found(result, "unknown_document") == ["q1"]
+        assert any("ids alone" in sentence for sentence in result.unchecked)
+
+    def test_a_quote_that_is_not_there(self) -> None:
+        result = lint(qrels={"q1": [rm.Quote("opened at night by the cleaning staff together")]})
+        assert serious(result) == [("missing_quote", "q1"), ("impossible_group", "q1")]
+
+    def test_a_quote_in_other_punctuation_takes_the_words_of_the_source(self) -> None:
+        result = lint(qrels={"q1": [rm.Quote("Both of them sign the register which the auditor reads")]})
+        assert found(result, "missing_quote") == ["q1"]
+        repaired = result.repaired()
+        assert repaired.qrels["q1"] == {rm.Quote("Both of them sign the register, which the auditor reads"): 1.0}
+        assert serious(repaired.lint(CORPUS)) == []
+
+    def test_a_quote_in_two_documents(self) -> None:
+        corpus = CORPUS | {"copy": f"As the handbook says: {COFFEE[:38]} Nobody likes it."}
+        (finding,) = lint(qrels={"q2": [rm.Quote(COFFEE[:38])]}, corpus=corpus).of("ambiguous_quote")
+        assert sorted(finding.evidence["documents"]) == ["coffee", "copy"]
+
+    def test_a_quote_where_passages_overlap_stands_once(self) -> None:
+        chunks = [rm.Retrieved(f"c{at}", VAULT[at : at + 120], source="rules", start=at) for at in (0, 40, 80)]
+        result = lint(qrels={q: [rm.Quote("a second member of staff")] for q in QUERIES}, corpus=chunks)
+        assert found(result, "ambiguous_quote") == []
+
+    def test_a_quote_that_the_passages_cut_gets_a_span_that_survives_it(self) -> None:
+        chunks = [rm.Retrieved(f"c{at}", VAULT[at : at + 60], source="rules", start=at) for at in range(0, 180, 60)]
+        quote = rm.Quote(VAULT[40:100])
+        result = rm.EvaluationSet({"q1": QUERIES["q1"]}, {"q1": [quote]}).lint(chunks)
+        assert found(result, "cut_quote") == ["q1"]
+        repaired: Any = result.repaired()
+        assert repaired.qrels["q1"] == [{quote: 1.0, rm.Span("rules", 40, 100): 1.0}]
+        assert serious(repaired.lint(chunks)) == []
+        assert rm.evaluate(repaired, {"q1": chunks}, "recall").means["recall"] == 1
+
+    def test_a_span_moves_to_where_its_quote_now_stands(self) -> None:
+        corpus = CORPUS | {"vault": f"Rules for all branches.\n\n{VAULT}"}
+        quote, start = rm.Quote(VAULT[:60]), len("Rules for all branches.\n\n")
+        result = lint(qrels={"q1": [[quote, rm.Span("vault", 0, 60)]]}, corpus=corpus)
+        # The old place still holds a part of the sentence, but not the quote.
+        assert found(result, "moved_span") == ["q1"]
+        assert result.repaired().qrels["q1"] == [{quote: 1.0, rm.Span("vault", start, start + 60): 1.0}]
+
+    def test_a_span_that_holds_its_quote_is_fine(self) -> None:
+        assert serious(lint(qrels={"q1": [[rm.Quote(VAULT[4:60]), rm.Span("vault", 0, 60)]]})) == []
+
+    def test_a_span_behind_the_end_of_its_source_or_in_none(self) -> None:
+        result = lint(qrels={"q1": [rm.Span("vault", 100, 9999)], "q2": [rm.Span("attic", 0, 10)]})
+        assert found(result, "moved_span") == ["q1"]
+        assert found(result, "unknown_source") == found(result, "impossible_group") == ["q2"]
+
+    def test_nothing_is_relevant(self) -> None:
+        assert found(lint(qrels={"q1": {"vault": 0}, "q2": []}), "no_relevant") == ["q1", "q2"]
+
+
+class TestUnjudged:
+    def test_a_copy_of_a_relevant_passage_becomes_its_alternative(self) -> None:
+        corpus = CORPUS | {"copy": VAULT.upper()}
+        result = lint(corpus=corpus)
+        assert serious(result) == [("unjudged_duplicate", "q1")]
+        repaired: Any = result.repaired()
+        assert repaired.qrels["q1"] == [{"vault": 1.0, "copy": 1.0}]
+        assert rm.evaluate({"q1": repaired.qrels["q1"]}, {"q1": ["copy"]}, "recall").means["recall"] == 1
+        assert serious(repaired.lint(corpus)) == []
+
+    def test_a_passage_that_holds_much_of_a_relevant_one_probably_answers_too(self) -> None:
+        corpus = CORPUS | {
+            "older": f"The handbook of last year put it in this way. {VAULT[:100]} Much has changed since."
+        }
+        (finding,) = lint(corpus=corpus).of("possible_answer")
+        assert (finding.query, finding.evidence["document"], finding.change) == ("q1", "older", None)
+
+    def test_what_is_judged_is_not_reported_whatever_its_grade(self) -> None:
+        assert serious(lint(qrels={"q1": {"vault": 1, "copy": 0}}, corpus=CORPUS | {"copy": VAULT})) == []
+
+    def test_passages_that_overlap_in_their_source_are_not_copies(self) -> None:
+        chunks = [rm.Retrieved(f"c{at}", VAULT[at : at + 150], source="rules", start=at) for at in (0, 20)]
+        result = rm.EvaluationSet({"q1": QUERIES["q1"]}, {"q1": ["c0"]}).lint(chunks)
+        assert serious(result) == []
+
+    def test_the_text_of_a_span_elsewhere(self) -> None:
+        corpus = CORPUS | {"older": f"It was said: {VAULT[:80]} and so on"}
+        (finding,) = lint(qrels={"q1": [rm.Span("vault", 0, 80)]}, corpus=corpus).of("possible_answer")
+        assert finding.evidence["document"] == "older"
+
+
+class TestDifficulty:
+    def test_runs_say_what_is_always_and_what_is_never_found(self) -> None:
+        runs = {
+            "one": {"q1": ["vault"], "q2": ["travel"], "q3": ["coffee", "travel"]},
+            "other": {"q1": ["vault", "coffee"], "q2": ["vault"], "q3": ["travel"]},
+        }
+        result = lint(runs=runs)
+        assert found(result, "easy") == ["q1"]
+        assert found(result, "unanswered") == ["q2"]
+        assert result.of("easy")[0].evidence["runs"] == ["one", "other"]
+
+    def test_a_single_run_may_be_given_without_a_name(self) -> None:
+        assert found(lint(runs={"q1": ["vault"], "q2": ["coffee"], "q3": []}), "unanswered") == ["q3"]
+
+    def test_runs_of_items_are_matched_with_quotes_and_spans(self) -> None:
+        items = [rm.Retrieved("c1", VAULT, source="vault", start=0)]
+        qrels = {"q1": [rm.Quote(VAULT[:40])], "q2": [rm.Span("coffee", 0, 30)], "q3": [rm.Span("vault", 0, 40)]}
+        result = lint(qrels=qrels, runs=dict.fromkeys(QUERIES, items))
+        assert (found(result, "easy"), found(result, "unanswered")) == (["q1", "q3"], ["q2"])
+
+    def test_without_runs_bm25_searches_the_corpus(self) -> None:
+        rest = {f"filler{at}": f"Paragraph {at} is about subject number {at} and nothing else." for at in range(40)}
+        queries = {
+            "q1": "Who may open the vault at night with the duty officer?",
+            "q2": "How much is the fine for parking?",
+        }
+        result = lint(queries, corpus=CORPUS | rest)
+        assert "q1" in found(result, "easy")
+        assert found(result, "unanswered")[0] == "q2"
+
+    def test_what_cannot_be_looked_at_is_said(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert len(lint(corpus=None).unchecked) == 2
+        assert "20 passages" in lint().unchecked[0]
+        monkeypatch.setattr("retrieval_metrics.questions.linting.searching.find_spec", lambda _: None)
+        assert "retrieval-metrics[questions]" in lint().unchecked[0]
+
+    def test_how_many_questions_a_difference_needs(self) -> None:
+        (finding,) = rm.EvaluationSet(QUERIES, QRELS).lint(difference=0.3).of("too_few_questions")
+        # s = 0.3 and a difference of one standard deviation: (1.96 + 0.84)^2 = 7.8 before the correction for s.
+        low, high = finding.evidence["needed"]
+        assert 8 <= low <= 12 < high
+        assert (finding.query, finding.evidence["questions"]) == (None, 3)
+
+    def test_two_runs_show_how_much_questions_vary(self) -> None:
+        runs = {
+            "one": {f"q{at}": ["d"] if at % 4 else ["x", "d"] for at in range(40)},
+            "other": {f"q{at}": ["d"] for at in range(40)},
+        }
+        set_of_40 = rm.EvaluationSet({query: f"question number {query}" for query in runs["one"]}, runs["other"])
+        assert not set_of_40.lint(runs=runs, metric="mrr", difference=0.5).of("too_few_questions")
+        (finding,) = set_of_40.lint(runs=runs, metric="mrr", difference=0.05).of("too_few_questions")
+        # A quarter of the questions lose a half: s^2 = (0.25 * 0.75 * 0.5^2) * 40 / 39.
+        assert finding.evidence["spread"] == pytest.approx((0.25 * 0.75 * 0.25 * 40 / 39) ** 0.5)
+        assert "one against other" in finding.message
+
+    @pytest.mark.parametrize("difference", [0, -0.1, 2.0, float("nan")])
+    def test_a_difference_that_no_metric_can_have(self, difference: float) -> None:
+        with pytest.raises(ValueError, match="difference must be"):
+            rm.EvaluationSet(QUERIES, QRELS).lint(difference=difference)
+
+    def test_questions_from_few_documents(self) -> None:
+        rows = [
+            {"id": f"q{at}", "query": f"Question about {word} number {at}?", "relevant": ["d"], "source": "only.md"}
+            for at, word in enumerate(SUBJECTS)
+        ]
+        (finding,) = rm.EvaluationSet.of(rows).lint().of("few_sources")
+        assert finding.evidence == {"sources": {"only.md": 11}, "effective": 1.0}
+
+
+class TestResult:
+    def test_a_row_per_finding(self) -> None:
+        result = lint(qrels={"q1": ["valut"]})
+        frame = result.to_pandas()
+        assert isinstance(frame, pd.DataFrame)
+        assert tuple(frame.columns) == COLUMNS
+        assert len(frame) == len(result)
+        assert list(frame["name"])[:2] == ["unknown_document", "impossible_group"]
+        assert list(frame["severity"])[:2] == ["error", "error"]
+        assert frame["query"][0] == "q1"
+
+    def test_printing_shows_the_counts_the_first_findings_and_the_repairs(self) -> None:
+        result = lint({"q4": QUERIES["q1"]}, {"q1": ["vault"], "q4": ["vault"]})
+        for shown in (str(result), result._repr_html_(), result.to_markdown()):
+            assert "duplicate_question" in shown
+            assert "4 questions" in shown
+            assert ".repaired()" in shown
+
+    def test_nothing_found_prints_as_well(self) -> None:
+        result = rm.Lint(rm.EvaluationSet(QUERIES, QRELS), [])
+        assert len(result) == 0
+        assert str(result).startswith("3 questions, 0 findings")
+
+    def test_a_name_that_does_not_exist_is_an_error(self) -> None:
+        with pytest.raises(ValueError, match="there is no finding 'typo'"):
+            lint().of("typo")
+
+    def test_what_is_given_is_not_changed(self) -> None:
+        given = rm.EvaluationSet(
+            QUERIES | {"q4": QUERIES["q1"]}, QRELS | {"q4": ["vault"], "q2": {"coffee": 1, "tea": 0}}
+        )
+        before = copy.deepcopy((given.queries, given.qrels))
+        repaired: Any = given.lint(CORPUS | {"copy": VAULT}).repaired()
+        assert (given.queries, given.qrels) == before
+        assert isinstance(repaired, rm.EvaluationSet)
+        judged: Any = repaired.qrels
+        assert judged["q3"] == QRELS["q3"]
+        assert len(repaired.changes) == 3
+        assert given.changes == ()
+
+    def test_judgments_in_columns_are_linted_and_repaired_as_well(self) -> None:
+        qrels = rm.Qrels(QRELS | {"q2": {"coffee": 2, "tea": 0}})
+        result = rm.EvaluationSet(QUERIES, qrels).lint(CORPUS)  # type: ignore[arg-type]  # what read_qrels returns
+        assert found(result, "unknown_document") == ["q2"]
+        assert result.repaired().qrels == {"q1": {"vault": 1}, "q2": {"coffee": 2}, "q3": {"travel": 1}}
+
+    def test_every_name_has_a_meaning_in_the_order_of_severity(self) -> None:
+        severities = [severity for severity, _ in MEANING.values()]
+        assert severities == sorted(severities, key=("error", "warning", "note").index)
+
+
+class TestInput:
+    @pytest.mark.parametrize("corpus", ["a path", 3, [object()], {"d1": 3}])
+    def test_a_corpus_of_another_shape(self, corpus: Any) -> None:
+        with pytest.raises(TypeError, match="corpus"):
+            lint(corpus=corpus)
+
+    def test_an_empty_corpus_and_an_id_twice(self) -> None:
+        with pytest.raises(ValueError, match="corpus is empty"):
+            lint(corpus={})
+        with pytest.raises(ValueError, match="document 'a' twice"):
+            lint(corpus=[rm.Retrieved("a", "one"), rm.Retrieved("a", "two")])
+
+    def test_runs_of_another_shape(self) -> None:
+        with pytest.raises(TypeError, match="runs must be"):
+            lint(runs=["vault"])
+        with pytest.raises(TypeError, match="without a query that is judged"):
+            lint(runs={"q9": ["vault"]})
+
+
+class TestOurs:
+    def test_our_own_set_is_clean_but_for_what_is_hard_for_bm25(self) -> None:
+        pieces = passages()
+        items = [rm.Retrieved(p.id, p.text, source=p.topic, start=p.start, end=p.end) for p in pieces]
+        result = rm.EvaluationSet(asked.queries(), asked.qrels(pieces)).lint(items)
+        assert result.of("error") == []
+        warned = {finding.query for finding in result.of("warning")}
+        assert len(warned) <= 0.1 * len(asked.queries())
+
+    def test_a_judgment_of_every_question_can_die(self) -> None:
+        pieces = passages()
+        items = {p.id: p.text for p in pieces if not p.id.startswith("c")}
+        dead = {
+            query
+            for query, judged in asked.qrels(pieces).items()
+            for group in ([judged] if isinstance(judged, dict) else judged)
+            if any(one not in items for one in group)
+        }
+        result = rm.EvaluationSet(asked.queries(), asked.qrels(pieces)).lint(items)
+        assert set(found(result, "unknown_document")) == dead != set()
