@@ -30,10 +30,10 @@ examples:
   retrieval-metrics evaluate qrels.trec run.trec --metrics-from my_metrics -m my_metric@10
   retrieval-metrics compare qrels.trec bm25.run dense.run -m ndcg@10 --baseline bm25
   retrieval-metrics audit qrels.trec run.trec -m ndcg@10,map
-  retrieval-metrics lint queries.jsonl qrels/test.tsv --corpus corpus.jsonl --fail-on error
   retrieval-metrics evaluate qrels.trec run.trec --save today.json.gz
   retrieval-metrics compare last-week.json.gz today.json.gz
   retrieval-metrics history add retrieval.jsonl today.json.gz
+  retrieval-metrics lint queries.jsonl qrels/test.tsv --corpus corpus.jsonl --fail-on error
   retrieval-metrics convert run run.parquet run.trec.zst
 
 exit codes:

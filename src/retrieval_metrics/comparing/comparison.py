@@ -272,7 +272,7 @@ class Comparison(Compared, Printed):
         (ranking,) = self.ranking.tables
         more = f"print(comparison.differences) shows the {numbers.count(len(self.differences), 'difference')}"
         said = Table((), (), [*self.ranking.sentences, more, *small_print(self)])
-        return [ranking, *retrieval_tables(self), said, *notes_tables(self)]
+        return [ranking, *retrieval_tables(self), *notes_tables(self), said]
 
     def _repr_html_(self) -> str:
         from retrieval_metrics.reporting.notebooks import comparison_html  # noqa: PLC0415  (only needed in a notebook)

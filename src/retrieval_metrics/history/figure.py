@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from retrieval_metrics.definition.metric import as_metric
-from retrieval_metrics.presentation.plots import side
+from retrieval_metrics.presentation.series import COLOURS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,9 +53,7 @@ def _draw(axes: Axes, entries: Sequence[Entry], start: int, name: str) -> None:
     ends = np.array([entry.intervals[name] for entry in entries])
     reach = np.where(np.isfinite(ends), np.abs(ends - means[:, None]), 0).T
     places = start + np.arange(len(entries))
-    axes.errorbar(
-        places, means, yerr=np.nan_to_num(reach), color=side("", [""]).colour, marker="o", capsize=3, linewidth=1.6
-    )
+    axes.errorbar(places, means, yerr=np.nan_to_num(reach), color=COLOURS[0], marker="o", capsize=3, linewidth=1.6)
 
 
 def _break(axes: Axes, at: int, before: Entry, after: Entry) -> None:
