@@ -11,7 +11,10 @@ import httpx
 import pytest
 from llama_index.core import VectorStoreIndex
 from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.instrumentation.dispatcher import active_instrument_tags, instrument_tags
+from llama_index.core.instrumentation.dispatcher import (  # type: ignore[attr-defined]  # re-exported without saying so
+    active_instrument_tags,
+    instrument_tags,
+)
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index.embeddings.openai import OpenAIEmbedding
 

@@ -52,11 +52,10 @@ def test_granular_options_are_metrics_here() -> None:
             ("hit_rate", "use_granular_hit_rate", "use 'recall' or 'recall@10'"),
             ("mrr", "use_granular_mrr", "'map'"),
         ):
+            arguments: dict[str, Any] = {option: True}
             with pytest.raises(TypeError, match=f"{option} is no option here; .*{instead}"):
-                type(metric(name))(**{option: True})
+                type(metric(name))(**arguments)
             with pytest.raises(TypeError, match=instead):
-                metric(name).compute(expected_ids=["a"], retrieved_ids=["a"], **{option: True})
+                metric(name).compute(expected_ids=["a"], retrieved_ids=["a"], **arguments)
             with pytest.raises(TypeError, match=instead):
-                RetrieverEvaluator.from_metric_names([name], retriever=Prepared({})).evaluate(
-                    "q", ["a"], **{option: True}
-                )
+                RetrieverEvaluator.from_metric_names([name], retriever=Prepared({})).evaluate("q", ["a"], **arguments)

@@ -24,7 +24,7 @@ from llama_index.core.node_parser import (
 )
 from llama_index.core.postprocessor import LongContextReorder, MetadataReplacementPostProcessor
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
-from llama_index.core.retrievers import AutoMergingRetriever
+from llama_index.core.retrievers import AutoMergingRetriever, VectorIndexRetriever
 from llama_index.core.schema import BaseNode, Document, NodeWithScore, QueryBundle
 
 import retrieval_metrics as rm
@@ -267,7 +267,7 @@ def test_auto_merging_is_judged_by_the_parent_that_took_the_place_of_its_leaves(
     storage = StorageContext.from_defaults()
     storage.docstore.add_documents(nodes)
     index = VectorStoreIndex(get_leaf_nodes(nodes), storage_context=storage, embed_model=Hashed())
-    merging = AutoMergingRetriever(index.as_retriever(similarity_top_k=60), storage)
+    merging = AutoMergingRetriever(VectorIndexRetriever(index, similarity_top_k=60), storage)
     parent = next(one for one in nodes if one.child_nodes)
     ours = RetrieverEvaluator.from_metric_names(
         ["recall", "hit_rate"], retriever=merging, match=rm.Matching(sources=source_texts(documents))

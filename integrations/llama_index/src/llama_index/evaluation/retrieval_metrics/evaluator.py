@@ -332,7 +332,8 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
 
     async def _retrieved(self, query: QueryBundle) -> list[NodeWithScore]:
         await embed_query(query, self.retriever, self.node_postprocessors or ())
-        return await self.retriever.aretrieve(query)
+        found: list[NodeWithScore] = await self.retriever.aretrieve(query)
+        return found
 
     async def _postprocessed(
         self, answer: Any, query: QueryBundle, stages: Stages | None = None
