@@ -117,10 +117,12 @@ def main(picture: Path | None = None) -> None:
         "vector_fn": vectors_of(store),  # what the store holds is not embedded again
         "k": K,
         "lambda_mult": 0.8,
+        "mmr_score_key": "mmr_score",
+        "mmr_rank_key": "mmr_rank",
     }
     retrievers: dict[str, BaseRetriever] = {
         "vectors": store.as_retriever(search_kwargs={"k": K}),
-        "vectors, MMR": MMRRetriever(base_retriever=store.as_retriever(), fetch_k=FETCH_K, fetch_k_arg="k", **shared),
+        "vectors, MMR": MMRRetriever(base_retriever=store.as_retriever(), fetch_k=FETCH_K, **shared),
         "BM25": bm25,
         "BM25, MMR by rank": MMRRetriever(base_retriever=bm25, relevance="rank", **shared),
     }

@@ -1,34 +1,46 @@
 # /// script
 # requires-python = ">=3.11"
-# dependencies = ["retrieval-metrics", "langchain-retrieval-metrics"]
+# dependencies = [
+#   "retrieval-metrics",
+#   "langchain-retrieval-metrics",
+#   "langchain-community>=0.4",
+#   "faiss-cpu>=1.8",
+# ]
 #
 # [tool.uv.sources]
 # retrieval-metrics = { path = "../..", editable = true }
 # langchain-retrieval-metrics = { path = "../../integrations/langchain", editable = true }
 # ///
-"""What MMR costs end to end in LangChain: plain similarity search against MMR on the same InMemoryVectorStore.
+"""What MMR costs end to end in LangChain: plain search, the store's own MMR, and ours, for stores of several sizes.
 
-Run it with `uv run tests/benchmarks/langchain_mmr.py`. All ways are called in turn, on one thread, and the medians are
-compared within the run. The embedding of the query is a look-up, so that nothing hides what the rest costs.
+Run it with `uv run tests/benchmarks/langchain_mmr.py`, or with the sizes as arguments. All ways are called in turn, on
+one thread, and the medians are compared within the run. The embedding of the query is a look-up, so that nothing hides
+what the rest costs, and every call has a query of its own.
 """
 
 import statistics
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 from measure import use_one_thread
 
 use_one_thread()
 
-import numpy as np  # noqa: E402  (after the threads are set)
+import faiss  # noqa: E402  (after the threads are set)
+import numpy as np  # noqa: E402  (as above)
+from langchain_community.docstore.in_memory import InMemoryDocstore  # noqa: E402  (as above)
+from langchain_community.vectorstores import FAISS  # noqa: E402  (as above)
 from langchain_core.documents import Document  # noqa: E402  (as above)
 from langchain_core.embeddings import Embeddings  # noqa: E402  (as above)
 from langchain_core.vectorstores import InMemoryVectorStore  # noqa: E402  (as above)
 
-from langchain_retrieval_metrics import MMRRetriever, vectors_of  # noqa: E402  (as above)
+from langchain_retrieval_metrics import MMRRetriever  # noqa: E402  (as above)
 
-REPEATS = 40
+SIZES = {100: 40, 2_000: 40, 50_000: 4}
+"""Documents in the store, and how often each way is called."""
+D, K, FETCH_K = 768, 10, 100
 
 
 class Known(Embeddings):
@@ -44,42 +56,64 @@ class Known(Embeddings):
         return self.vectors[text]
 
 
-def ways(n: int, d: int, k: int) -> dict[str, Callable[[], list[Document]]]:
-    """Return each way of retrieving k of n documents with vectors of d numbers."""
+def stores(n: int, queries: int) -> dict[str, Any]:
+    """Return stores of n documents whose vectors lie in eight clusters."""
     rng = np.random.default_rng(0)
-    centres = rng.normal(size=(8, d))
-    vectors = (centres[rng.integers(8, size=n + 1)] + rng.normal(size=(n + 1, d))).tolist()
-    embeddings = Known({"query": vectors[0]} | {f"text {at}": vector for at, vector in enumerate(vectors[1:])})
-    store = InMemoryVectorStore(embeddings)
-    store.add_documents([Document(f"text {at}", id=str(at)) for at in range(n)])
-    plain = store.as_retriever(search_kwargs={"k": n})
-    settings = {"base_retriever": plain, "embeddings": embeddings, "k": k}
-    by_store = MMRRetriever(**settings, vector_fn=vectors_of(store))
-    cached = MMRRetriever(**settings)
-    theirs = store.as_retriever(search_type="mmr", search_kwargs={"k": k, "fetch_k": n})
+    centres = rng.normal(size=(8, D))
+    vectors = (centres[rng.integers(8, size=n)] + rng.normal(size=(n, D))).astype(np.float32)
+    asked = centres[rng.integers(8, size=queries)] + rng.normal(size=(queries, D))
+    embeddings = Known({f"query {at}": vector for at, vector in enumerate(asked.tolist())})
+    documents = [Document(f"text {at}", id=str(at)) for at in range(n)]
+    in_memory = InMemoryVectorStore(embeddings)
+    for document, vector in zip(documents, vectors.tolist(), strict=True):
+        in_memory.store[str(document.id)] = {
+            "id": document.id,
+            "vector": vector,
+            "text": document.page_content,
+            "metadata": {},
+        }
+    index = faiss.IndexFlatL2(D)
+    index.add(vectors)
+    names = {at: str(at) for at in range(n)}
+    docstore = InMemoryDocstore({str(document.id): document for document in documents})
+    return {"InMemoryVectorStore": in_memory, "FAISS": FAISS(embeddings, index, docstore, names)}
+
+
+def ways(store: Any) -> dict[str, Callable[[str], list[Document]]]:
+    """Return each way of retrieving from a store."""
+    ours = MMRRetriever.from_store(store, k=K, fetch_k=FETCH_K)
     return {
-        "similarity search": lambda: plain.invoke("query"),
-        "MMRRetriever, vectors of the store": lambda: by_store.invoke("query"),
-        "MMRRetriever, cached vectors": lambda: cached.invoke("query"),
-        "search_type='mmr'": lambda: theirs.invoke("query"),
+        "plain search": store.as_retriever(search_kwargs={"k": FETCH_K}).invoke,
+        "search_type='mmr'": store.as_retriever(search_type="mmr", search_kwargs={"k": K, "fetch_k": FETCH_K}).invoke,
+        "MMRRetriever.from_store": ours.invoke,
     }
 
 
-def main(n: int = 100, d: int = 1536, k: int = 10) -> None:
-    """Print the median of each way, and its ratio to plain similarity search."""
-    measured = ways(n, d, k)
-    selected = {name: [found.id for found in way()] for name, way in measured.items()}  # also the first, cold call
-    assert len({tuple(ids) for name, ids in selected.items() if "imilarity" not in name}) == 1, selected
-    seconds: dict[str, list[float]] = {name: [] for name in measured}
-    for _ in range(REPEATS):
-        for name, way in measured.items():
+def measured(store: Any, repeats: int) -> dict[str, float]:
+    """Return the median seconds of each way."""
+    called = ways(store)
+    seconds: dict[str, list[float]] = {}
+    for at in range(repeats + 1):
+        found = {}
+        for name, way in called.items():
             started = time.perf_counter()
-            way()
-            seconds[name].append(time.perf_counter() - started)
-    medians = {name: statistics.median(times) for name, times in seconds.items()}
-    print(f"n={n} d={d} k={k}, median of {REPEATS}, one thread")
-    for name, median in medians.items():
-        print(f"{name:36} {1000 * median:8.1f} ms  {median / medians['similarity search']:6.2f} x")
+            found[name] = [document.id for document in way(f"query {at}")]
+            if at:  # the first call is cold
+                seconds.setdefault(name, []).append(time.perf_counter() - started)
+        assert found["search_type='mmr'"] == found["MMRRetriever.from_store"], found
+    return {name: statistics.median(times) for name, times in seconds.items()}
+
+
+def main(*sizes: int) -> None:
+    """Print the median of each way, and its ratios to plain search and to the store's own MMR."""
+    for n in sizes or SIZES:
+        repeats = SIZES.get(n, 10)
+        for name, store in stores(n, repeats + 1).items():
+            medians = measured(store, repeats)
+            print(f"{name} of {n} documents, d={D}, k={K}, fetch_k={FETCH_K}, median of {repeats}, one thread")
+            for way, median in medians.items():
+                plain, own = (median / medians[other] for other in ("plain search", "search_type='mmr'"))
+                print(f"  {way:26} {1000 * median:9.2f} ms  {plain:6.2f} x plain  {own:6.2f} x own MMR")
 
 
 if __name__ == "__main__":

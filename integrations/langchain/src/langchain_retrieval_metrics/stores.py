@@ -86,7 +86,9 @@ class _Faiss:
             self._places = {name: place for place, name in names.items()}
             self._names, self._count = names, len(names)
         places = [None if one.id is None else self._places.get(one.id) for one in documents]
-        return [None if place is None else self._store.index.reconstruct(place) for place in places]
+        held = [place for place in places if place is not None]
+        vectors = iter(self._store.index.reconstruct_batch(held) if held else ())
+        return [None if place is None else next(vectors) for place in places]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._store,)

@@ -57,7 +57,7 @@ class Wanted:
                 document.
         """
         rows = [
-            embedded[document.page_content] if vector is None else as_vector(vector, shown(document))
+            embedded[document.page_content] if vector is None else _array(vector, document)
             for document, vector in zip(self._documents, self._known, strict=True)
         ]
         for document, row in zip(self._documents, rows, strict=True):
@@ -66,7 +66,11 @@ class Wanted:
                     f"{shown(document)} has a vector of {row.size} numbers, and {shown(self._documents[0])} one of "
                     f"{rows[0].size}; all must come from one embedding model"
                 )
-        return np.stack(rows)
+        stacked = np.stack(rows)
+        if not np.isfinite(stacked).all():  # one look at all rows; only then which it is
+            for document, row in zip(self._documents, rows, strict=True):
+                as_vector(row, shown(document))
+        return stacked
 
 
 def as_vector(given: Any, whose: str) -> Vector:
@@ -85,6 +89,13 @@ def as_vector(given: Any, whose: str) -> Vector:
         at = int(np.flatnonzero(~np.isfinite(vector))[0])
         raise ValueError(f"the vector of {whose} holds {vector[at]} at position {at}; every number must be finite")
     return vector
+
+
+def _array(given: Any, document: Document) -> Vector:
+    """Return a vector as float32; whether its numbers are finite is asked of all vectors at once."""
+    if isinstance(given, np.ndarray) and given.dtype == np.float32 and given.ndim == 1 and given.size:
+        return given
+    return as_vector(given, shown(document))
 
 
 def state_vector(document: Document) -> Any:
