@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,9 +28,10 @@ def test_processes_and_threads_append_at_once(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     workers = [context.Process(target=append_many, args=(path, who, 40)) for who in range(3)]
     threads = [threading.Thread(target=append_many, args=(path, who, 40)) for who in (3, 4)]
-    for worker in (*workers, *threads):
+    appending: list[Any] = [*workers, *threads]
+    for worker in appending:
         worker.start()
-    for worker in (*workers, *threads):
+    for worker in appending:
         worker.join()
     entries = Journal(path, "test").entries()
     assert len(entries) == 200

@@ -65,10 +65,11 @@ def test_a_metric_that_divides_by_another_largest_grade_is_left_out() -> None:
 
 def test_other_rules_are_refused_with_the_reason() -> None:
     old = result(range(8))
-    for options, reason in (
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"ties": "input"}, "ties is 'docid' and 'input'"),
         ({"semantics": "autorag"}, r"\(standard and autorag\) no_relevant is"),
-    ):
+    ]
+    for options, reason in cases:
         with pytest.raises(ValueError, match=f"different rules cannot be compared: in 'old' and 'new' ?{reason}"):
             rm.compare({"old": old, "new": result(range(8), **options)})
     items = {"q0": [rm.Retrieved("c", source="d")]}

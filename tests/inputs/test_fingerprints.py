@@ -1,5 +1,7 @@
 """What makes questions, judgments and rankings the same, and what does not."""
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +18,7 @@ def test_order_does_not_change_judgments(groups: list[dict[str, int]]) -> None:
 
 
 def test_what_changes_judgments() -> None:
-    forms = [
+    forms: list[Any] = [
         ["a", "b"],
         ["a"],
         {"a": 2, "b": 1},
@@ -32,22 +34,15 @@ def test_what_changes_judgments() -> None:
 
 
 def test_forms_that_mean_the_same() -> None:
-    assert (
-        len(
-            {
-                judgments_fingerprint(form)
-                for form in (["a", "b"], {"b", "a"}, {"a": 1, "b": 1.0}, [["b"], ["a"]], [{"a": 1}, {"b": 1}])
-            }
-        )
-        == 1
-    )
+    forms: list[Any] = [["a", "b"], {"b", "a"}, {"a": 1, "b": 1.0}, [["b"], ["a"]], [{"a": 1}, {"b": 1}]]
+    assert len({judgments_fingerprint(form) for form in forms}) == 1
     assert judgments_fingerprint([rm.Span("s", 1, 2)]) == judgments_fingerprint([rm.Span("s", 1, 2, uncertain=True)])
     assert judgments_fingerprint(rm.Qrels({"q": [["a", "b"]]}).judgments(0)) == judgments_fingerprint([["b", "a"]])
 
 
 def test_rankings() -> None:
     item = rm.Retrieved("a", "text", score=1.0, metadata={"page": 1})
-    forms = [["a", "b"], ["b", "a"], {"a": 2.0, "b": 1.0}, {"a": 2.5, "b": 1.0}, [1], ["1"], [item], []]
+    forms: list[Any] = [["a", "b"], ["b", "a"], {"a": 2.0, "b": 1.0}, {"a": 2.5, "b": 1.0}, [1], ["1"], [item], []]
     assert len({ranking_fingerprint(form) for form in forms}) == len(forms)
     assert ranking_fingerprint([item]) == ranking_fingerprint(
         [rm.Retrieved("a", "text", score=9.0, metadata={"page": 1})]

@@ -57,7 +57,7 @@ def test_six_systems_and_four_metrics_print_on_one_screen_and_pairs_on_request()
 
 def test_seconds_stand_beside_quality_where_they_are_known() -> None:
     timed = rm.RetrievedRun({query: ["d"] for query in QRELS})
-    timed.seconds = dict.fromkeys(QRELS, 0.25)  # type: ignore[attr-defined]  # where the run measured it
+    timed.seconds = dict.fromkeys(QRELS, 0.25)
     comparison = rm.compare(QRELS, {"timed": timed, "not": GOOD}, "mrr")
     table = str(comparison.ranking).splitlines()
     assert table[0].endswith("seconds per query")
