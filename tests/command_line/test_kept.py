@@ -21,10 +21,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def save_both() -> None:
     for name in ("old", "new"):
-        assert main(["evaluate", "qrels.trec", f"{name}.trec", "-m", "mrr,recall@5", "--save", f"{name}.json.gz", "--label", f"commit={name}"]) == 0  # fmt: skip
+        call = ["evaluate", "qrels.trec", f"{name}.trec", "-m", "mrr,recall@5", "--save", f"{name}.json.gz"]
+        assert main([*call, "--label", f"commit={name}"]) == 0
 
 
-def test_the_whole_loop(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.usefixtures("folder")
+def test_the_whole_loop(capsys: pytest.CaptureFixture[str]) -> None:
     save_both()
     assert rm.load("new.json.gz").labels == {"commit": "new"}
     capsys.readouterr()
@@ -62,8 +64,9 @@ WRONG: dict[str, tuple[list[str], str]] = {
 }
 
 
+@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_wrong_is_said_in_a_line(folder: Path, capsys: Any, name: str) -> None:
+def test_what_is_wrong_is_said_in_a_line(capsys: Any, name: str) -> None:
     save_both()
     capsys.readouterr()
     call, message = WRONG[name]

@@ -199,7 +199,7 @@ def test_a_comparison(tmp_path: Any, given_: Any) -> None:
 @given(inputs(), texts)
 def test_an_evaluation_set(tmp_path: Any, given_: Any, text: str) -> None:
     qrels, run = given_
-    made = rm.Provenance(source="a.md", date="2026-05-31", labels={"n": 1, "share": 0.1, "checked": True})
+    made = rm.Provenance(source="a.md", date=dt.date(2026, 5, 31), labels={"n": 1, "share": 0.1, "checked": True})
     questions = rm.EvaluationSet(dict.fromkeys(qrels, text), qrels, {next(iter(qrels)): made})
     questions.save(tmp_path / "questions.json")
     loaded = rm.load(tmp_path / "questions.json")
@@ -225,7 +225,7 @@ def test_what_failed_and_how_long_it_took(tmp_path: Any) -> None:
     class ClientError(Exception):
         pass
 
-    errors = {
+    errors: dict[str | int, Exception] = {
         "q2": TimeoutError("too slow"),
         "q3": ClientError("no key"),
         "q4": KeyError("x"),
