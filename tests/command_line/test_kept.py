@@ -21,8 +21,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def save_both() -> None:
     for name in ("old", "new"):
-        saved = ["--save", f"{name}.json.gz", "--label", f"commit={name}"]
-        assert main(["evaluate", "qrels.trec", f"{name}.trec", "-m", "mrr,recall@5", *saved]) == 0
+        call = ["evaluate", "qrels.trec", f"{name}.trec", "-m", "mrr,recall@5", "--save", f"{name}.json.gz"]
+        assert main([*call, "--label", f"commit={name}"]) == 0
 
 
 @pytest.mark.usefixtures("folder")

@@ -225,7 +225,7 @@ def test_what_failed_and_how_long_it_took(tmp_path: Any) -> None:
     class ClientError(Exception):
         pass
 
-    errors: dict[Any, Exception] = {
+    errors: dict[str | int, Exception] = {
         "q2": TimeoutError("too slow"),
         "q3": ClientError("no key"),
         "q4": KeyError("x"),

@@ -52,7 +52,9 @@ def common_ground(
         ours, theirs = set(_judged_queries(first)), set(_judged_queries(other))
         reworded = {query for query in texts.keys() & other_texts.keys() if texts[query] != other_texts[query]}
         rejudged = {query for query in judged.keys() & other_judged.keys() if judged[query] != other_judged[query]}
-        said += _said(first_name, name, ours - theirs, theirs - ours, reworded, rejudged - reworded)
+        both = f"in {first_name!r} and {name!r}"
+        said += _said({f"in {first_name!r} alone": ours - theirs, f"in {name!r} alone": theirs - ours})
+        said += _said({f"worded differently {both}": reworded, f"judged differently {both}": rejudged - reworded})
         kept = [query for query in kept if query in theirs - reworded - rejudged]
     if not kept:
         raise ValueError(
@@ -76,20 +78,7 @@ def _same_truth(one: Scores, other: Scores) -> bool:
     return one.origin.judged.qrels is other.origin.judged.qrels
 
 
-def _said(  # noqa: PLR0917  (what differs, one after the other)
-    one: str,
-    other: str,
-    removed: Collection[QueryId],
-    added: Collection[QueryId],
-    reworded: Collection[QueryId],
-    rejudged: Collection[QueryId],
-) -> list[str]:
-    found = {
-        f"in {one!r} alone": removed,
-        f"in {other!r} alone": added,
-        f"worded differently in {one!r} and {other!r}": reworded,
-        f"judged differently in {one!r} and {other!r}": rejudged,
-    }
+def _said(found: Mapping[str, Collection[QueryId]]) -> list[str]:
     return [
         f"{queries_said(len(which))} {what}, such as {min(which, key=str)!r}." for what, which in found.items() if which
     ]

@@ -55,13 +55,12 @@ def questions_fingerprint(scores: Scores) -> str:
 
 def differing_rules(one: Rules, other: Rules) -> list[str]:
     """Return in words what two rule sets do differently; their names do not matter."""
-    found = []
-    for name in (field.name for field in fields(one) if field.name not in NAMES):
-        ours, theirs = getattr(one, name), getattr(other, name)
-        if ours != theirs:
-            is_word = isinstance(ours, str)
-            found.append(f"{name} is {ours!r} and {theirs!r}" if is_word else f"the {name} of metrics differ")
-    return found
+    both = {field.name: (getattr(one, field.name), getattr(other, field.name)) for field in fields(one)}
+    return [
+        f"{name} is {ours!r} and {theirs!r}" if isinstance(ours, str) else f"the {name} of metrics differ"
+        for name, (ours, theirs) in both.items()
+        if name not in NAMES and ours != theirs
+    ]
 
 
 def rules_fingerprint(scores: Scores) -> str:
@@ -81,7 +80,7 @@ def match_said(scores: Scores) -> str | None:
     match = scores.origin.match
     if not isinstance(match, Matching):
         return match if isinstance(match, str) else getattr(match, "__qualname__", type(match).__name__)
-    said = [str(match)]
-    usual, options = Matching(), ("collapse", "shortest_quote", "text_run", "share", "overlap")
-    said += [f"{name}={getattr(match, name)!r}" for name in options if getattr(match, name) != getattr(usual, name)]
-    return ", ".join(said)
+    usual = Matching()
+    options = ("collapse", "shortest_quote", "text_run", "share", "overlap")
+    changed = (name for name in options if getattr(match, name) != getattr(usual, name))
+    return ", ".join([str(match), *(f"{name}={getattr(match, name)!r}" for name in changed)])
