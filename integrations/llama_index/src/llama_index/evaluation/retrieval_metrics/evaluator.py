@@ -18,7 +18,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from pydantic import InstanceOf
 
 from llama_index.evaluation.retrieval_metrics.datasets import as_evaluation_set, mode_of
-from llama_index.evaluation.retrieval_metrics.host import how_to_ask, is_asynchronous, is_only_synchronous
+from llama_index.evaluation.retrieval_metrics.host import how_to_ask, is_asynchronous
 from llama_index.evaluation.retrieval_metrics.metrics import metric, ranking_metrics, refuse_granular
 from llama_index.evaluation.retrieval_metrics.mmr_postprocessor import embed_query
 from llama_index.evaluation.retrieval_metrics.nodes import (
@@ -273,11 +273,9 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         Args:
             query: The text of the query.
         """
-        return nodes_of(await (await asyncio.to_thread(self._ask, query, self._how_to_ask())))
-
-    def _how_to_ask(self) -> Callable[[str], Any]:
-        ask: Callable[[str], Any] = how_to_ask(self.retriever) or self.retriever
-        return ask
+        ask = self._asker()
+        answer = ask(query) if is_asynchronous(ask) else await asyncio.to_thread(ask, query)
+        return nodes_of(await answer)
 
     async def _aget_retrieved_ids_and_texts(
         self, query: str, mode: RetrievalEvalMode = RetrievalEvalMode.TEXT
@@ -295,7 +293,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
                 "evaluate each stage by itself"
             )
         return {
-            "retriever": hook or partial(self._ask, ask=self._how_to_ask(), stages=stages),
+            "retriever": hook or self._asker(stages),
             "questions": questions.texts,
             "items": self._reading(mode),
             "check": self._scorer.check(questions),
@@ -319,15 +317,20 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
             return self.aget_retrieved_nodes
         return None
 
-    def _ask(self, text: str, ask: Callable[[str], Any], stages: Stages | None = None) -> Awaitable[Any]:
-        """Retrieve and postprocess; the core calls this in a thread and awaits what it returns."""
+    def _asker(self, stages: Stages | None = None) -> Callable[[str], Awaitable[Any]]:
+        """Return what retrieves and postprocesses for a query text: asynchronous, or a first step for a thread."""
+        ask: Callable[[str], Any] = how_to_ask(self.retriever) or self.retriever
+        return partial(self._aask if is_asynchronous(ask) else self._ask, ask=ask, stages=stages)
+
+    async def _aask(self, text: str, ask: Callable[[str], Any], stages: Stages | None) -> Any:
         query = QueryBundle(text)
-        if isinstance(self.retriever, BaseRetriever):
-            # The bundle and not the text, so that a vector the retriever puts into it is not computed again.
-            synchronous = is_only_synchronous(self.retriever)
-            answer = self.retriever.retrieve(query) if synchronous else partial(self._retrieved, query)
-        else:
-            answer = partial(ask, text) if is_asynchronous(ask) else ask(text)
+        # The bundle and not the text, so that a vector the retriever puts into it is not computed again.
+        retrieving = self._retrieved(query) if isinstance(self.retriever, BaseRetriever) else ask(text)
+        return await self._postprocessed(retrieving, query, stages)
+
+    def _ask(self, text: str, ask: Callable[[str], Any], stages: Stages | None) -> Awaitable[Any]:
+        query = QueryBundle(text)
+        answer = self.retriever.retrieve(query) if isinstance(self.retriever, BaseRetriever) else ask(text)
         return _Later(partial(self._postprocessed, answer, query, stages))
 
     async def _retrieved(self, query: QueryBundle) -> list[NodeWithScore]:
@@ -338,8 +341,6 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
     async def _postprocessed(
         self, answer: Any, query: QueryBundle, stages: Stages | None = None
     ) -> list[NodeWithScore]:
-        if isinstance(answer, partial):
-            answer = answer()
         found = await answer if inspect.isawaitable(answer) else answer
         if stages is None and not self.node_postprocessors:
             return found  # type: ignore[no-any-return]  # whoever reads it says what is wrong with it
