@@ -12,15 +12,19 @@ from langchain_retrieval_metrics.langsmith import langsmith_evaluators, langsmit
 from langchain_retrieval_metrics.reranker import MMRReranker
 from langchain_retrieval_metrics.retriever import MMRRetriever
 from langchain_retrieval_metrics.stores import vectors_of
+from langchain_retrieval_metrics.tuning import MMRTuning, atune_mmr, tune_mmr
 
 __all__ = [
     "MMRReranker",
     "MMRRetriever",
+    "MMRTuning",
     "aevaluate_retriever",
     "as_retrieved",
+    "atune_mmr",
     "evaluate_retriever",
     "langsmith_evaluators",
     "langsmith_summary_evaluators",
     "langsmith_target",
+    "tune_mmr",
     "vectors_of",
 ]

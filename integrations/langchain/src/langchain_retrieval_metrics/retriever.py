@@ -200,6 +200,11 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         found = await self.base_retriever.ainvoke(query, config, **self._forwarded(fetch_k))
         return await self._aselect(self._candidates(found, k, fetch_k), query, k, lambda_mult)
 
+    async def acandidates(self, query: str, fetch_k: int) -> list[Document]:
+        """Return the candidates among which MMR selects for a query, as the base retriever orders them."""
+        found = await self.base_retriever.ainvoke(query, None, **self._forwarded(fetch_k))
+        return list(self._candidates(found, self.k, fetch_k))
+
     def _asked_for(self, k: int | None, fetch_k: int | None) -> tuple[int, int | None]:
         k, fetch_k = self.k if k is None else k, self.fetch_k if fetch_k is None else fetch_k
         _require_choice(k, fetch_k)

@@ -104,12 +104,17 @@ class MMRSettings(BaseModel):
         """Return the documents that MMR selects; query and documents are embedded concurrently."""
         if not documents:
             return []
+        vectors, of_query = await self._avectors(documents, query)
+        return self._selected(documents, vectors, of_query, k, lambda_mult)
+
+    async def _avectors(self, documents: Sequence[Document], query: str) -> tuple[Vector, Vector | None]:
+        """Return the vectors of some documents and, if it is needed, of the query."""
         wanted = await asyncio.to_thread(self._wanted, documents)  # a vector_fn may ask a store
         if self.relevance == "query":
             embedded, of_query = await asyncio.gather(self._aembed_documents(wanted), self._aembed_query(query))
         else:
             embedded, of_query = await self._aembed_documents(wanted), None
-        return self._selected(documents, wanted.stacked(embedded), of_query, k, lambda_mult)
+        return wanted.stacked(embedded), of_query
 
     def _selected(
         self,
