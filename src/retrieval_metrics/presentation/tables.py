@@ -55,7 +55,7 @@ def text(
         return "  ".join(padded).rstrip()
 
     lines = map(line, (header, *rows)) if header else ()
-    return "\n".join([*([on_one_line(title)] if title else []), *lines, *map(escaped, notes)])
+    return "\n".join([*([escaped(title)] if title else []), *lines, *map(escaped, notes)])
 
 
 def markdown(
@@ -73,7 +73,7 @@ def markdown(
 
     rule = line(["---" if at in to_the_left else "---:" for at in range(len(header))])
     lines = [line(header), rule, *map(line, rows)] if header else []
-    heading = [f"**{on_one_line(title)}**", ""] if title else []
+    heading = [f"**{escaped(title)}**", ""] if title else []
     gap = [""] if lines and notes else []
     return "\n".join([*heading, *lines, *gap, *(f"- {on_one_line(note)}" for note in notes)])
 
@@ -124,7 +124,7 @@ def rich(
     from rich.text import Text  # noqa: PLC0415  (as above)
 
     # Text objects, because rich would read a name such as [d7] in a str as markup.
-    parts: list[RenderableType] = [Text(on_one_line(title), style="bold")] if title else []
+    parts: list[RenderableType] = [Text(escaped(title), style="bold")] if title else []
     if header:
         to_the_left = _places(words, header)
         drawn = Grid(box=box.SIMPLE_HEAD, pad_edge=False)
