@@ -43,10 +43,11 @@ def first_answer_check(
 
     Example:
         >>> check = first_answer_check({"q1": ["d7"]}, "recall@2000chars")
-        >>> check({"q1": ["d7"]})
-        Traceback (most recent call last):
-        ValueError: a cut-off of 2000chars needs the lengths of the items, and the rankings hold ids; pass lists of
-        Retrieved(id, text=...)
+        >>> try:
+        ...     check({"q1": ["d7"]})
+        ... except ValueError as error:
+        ...     print(str(error).partition(";")[0])
+        a cut-off of 2000chars needs the lengths of the items, but the rankings hold only ids
     """
     rules, chosen, truth = as_rules(semantics, ties), as_metrics(metrics), as_qrels(qrels)
 

@@ -85,7 +85,7 @@ def fitting(lengths: Iterable[int], total: int) -> int:
     """Return to which length texts must be cut so that all together are no longer than `total`.
 
     Example:
-        >>> fitting([100, 500, 900], 1300)  # 100 and twice 600
+        >>> fitting([100, 800, 900], 1300)  # 100 and twice 600
         600
     """
     ordered = sorted(lengths)

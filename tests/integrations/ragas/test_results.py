@@ -47,6 +47,7 @@ def test_a_metric_that_raised_scores_0_and_is_counted() -> None:
         "2 with nothing retrieved, scored 0",
         "1 for which the retriever failed, scored 0",
         "1 without a relevant document, undefined and out of the means",
+        "n too small: an interval of fewer than 4 queries says little",
     ]
 
 

@@ -78,6 +78,7 @@ def to_evaluation(
         metric    mean   95 % interval  n
         mrr     0.7500  [0.265, 0.955]  2
         2 queries
+        n too small: an interval of fewer than 4 queries says little
     """
     names = None if metrics is None else list(metrics)
     rows = _of_result(result, names) if isinstance(result, EvaluationResult) else _of_rows(_rows(result), names)
