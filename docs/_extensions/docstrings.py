@@ -19,6 +19,8 @@ logger = getLogger(__name__)
 SECTION = re.compile(r"^(Args|Attributes|Example|Examples|Raises|Returns|Yields|Source|Sources):\s*$")
 ITEM = re.compile(r"\s*[*-] ")
 SYMBOL = re.compile(r"(?P<formula>(?<![\w:])(?:[A-Za-z]_[a-z]|2\^\w)(?!\w))|[*|]|(?<=\w)_(?!\w)|(?<=: )[A-Z]\. ")
+START = re.compile(r"\s*(?:[*-] |(?<= )[A-Za-z]_[a-z]: )?")
+"""What comes before the prose of a line; an attribute with the name of a symbol, such as p_t, is no formula."""
 CODE = re.compile(r"(?<!`)`([^`]+)`(?!`)")
 
 
@@ -68,7 +70,7 @@ def _typeset(line: str, name: str) -> list[str]:
 
 def _prose(line: str) -> str:
     """Return a line with its code marked as code, and everything else as plain text."""
-    start = re.match(r"\s*(?:[*-] )?", line)
+    start = START.match(line)
     indent = start[0] if start else ""
     parts = CODE.split(line[len(indent) :])
     parts[::2] = [SYMBOL.sub(_symbol, plain) for plain in parts[::2]]
