@@ -32,6 +32,7 @@ LANGUAGES = {"python", "text", "console", "sh", "yaml"}  # directives of the sit
 PACKAGES = [
     "langchain_retrieval_metrics",
     "llama_index.evaluation.retrieval_metrics",
+    "mlflow_retrieval_metrics",
     "pytest_retrieval_metrics",
     "ragas_retrieval_metrics",
     "ray_retrieval_metrics",
