@@ -119,12 +119,15 @@ def test_the_front_door_is_short() -> None:
     assert len((ROOT / "README.md").read_bytes()) <= 8 * 1024
 
 
-def test_every_metric_has_its_row() -> None:
+def test_every_metric_has_its_row_and_its_page() -> None:
     text = (ROOT / "docs" / "reference" / "metrics.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `(\w+)(@k)?` \|", text, flags=re.MULTILINE)
-    assert {name: bool(k) for name, k in rows} == {
+    rows = re.findall(r"^\| \[`(\w+)(@k)?`\]\(metrics/(\w+)\.md\) \|", text, flags=re.MULTILINE)
+    assert [name for name, *_ in rows] == [page for *_, page in rows]
+    assert {name: bool(k) for name, k, _ in rows} == {
         name: d.takes_cutoff for name, d in DEFINITIONS.items() if not d.made_by
     }
+    for name, *_ in rows:
+        assert f"```{{metric}} {name}\n" in (ROOT / f"docs/reference/metrics/{name}.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("package", PACKAGES)
