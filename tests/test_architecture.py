@@ -21,6 +21,7 @@ FLOORS = [
     ["journal"],
     ["statistics", "presentation"],
     ["inputs"],
+    ["models"],
     ["files"],
     ["judging"],
     ["definition"],
