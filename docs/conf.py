@@ -34,6 +34,7 @@ html_title = project
 extensions = [
     "docstrings",
     "mathml",
+    "metric_pages",
     "myst_parser",
     "readmes",
     "sphinx.ext.autodoc",
