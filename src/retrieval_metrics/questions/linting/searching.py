@@ -36,8 +36,30 @@ def can_search() -> bool:
     return find_spec("bm25s") is not None
 
 
+class WordIndex:
+    """BM25 over texts given as words, on stems and without function words."""
+
+    def __init__(self, texts: Sequence[Sequence[str]], what: str) -> None:
+        """Take the words of each text, and what needs the index.
+
+        Raises:
+            ImportError: If bm25s is not installed; the message holds the command.
+        """
+        self._size = len(texts)
+        self._index = require("bm25s", what).BM25()
+        self._index.index([_terms(tokens) or [""] for tokens in texts], show_progress=False)
+
+    def scores(self, tokens: Sequence[str]) -> FloatArray:
+        """Return the score of each text for the words of a query, shape (texts,)."""
+        known = [term for term in _terms(tokens) if term in self._index.vocab_dict]
+        if not known:
+            return np.zeros(self._size)
+        scores: FloatArray = self._index.get_scores(known).astype(np.float64)
+        return scores
+
+
 class Search:
-    """BM25 over the passages of a corpus, on stems and without function words.
+    """What BM25 finds in the passages of a corpus.
 
     Attributes:
         passages: What is searched: the passages, or windows of them where they are long and pieces are judged.
@@ -52,7 +74,6 @@ class Search:
         self._from: dict[str | None, list[int]] = {}
         for at, item in enumerate(self.passages.items):
             self._from.setdefault(item.source, []).append(at)
-        self._index: Any = None
 
     @property
     def is_telling(self) -> bool:
@@ -61,15 +82,13 @@ class Search:
 
     def findings(self) -> Iterator[LintFinding]:
         """Yield the questions that are answered first, and those that nothing relevant is found for."""
-        self._index = require("bm25s", "a lint without runs").BM25()
-        self._index.index([_terms(tokens) or [""] for tokens in self.passages.tokens], show_progress=False)
+        index = WordIndex(self.passages.tokens, "a lint without runs")
         for query in self._subject.queries:
             groups = [places for group in self._subject.groups(query) if (places := self._places(group))]
             if groups:
-                yield from self._judged(query, groups)
+                yield from self._judged(query, groups, index.scores(self._subject.words[query]))
 
-    def _judged(self, query: QueryId, groups: Sequence[Sequence[int]]) -> Iterator[LintFinding]:
-        scores = self._scores(self._subject.words[query])
+    def _judged(self, query: QueryId, groups: Sequence[Sequence[int]], scores: FloatArray) -> Iterator[LintFinding]:
         relevant = scores[sorted({place for group in groups for place in group})]
         best, share = float(scores.max()), float(relevant.max()) / max(float(scores.max()), 1e-12)
         chance = _chance(scores, groups)
@@ -90,13 +109,6 @@ class Search:
                 f"BM25 has something relevant to {text} first, so it tells no retriever from a better one",
                 evidence,
             )
-
-    def _scores(self, tokens: Sequence[str]) -> FloatArray:
-        known = [term for term in _terms(tokens) if term in self._index.vocab_dict]
-        if not known:
-            return np.zeros(len(self.passages.items))
-        scores: FloatArray = self._index.get_scores(known).astype(np.float64)
-        return scores
 
     def _places(self, group: dict[Any, float]) -> list[int]:
         """Return the passages that satisfy an alternative of a group."""
