@@ -1,4 +1,4 @@
-"""A model that follows a script: it writes questions on what it is shown, and lies, fails and repeats itself as told."""
+"""A model that follows a script: it writes questions on what it sees, and lies, fails and repeats itself as told."""
 
 import json
 import random

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import TYPE_CHECKING
 from unicodedata import normalize
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _SAME = {
     "'": "\u2018\u2019\u201a\u201b\u2032\u02b9\u02bb\u02bc\u02c8\u00b4`\u2039\u203a\uff07",
@@ -45,12 +49,25 @@ def where(part: str, text: str) -> tuple[int, int] | None:
         >>> where("the of\ufb01ce", "In  The\nOFFICE, today")
         (4, 14)
     """
+    return next(everywhere(part, text), None)
+
+
+def everywhere(part: str, text: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each place that `where` could return, in order; they do not overlap.
+
+    Example:
+        >>> list(everywhere("la la", "LA LA la\u00a0la"))
+        [(0, 5), (6, 11)]
+    """
     keys = [_key(one) for one in text]
-    start = "".join(keys).find(wanted := "".join(map(_key, part)))
+    there, wanted = "".join(keys), "".join(map(_key, part))
+    start = there.find(wanted)
     if start < 0 or not wanted:
-        return None
+        return
     owners = [at for at, key in enumerate(keys) for _ in key]  # the character of the text that gave each of the key
-    return owners[start], owners[start + len(wanted) - 1] + 1
+    while start >= 0:
+        yield owners[start], owners[start + len(wanted) - 1] + 1
+        start = there.find(wanted, start + len(wanted))
 
 
 @cache

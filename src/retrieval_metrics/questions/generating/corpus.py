@@ -16,11 +16,12 @@ from retrieval_metrics.files.folders import read_folder
 from retrieval_metrics.files.texts import read_corpus
 from retrieval_metrics.inputs.pieces import Span
 from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.judging.matching.normalised import everywhere, normalised, where
 from retrieval_metrics.judging.matching.texts import words
 from retrieval_metrics.questions.linting.passages import Passages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from retrieval_metrics.types import DocumentId
 
@@ -64,8 +65,16 @@ class Corpus:
         passages: The same, indexed, at the same places.
     """
 
-    def __init__(self, pieces: list[Piece]) -> None:
-        self.pieces = pieces
+    def __init__(self, whole: list[Piece], length: int) -> None:
+        """Take the texts as they were given, and cut those that are longer than so many characters."""
+        self._whole = whole
+        self._texts = Passages(Retrieved(at, text.text) for at, text in enumerate(whole))
+        self.pieces = pieces = [
+            Piece(text.text[start:end], text.source, text.start + start, text.document, text.id)
+            for text in whole
+            for start, end in cut(text.text, length)
+            if len(words(text.text[start:end])) >= FEWEST_WORDS
+        ]
         self.passages = Passages(
             Retrieved(at, piece.text, piece.source, piece.start) for at, piece in enumerate(pieces)
         )
@@ -88,13 +97,29 @@ class Corpus:
         read = Passages.of(corpus)
         if not read.items:
             raise TypeError("questions are made of texts, and the corpus is ids alone; give texts by id: {'d1': '...'}")
-        pieces = [piece for item in read.items for piece in _pieces(item, length)]
-        if not pieces:
+        found = cls([_whole(item) for item in read.items], length)
+        if not found.pieces:
             raise ValueError(
                 f"none of the {len(read.items):,} texts of the corpus has {FEWEST_WORDS} words, so there is nothing "
                 "to ask about"
             )
-        return cls(pieces)
+        return found
+
+    def places(self, quote: str) -> list[Span]:
+        """Return where a quote stands in the texts, as quotes are matched; a place in two texts is one."""
+        spans = [
+            self._whole[at].span(*_whole_words(self._whole[at].text, *place))
+            for at in self._texts.holding(quote)
+            for place in everywhere(quote, self._whole[at].text)
+        ]
+        return list(dict.fromkeys(spans))
+
+    def place_of(self, quote: str, at: int) -> tuple[int, int] | None:
+        """Return where a quote stands in a passage, without cutting a word; None if it does not."""
+        text = self.pieces[at].text
+        if normalised(quote) not in self.passages.normal_texts[at] or (place := where(quote, text)) is None:
+            return None
+        return _whole_words(text, *place)
 
     @cached_property
     def _of_id(self) -> dict[Any, list[int]]:
@@ -127,7 +152,7 @@ def _listed(pairs: Iterable[tuple[Any, int]]) -> dict[Any, list[int]]:
     return listed
 
 
-def _pieces(item: Retrieved, length: int) -> Iterator[Piece]:
+def _whole(item: Retrieved) -> Piece:
     text = item.text or ""
     placed = item.source is not None and item.start is not None and item.end == item.start + len(text)
     if not placed and item.id is None:
@@ -136,9 +161,16 @@ def _pieces(item: Retrieved, length: int) -> Iterator[Piece]:
         )
     source, start = (str(item.source), item.start or 0) if placed else (str(item.id), 0)
     document = str(item.id) if item.source is None else str(item.source)
-    for begin, end in cut(text, length):
-        if len(words(text[begin:end])) >= FEWEST_WORDS:
-            yield Piece(text[begin:end], source, start + begin, document, item.id)
+    return Piece(text, source, start, document, item.id)
+
+
+def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the place of a part of a text, made longer if it begins or ends within a word."""
+    while start > 0 and text[start].isalnum() and text[start - 1].isalnum():
+        start -= 1
+    while end < len(text) and text[end].isalnum() and text[end - 1].isalnum():
+        end += 1
+    return start, end
 
 
 def cut(text: str, length: int) -> list[tuple[int, int]]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.pieces import Quote
 from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.judging.matching.normalised import normalised, where
+from retrieval_metrics.judging.matching.normalised import normalised
 from retrieval_metrics.judging.matching.texts import words
 from retrieval_metrics.models.json_reply import BadReplyError, json_reply
 from retrieval_metrics.questions.generating.candidate import Candidate, Evidence
@@ -109,15 +109,13 @@ class Reading:
 
     def _quoted(self, quotes: Sequence[str], places: Sequence[int]) -> Iterator[tuple[int, int, int]]:
         for quote in quotes:
-            wanted = normalised(quote)
-            if len(wanted) < SHORTEST_QUOTE:
+            if len(normalised(quote)) < SHORTEST_QUOTE:
                 raise BadReplyError(
                     "short quote", f"the quote {shortened(quote)} is too short; copy the whole sentence or clause"
                 )
             for which, at in enumerate(places):
-                text = self._corpus.pieces[at].text
-                if wanted in self._corpus.passages.normal_texts[at] and (place := where(quote, text)) is not None:
-                    yield which, *_whole_words(text, *place)
+                if (place := self._corpus.place_of(quote, at)) is not None:
+                    yield which, *place
                     break
             else:
                 raise BadReplyError(
@@ -148,12 +146,7 @@ class Reading:
             raise BadReplyError("short quote", f"{shortened(text)} says too little; name a longer sentence or clause")
         if len(text) > LONG_QUOTE and len(text) > len(piece.text) / 2:
             raise BadReplyError("long quote", "the quotes are most of the passage; name only what answers the question")
-        spans = [piece.span(start, end)]
-        for at in self._corpus.passages.holding(text):
-            other = self._corpus.pieces[at]
-            if at != passage and (place := where(text, other.text)) is not None:
-                spans.append(other.span(*place))
-        spans = list(dict.fromkeys(spans))
+        spans = list(dict.fromkeys([piece.span(start, end), *self._corpus.places(text)]))
         if len(spans) > MOST_PLACES:
             raise BadReplyError(
                 "quote everywhere", f"{shortened(text)} stands in {len(spans)} places; name what only this passage says"
@@ -183,12 +176,3 @@ class Reading:
         for check in checks:
             for finding in check(subject):
                 yield BadReplyError(finding.name.replace("_", " "), finding.message)
-
-
-def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the place of a part of a text, made longer if it begins or ends within a word."""
-    while start > 0 and text[start].isalnum() and text[start - 1].isalnum():
-        start -= 1
-    while end < len(text) and text[end].isalnum() and text[end - 1].isalnum():
-        end += 1
-    return start, end
