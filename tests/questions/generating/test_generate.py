@@ -59,21 +59,25 @@ def unverifiable(made: rm.GeneratedQuestions, texts: Mapping[str, str]) -> list[
     return wrong
 
 
+OF_ONE_WORKER = pytest.mark.xdist_group("questions of a lying model")  # they are made once, which takes a while
+
+
 @pytest.fixture(scope="module")
 def lied() -> tuple[rm.GeneratedQuestions, ScriptedModel]:
-    model = ScriptedModel(lies=0.3, broken=0.1, fails=0.1, slow=0.02, repeats=0.1)
+    model = ScriptedModel(lies=0.3, broken=0.1, fails=0.1, slow=0.005, repeats=0.1)
     before, calling.PAUSE = calling.PAUSE, 0.0  # a fixture of a module comes before those of its functions
     try:
-        return rm.generate_questions(topics(), model, 450, timeout=0.25, seed=1), model
+        return rm.generate_questions(topics(), model, 380, timeout=0.25, seed=1), model
     finally:
         calling.PAUSE = before
 
 
+@OF_ONE_WORKER
 def test_of_a_thousand_judgments_of_a_lying_model_none_is_unverifiable(
     lied: tuple[rm.GeneratedQuestions, ScriptedModel],
 ) -> None:
     made, model = lied
-    assert len(made) == 450
+    assert len(made) == 380
     assert sum(map(len, judged(made))) >= 1000
     assert unverifiable(made, topics()) == []
     assert model.done["lied"] > 100
@@ -81,6 +85,7 @@ def test_of_a_thousand_judgments_of_a_lying_model_none_is_unverifiable(
     assert min(model.done["broken"], model.done["failed"]) > 100
 
 
+@OF_ONE_WORKER
 def test_what_is_rejected_is_counted_by_reason(lied: tuple[rm.GeneratedQuestions, ScriptedModel]) -> None:
     made, model = lied
     assert sum(made.reasons.values()) == len(made.rejected)
@@ -91,6 +96,7 @@ def test_what_is_rejected_is_counted_by_reason(lied: tuple[rm.GeneratedQuestions
     assert "duplicate question" in str(made)
 
 
+@OF_ONE_WORKER
 def test_the_lint_finds_no_fault_with_the_judgments_of_a_lying_model(
     lied: tuple[rm.GeneratedQuestions, ScriptedModel],
 ) -> None:
@@ -107,6 +113,7 @@ def cuts(size: int, step: int) -> list[rm.Retrieved]:
     ]
 
 
+@OF_ONE_WORKER
 @pytest.mark.parametrize(("size", "step"), [(300, 300), (700, 500), (4000, 4000)])
 def test_every_judgment_resolves_in_any_chunking(
     lied: tuple[rm.GeneratedQuestions, ScriptedModel], size: int, step: int
@@ -505,12 +512,13 @@ def test_the_set_is_saved_loaded_and_evaluated(tmp_path: Path) -> None:
     assert len(both) == 12
 
 
+@OF_ONE_WORKER
 def test_the_frame_has_a_row_for_each_question_and_each_rejection(
     lied: tuple[rm.GeneratedQuestions, ScriptedModel],
 ) -> None:
     frame = lied[0].to_pandas()
-    assert len(frame) == 450 + len(lied[0].rejected)
-    assert (frame["outcome"] == "accepted").sum() == 450
+    assert len(frame) == 380 + len(lied[0].rejected)
+    assert (frame["outcome"] == "accepted").sum() == 380
     assert frame.iloc[0]["quotes"]
     assert set(frame["difficulty"].dropna()) == {"easy", "medium", "hard"}
 

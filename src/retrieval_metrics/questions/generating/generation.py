@@ -201,10 +201,9 @@ class Generation:
         everything = [*self._accepted, *distinct]
         texts = {candidate.id: candidate.question for candidate in everything}
         subject = Subject(texts, Qrels({candidate.id: candidate.judgments for candidate in everything}), None)
-        accepted = {candidate.id for candidate in self._accepted}
         found: dict[Any, Any] = {}
-        for finding in repeated(subject):
-            if "duplicate" in finding.name and finding.query not in accepted:
+        for finding in repeated(subject, {candidate.id for candidate in distinct}):
+            if "duplicate" in finding.name:
                 # A question that only repeats one that is itself dropped is dropped too: rare, and no loss.
                 found.setdefault(finding.query, finding)
         for candidate in distinct:
