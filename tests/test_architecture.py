@@ -33,6 +33,7 @@ FLOORS = [
     ["reporting"],
     ["evaluation"],
     ["comparing", "auditing", "rechunking", "reranking", "questions"],
+    ["labelling"],
     ["loading"],
     ["history"],
     ["adapting"],

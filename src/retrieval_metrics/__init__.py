@@ -54,10 +54,16 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.provenance import Provenance
     from retrieval_metrics.inputs.sources import locate
     from retrieval_metrics.judging.matching.matching import Matching
+    from retrieval_metrics.labelling.agreement import Agreement
+    from retrieval_metrics.labelling.estimate import Estimate, EstimatedDifference
+    from retrieval_metrics.labelling.evaluate_with_labels import evaluate_with_labels
+    from retrieval_metrics.labelling.label import Label
+    from retrieval_metrics.labelling.labels import Labels
     from retrieval_metrics.loading import load, save_run
     from retrieval_metrics.questions.evaluation_set import EvaluationSet
     from retrieval_metrics.questions.linting.findings import LintFinding
     from retrieval_metrics.questions.linting.lint import Lint
+    from retrieval_metrics.questions.sample import Sample
     from retrieval_metrics.rechunking.match import Match, Matches, match
     from retrieval_metrics.rechunking.relabel import Relabelled, Relabelling, relabel
     from retrieval_metrics.reranking.batch import mmr_batch
@@ -78,18 +84,23 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_METRICS",
+    "Agreement",
     "Audit",
     "Budget",
     "ByMetric",
     "Comparison",
     "Counts",
     "Difference",
+    "Estimate",
+    "EstimatedDifference",
     "Evaluation",
     "EvaluationSet",
     "Explanation",
     "Finding",
     "History",
     "Interval",
+    "Label",
+    "Labels",
     "Limits",
     "Lint",
     "LintFinding",
@@ -111,6 +122,7 @@ __all__ = [
     "RuleDifference",
     "Rules",
     "Run",
+    "Sample",
     "Scores",
     "Selection",
     "Slices",
@@ -128,6 +140,7 @@ __all__ = [
     "define_metric",
     "evaluate",
     "evaluate_ranking",
+    "evaluate_with_labels",
     "f1",
     "hit_rate",
     "intra_list_diversity",
@@ -157,6 +170,13 @@ __all__ = [
 
 # Names that are imported when they are first used, because not everybody reads files, compares or reranks.
 _LAZY = {
+    "evaluate_with_labels": "labelling.evaluate_with_labels",
+    "Sample": "questions.sample",
+    "Labels": "labelling.labels",
+    "Label": "labelling.label",
+    "EstimatedDifference": "labelling.estimate",
+    "Estimate": "labelling.estimate",
+    "Agreement": "labelling.agreement",
     "__version__": "version",
     "Audit": "auditing.audit",
     "ByMetric": "results.by_metric",

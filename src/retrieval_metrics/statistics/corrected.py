@@ -10,7 +10,7 @@ import numpy as np
 
 from retrieval_metrics.checks import positive_number, proportion
 from retrieval_metrics.statistics import arrays
-from retrieval_metrics.statistics.intervals import Interval, beta_interval
+from retrieval_metrics.statistics.intervals import Interval, beta_interval, clopper_pearson
 from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
@@ -66,16 +66,20 @@ class CorrectedMean:
         """Return the half width of Student's interval: t(degrees) sqrt(variance)."""
         return _student(self.degrees, level) * math.sqrt(self.variance)
 
-    def interval(self, level: float = 0.95, *, bounds: tuple[float, float] = (0.0, 1.0)) -> Interval:
+    def interval(
+        self, level: float = 0.95, *, bounds: tuple[float, float] = (0.0, 1.0), binary: bool = False
+    ) -> Interval:
         """Return the confidence interval of a mean of values between two bounds.
 
         It is the Beta interval of `mean_interval` for as many independent queries as the estimate is worth, times
         (t(worth - 1) / t(degrees))^2, because the labelled queries alone show the variance. Without finite bounds it is
-        Student's, mean -+ t(degrees) sqrt(variance).
+        Student's, mean -+ t(degrees) sqrt(variance). A binary metric gets the Clopper-Pearson interval of that count
+        (Korn and Graubard 1998).
 
         Args:
             level: Confidence level, strictly between 0 and 1.
             bounds: Smallest and largest value the metric can take on these queries.
+            binary: Whether the metric is 0 or 1 by definition.
         """
         proportion(level, "level")
         low, high = bounds
@@ -85,6 +89,8 @@ class CorrectedMean:
         mean = min(max(self.mean, low), high)
         worth = max(self.worth, 2.0)
         count = worth * (_student(worth - 1, level) / _student(self.degrees, level)) ** 2
+        if binary:
+            return clopper_pearson(count * mean, count, level)
         spread = min(self.spread, (mean - low) * (high - mean))
         sums = Sums(count, count * mean, count * (spread + mean**2), low, high)
         ends = beta_interval(sums, ends=bounds, level=level)
@@ -265,7 +271,7 @@ class _Drawn:
     clusters: NDArray[np.int64] | None
 
     @classmethod
-    def of(
+    def of(  # noqa: PLR0917  (as many as it checks)
         cls,
         people: ArrayLike,
         model: ArrayLike,
