@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.labelling.evaluate_with_labels import evaluate_with_labels
     from retrieval_metrics.labelling.label import Label
     from retrieval_metrics.labelling.labels import Labels
+    from retrieval_metrics.labelling.pool import Pool, pool
     from retrieval_metrics.loading import load, save_run
     from retrieval_metrics.questions.evaluation_set import EvaluationSet
     from retrieval_metrics.questions.linting.findings import LintFinding
@@ -111,6 +112,7 @@ __all__ = [
     "Metadata",
     "Metric",
     "PairedDifference",
+    "Pool",
     "Provenance",
     "Qrels",
     "Quote",
@@ -154,6 +156,7 @@ __all__ = [
     "mmr_from_similarity",
     "mmr_sweep",
     "ndcg",
+    "pool",
     "precision",
     "read_corpus",
     "read_qrels",
@@ -170,6 +173,8 @@ __all__ = [
 
 # Names that are imported when they are first used, because not everybody reads files, compares or reranks.
 _LAZY = {
+    "pool": "labelling.pool",
+    "Pool": "labelling.pool",
     "evaluate_with_labels": "labelling.evaluate_with_labels",
     "Sample": "questions.sample",
     "Labels": "labelling.labels",

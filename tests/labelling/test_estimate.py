@@ -197,7 +197,8 @@ def test_on_cranfield_a_fifth_of_the_judgments_corrects_a_judge_with_errors() ->
     folder = Path(os.environ["RETRIEVAL_METRICS_DATA"]) / "cranfield"
     qrels = rm.read_qrels(folder / "qrels.graded.trec")
     truth: dict[Any, Any] = {query: qrels.judgments(at) for at, query in enumerate(qrels.queries)}
-    runs = {name: rm.read_run(folder / f"run.{name}.trec").as_dict() for name in ("bm25", "minilm_int8", "tfidf_nosat")}
+    names = ("bm25", "minilm_int8", "tfidf_nosat")
+    runs: dict[str, Any] = {name: dict(rm.read_run(folder / f"run.{name}.trec")) for name in names}
     pooled = {
         query: {d for run in runs.values() for d in sorted(run[query], key=run[query].__getitem__)[-10:]}
         for query in truth
@@ -219,7 +220,7 @@ def test_on_cranfield_a_fifth_of_the_judgments_corrects_a_judge_with_errors() ->
             for query, held in truth.items()
         }
         sample = questions.sample(len(truth) // 5, seed=seed)
-        people = {query: dict.fromkeys(pooled[query], 0) | truth[query] for query in sample}
+        people: dict[Any, Any] = {query: dict.fromkeys(pooled[query], 0) | truth[query] for query in sample}
         found = rm.evaluate_with_labels(runs, "ndcg@10", people=people, model=read, sample=sample)
         for name in runs:
             means[name].append(found.means["ndcg@10"][name])

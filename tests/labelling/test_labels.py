@@ -18,6 +18,7 @@ BEN_SAYS: dict[Any, Any] = {
     query: {document: int(np.clip(grade + RANDOM.choice([0, 0, 0, 1, -1]), 0, 3)) for document, grade in held.items()}
     for query, held in ADA_SAYS.items()
 }
+PLAIN: dict[str, Any] = {"query": "q", "document": "d", "grade": 1, "by": "Ada"}
 ADA, BEN = rm.Labels.of(ADA_SAYS, "Ada"), rm.Labels.of(BEN_SAYS, "Ben")
 PAIRS = [(ADA_SAYS[query][document], BEN_SAYS[query][document]) for query in ADA_SAYS for document in ADA_SAYS[query]]
 
@@ -96,7 +97,7 @@ def test_the_confusion_and_the_kinds_of_passages_say_where_they_disagree() -> No
 def test_conflicts_are_never_averaged_silently() -> None:
     both = ADA.merge(BEN)
     assert len(both.conflicts) == sum(one != other for one, other in PAIRS)
-    with pytest.raises(ValueError, match="got different grades, for example .* never averaged silently"):
+    with pytest.raises(ValueError, match=r"got different grades, for example .* never averaged silently"):
         _ = both.qrels
     with pytest.raises(ValueError, match="different grades"):
         rm.evaluate_with_labels({"q0": ["d1"]}, "mrr", people=both, model=ADA_SAYS, sample={"q0": 0.5})
@@ -136,7 +137,7 @@ def test_who_cannot_tell_gives_no_grade() -> None:
 
 
 def test_one_grader_cannot_contradict_himself() -> None:
-    with pytest.raises(ValueError, match="Ada graded document 'd0' for query 'q0' .* leave one of the two out"):
+    with pytest.raises(ValueError, match=r"Ada graded document 'd0' for query 'q0' .* leave one of the two out"):
         ADA.merge(rm.Labels.of({"q0": {"d0": (ADA_SAYS["q0"]["d0"] + 1) % 4}}, "Ada"))
     assert len(ADA.merge(ADA)) == len(ADA)
 
@@ -157,7 +158,7 @@ def test_one_grader_cannot_contradict_himself() -> None:
 )
 def test_labels_are_checked(entries: dict[str, Any], error: str) -> None:
     with pytest.raises((TypeError, ValueError), match=error):
-        rm.Label(**({"query": "q", "document": "d", "grade": 1, "by": "Ada"} | entries))
+        rm.Label(**{**PLAIN, **entries})
 
 
 def test_labels_are_loaded_as_they_were_saved(tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ from retrieval_metrics.definition.metric import DEFAULT_METRICS, as_metrics
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.explaining.rankings import Rankings
 from retrieval_metrics.inputs.clusters import clusters_of
+from retrieval_metrics.inputs.named_runs import named_runs
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
-from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.labelling.agreement import Agreement
 from retrieval_metrics.labelling.estimate import Estimate, EstimatedDifference, EstimatedMean
 from retrieval_metrics.labelling.labels import Labels
@@ -32,13 +32,12 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.clusters import ClustersBy
+    from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.scoring.rules import Rules
     from retrieval_metrics.statistics import CorrectedMean
     from retrieval_metrics.types import FloatArray, QuestionsOrQrels, RunMapping
-
-THE_RUN = "the run"
 
 
 def evaluate_with_labels(
@@ -111,7 +110,7 @@ def evaluate_with_labels(
     proportion(level, "level")
     chosen = as_metrics(metrics)
     drawn = _drawn(sample, model)
-    named = _named(runs, drawn)
+    named = named_runs(runs, drawn.of, "sampled from")
     truths = _truths(people, model, drawn)
     options: dict[str, Any] = {"semantics": semantics, "match": match, "ties": ties, "clusters": None}
     known: dict[str, _Values] = {}
@@ -268,18 +267,6 @@ def _truths(people: Labels | QuestionsOrQrels, model: Labels | QuestionsOrQrels,
     scale = max(graded.largest_grade, guessed.largest_grade)
     both = (Qrels(of_sample).with_largest_grade(scale), Qrels(by_model).with_largest_grade(scale))
     return _Truths(*both, len(by_people.keys() - of_sample.keys()))
-
-
-def _named(runs: Any, sample: Sample) -> dict[str, Any]:
-    """Return the runs by name; a single one gets a name."""
-    if isinstance(runs, Run) or (isinstance(runs, Mapping) and not set(sample.of).isdisjoint(runs)):
-        return {THE_RUN: runs}
-    if not isinstance(runs, Mapping) or not runs or not all(isinstance(run, (Mapping, Run)) for run in runs.values()):
-        raise TypeError(
-            "runs must be a run, or map names to runs, such as {'bm25': {'q1': ['d7', 'd3']}}, got "
-            f"{type(runs).__name__}{' without a query that was sampled from' if isinstance(runs, Mapping) else ''}"
-        )
-    return dict(runs)
 
 
 def _labels_of_clusters(people: Any, model: Any, sample: Sample, by: ClustersBy) -> Any:
