@@ -1,7 +1,6 @@
 """The page on which a person grades, used by keys in a browser as that person does."""
 
 import base64
-import json
 import os
 import time
 from pathlib import Path
@@ -238,25 +237,3 @@ def test_it_fits_every_screen(browser: Browser, page: Path, look: Look, request:
         "const box = document.querySelector('.dock').getBoundingClientRect(); return [box.top, box.bottom]"
     )
     assert 0 <= dock[0] < dock[1] <= 844 + 1
-
-
-def test_what_cannot_be_graded_is_refused_before_anything_is_written(tmp_path: Path) -> None:
-    path = tmp_path / "label.html"
-    with pytest.raises(ValueError, match="documents have no text, for example 'secret-id-"):
-        rm.pool(RUNS, QUERIES).labelling_page(path)
-    with pytest.raises(ValueError, match="a rubric has 4 texts"):
-        POOL.labelling_page(path, rubric=["no", "yes"])
-    judged = rm.EvaluationSet(QUERIES, {query: list(CORPUS) for query in QUERIES})
-    with pytest.raises(ValueError, match="the pool is empty"):
-        rm.pool(RUNS, judged, CORPUS).labelling_page(path)
-    assert not path.exists()
-
-
-def test_the_page_holds_no_system_and_no_rank(page: Path) -> None:
-    text = page.read_text()
-    data = json.loads(text.split('id="data">')[1].split("</script>")[0])
-    assert set(data["questions"][0]) == {"query", "text", "passages"}
-    assert set(data["questions"][0]["passages"][0]) == {"document", "text"}
-    first = [one["query"] for one in data["questions"]]
-    assert sorted(first) == sorted(QUERIES)
-    assert first != list(QUERIES)

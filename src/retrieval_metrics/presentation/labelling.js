@@ -197,7 +197,8 @@
       make("p", { class: "hint" }, `question ${here + 1} of ${data.questions.length}, passage ${place} of ${question.passages.length}`),
       ...shown.map(passage), dock());
     if (typing) { const name = root.querySelector("#name"); name.focus(); name.setSelectionRange(caret, caret); }
-    if (state.list) root.querySelector(".passage.current").scrollIntoView({ block: "nearest" });
+    document.documentElement.style.scrollPaddingBottom = `${root.querySelector(".dock").offsetHeight + 12}px`;
+    root.querySelector(".passage.current").scrollIntoView({ block: "nearest" });
   };
 
   const keys = { c: () => give(null), s: skip, u: undo, m: mark, x: unmark, l: toggle, e: save, ArrowLeft: () => move(-1), ArrowRight: () => move(1) };
