@@ -321,6 +321,7 @@ class Estimate(Printed):
             f"mean: {TARGET.format(of)}, as people would grade them",
             "worth: for how many queries people alone would have to grade to be as sure",
             *self._said_of_help(),
+            *self._said_of_undefined(),
             *([f"{n} graded queries are few: intervals from fewer than {FEW} are rough"] if n < FEW else []),
             *self.notes,
         ]
@@ -331,6 +332,13 @@ class Estimate(Printed):
         if len(idle) == len(self.estimated):
             return ["the model does not help: people's grades alone say as much"]
         return [f"the model does not help for {numbers.listed(idle)}"] if idle else []
+
+    def _said_of_undefined(self) -> list[str]:
+        least = min(self.estimated.values(), key=lambda one: one.corrected.labelled)
+        defined, graded = least.corrected.labelled, len(self.sample)
+        if defined == graded:
+            return []
+        return [f"{least.metric} is defined for {defined} of the {graded}: for the others nothing relevant was found"]
 
     def _pairs(self) -> Table:
         header = ["metric", "difference", "mean", numbers.level_name(self.level), "model alone", "told apart"]
