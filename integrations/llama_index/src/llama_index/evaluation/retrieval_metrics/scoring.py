@@ -168,7 +168,7 @@ class NodeScorer:
                 metric_dict={one.metric_name: as_result(scores[one.spec][query], one.spec) for one in self.own},
                 judgments=plain(truth),
             )
-            if query not in run.errors:
+            if self.foreign and query not in run.errors:
                 self._ask_foreign(result, errors)
             if errors and query in errors:
                 result.error = f"{type(errors[query]).__name__}: {errors[query]}"
