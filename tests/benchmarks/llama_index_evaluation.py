@@ -6,7 +6,9 @@
 # retrieval-metrics = { path = "../..", editable = true }
 # llama-index-evaluation-retrieval-metrics = { path = "../../integrations/llama_index", editable = true }
 # ///
-"""What our RetrieverEvaluator costs beside that of llama-index-core: `uv run tests/benchmarks/llama_index_evaluation.py`.
+"""What our RetrieverEvaluator costs beside that of llama-index-core.
+
+Run it with `uv run tests/benchmarks/llama_index_evaluation.py`.
 
 Two retrievers answer at once: one makes its nodes for every query, as stores do, and one has them at hand, so that
 nothing hides what the rest costs. Every node has a text of its own, in which the quotes are found. Each way is called
