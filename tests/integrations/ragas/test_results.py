@@ -44,7 +44,7 @@ def test_a_metric_that_raised_scores_0_and_is_counted() -> None:
     assert met == {"queries": 4, "scored": 3, "missing": 2, "failed": 1, "no_relevant": 1}
     assert str(evaluation).splitlines()[3:] == [
         "4 queries",
-        "2 with nothing retrieved, scored 0",
+        "1 with nothing retrieved, scored 0",
         "1 for which the retriever failed, scored 0",
         "1 without a relevant document, undefined and out of the means",
         "n too small: an interval of fewer than 4 queries says little",
@@ -100,7 +100,9 @@ def test_an_experiment_without_its_dataset_is_warned_of() -> None:
 
 def test_all_rows_dropped_is_an_error_not_a_mean_of_nothing() -> None:
     dataset: Dataset[Any] = Dataset("questions", "inmemory", data=[WRONG_TYPE])
-    with pytest.raises(ValueError, match="no rows; every row may have failed"):
+    with pytest.raises(
+        ValueError, match="no rows: every row failed or was dropped; row 'wrong type' raises TypeError: "
+    ):
         to_evaluation(asyncio.run(run_mrr.arun(dataset)), dataset)
 
 
@@ -145,9 +147,9 @@ def test_rows_come_as_mappings_models_frames_and_metric_results() -> None:
         ([{"mrr": "MetricResult(value=0.5)"}], TypeError, "which is no number; .* return metric_result.value"),
         ([{"mrr": True}], TypeError, "True, which is no number"),
         ([{"mrr": [0.5]}], TypeError, r"\[0.5\], which is no number"),
-        ("result.csv", TypeError, "or its rows, got str"),
-        ({"mrr": 0.5}, TypeError, "or its rows, got dict"),
-        (Executor(), TypeError, "or its rows, got Executor"),
+        ("result.csv", TypeError, "or a DataFrame, got str"),
+        ({"mrr": 0.5}, TypeError, "or a DataFrame, got dict"),
+        (Executor(), TypeError, "or a DataFrame, got Executor"),
         ([0.5], TypeError, "row 1 must be a mapping or a pydantic model, got 0.5"),
         ([], ValueError, "no rows"),
     ],
