@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import retrieval_metrics as rm
 from ragas_retrieval_metrics.gathering import gather, scored
@@ -76,7 +76,7 @@ def evaluate_dataset(
     if not chosen:
         raise ValueError("no metric was given; for example metrics=['ndcg@10']")
     references = chosen[0].references
-    if references is None and isinstance(dataset, RetrievedDataset) and chosen[0].by != "auto":
+    if references is None and _keeps_more(dataset, chosen[0].by):
         references = References.of(dataset, chosen[0].by)
     gathered = gather(rows, chosen[0].by, references)
     if gathered.unknown and references is not None:
@@ -110,8 +110,7 @@ def _chosen(
     if made:
         by, on_unjudged, shared = made[0].by, made[0].on_unjudged, made[0].references
     else:
-        kept = isinstance(dataset, RetrievedDataset) and dataset.questions is not None and by != "auto"
-        shared = References.of(dataset if kept and qrels is None else qrels, by or "ids")
+        shared = References.of(dataset if qrels is None and _keeps_more(dataset, by) else qrels, by or "ids")
     chosen = [
         one if isinstance(one, RetrievalMetric) else RetrievalMetric(one, by=by, qrels=shared, on_unjudged=on_unjudged)
         for one in given
@@ -123,6 +122,11 @@ def _chosen(
                 "all; evaluate them apart"
             )
     return chosen
+
+
+def _keeps_more(dataset: Any, by: By | None) -> TypeGuard[RetrievedDataset]:
+    """Return whether a dataset holds more than its rows, and it counts."""
+    return isinstance(dataset, RetrievedDataset) and dataset.is_whole and by != "auto"
 
 
 def _same(one: RetrievalMetric, other: RetrievalMetric) -> bool:

@@ -112,7 +112,7 @@ def _references(qrels: Judged | None, columns: Mapping[str, Named], *holders: An
         return qrels
     by = next(iter(columns.values())).by
     datasets = (getattr(holder, "dataset", holder) for holder in holders)
-    kept = [one for one in datasets if isinstance(one, RetrievedDataset) and one.questions is not None]
+    kept = [one for one in datasets if isinstance(one, RetrievedDataset) and one.is_whole]
     return References.of(kept[0] if qrels is None and kept and by != "auto" else qrels, by)
 
 

@@ -40,6 +40,11 @@ class RetrievedDataset(EvaluationDataset):
     questions: rm.EvaluationSet | None = None
     run: rm.RetrievedRun | None = None
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it holds more than rows."""
+        return self.questions is not None and self.run is not None
+
     @overload
     def __getitem__(self, idx: int) -> SingleTurnSample | MultiTurnSample: ...
     @overload
