@@ -87,7 +87,7 @@ def test_judgments_that_were_given_to_the_metrics_are_given_again() -> None:
     assert to_evaluation(result, qrels=questions).queries == (1, 2)
 
 
-def test_two_runs_are_compared() -> None:
+def test_two_runs_are_compared_and_kept(tmp_path: Any) -> None:
     rows = [
         {"user_input": f"q{number}", "retrieved_context_ids": ["x", "d1"], "reference_context_ids": ["d1"]}
         for number in range(30)
@@ -96,7 +96,10 @@ def test_two_runs_are_compared() -> None:
     first, second = (to_evaluation(evaluated(some, [MRR()])) for some in (rows, better))
     comparison = rm.compare({"first": first, "second": second})
     assert comparison.difference("mrr", "second", "first").mean == 0.5
-    assert "second" in str(comparison)
+    assert "second is better than first in mrr" in str(comparison)
+    first.save(tmp_path / "first.json")
+    again: Any = rm.load(tmp_path / "first.json")
+    assert str(again.explain("q7")) == str(first.explain("q7"))
 
 
 def test_the_counts_tell_repeats() -> None:
