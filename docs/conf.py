@@ -28,6 +28,7 @@ html_title = project
 extensions = [
     "docstrings",
     "mathml",
+    "metric_pages",
     "myst_parser",
     "readmes",
     "sphinx.ext.autodoc",
