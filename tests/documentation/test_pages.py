@@ -30,6 +30,8 @@ PAGES = sorted(
 FENCE = re.compile(r"^```(?P<language>\S+)[^\n]*\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 LANGUAGES = {"python", "text", "console", "sh", "yaml"}  # directives of the site have their name in braces
 PACKAGES = [
+    "haystack_integrations.components.evaluators.retrieval_metrics",
+    "haystack_integrations.components.rankers.retrieval_metrics",
     "langchain_retrieval_metrics",
     "llama_index.evaluation.retrieval_metrics",
     "pytest_retrieval_metrics",
