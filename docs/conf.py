@@ -35,6 +35,7 @@ html_title = project
 extensions = [
     "docstrings",
     "mathml",
+    "metric_pages",
     "myst_parser",
     "readmes",
     "sphinx.ext.autodoc",

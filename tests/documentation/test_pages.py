@@ -121,12 +121,15 @@ def test_the_front_door_is_short() -> None:
     assert len((ROOT / "README.md").read_bytes()) <= 8 * 1024
 
 
-def test_every_metric_has_its_row() -> None:
+def test_every_metric_has_its_row_and_its_page() -> None:
     text = (ROOT / "docs" / "reference" / "metrics.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `(\w+)(@k)?` \|", text, flags=re.MULTILINE)
-    assert {name: bool(k) for name, k in rows} == {
+    rows = re.findall(r"^\| \[`(\w+)(@k)?`\]\(metrics/(\w+)\.md\) \|", text, flags=re.MULTILINE)
+    assert [name for name, *_ in rows] == [page for *_, page in rows]
+    assert {name: bool(k) for name, k, _ in rows} == {
         name: d.takes_cutoff for name, d in DEFINITIONS.items() if not d.made_by
     }
+    for name, *_ in rows:
+        assert f"```{{metric}} {name}\n" in (ROOT / f"docs/reference/metrics/{name}.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -137,6 +140,15 @@ def test_every_public_name_has_its_entry(package: str) -> None:
     if package != "retrieval_metrics":  # what the top level has too is documented there
         public -= {name for name in public if getattr(rm, name, None) is getattr(import_module(package), name)}
     assert sorted(name for module, name in entries if module == package) == sorted(public - {"metrics"})
+
+
+def test_what_is_quoted_of_the_simulations_stands_there() -> None:
+    guide = (ROOT / "docs/guides/reading-a-result.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/reference/statistics.md").read_text(encoding="utf-8").splitlines()
+    _, _, trusted = guide.partition("## How far this can be trusted")
+    quoted = [line for block in FENCE.finditer(trusted) for line in block["code"].splitlines()]
+    assert len(quoted) >= 10
+    assert not [line for line in quoted if line not in page]
 
 
 def write_outputs(pages: list[Path]) -> None:
