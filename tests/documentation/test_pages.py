@@ -27,6 +27,11 @@ PAGES = sorted(
     for path in ROOT.glob(pattern)
     if "_build" not in path.parts
 )
+ENVIRONMENT = re.compile(r"^<!-- environment: (.+) -->$", re.MULTILINE)
+"""What a recipe says it needs; `run_recipe.py` runs it there."""
+
+RECIPES = {page: found[1].split() for page in PAGES if (found := ENVIRONMENT.search(page.read_text(encoding="utf-8")))}
+RUN_HERE = [page for page in PAGES if page not in RECIPES]
 FENCE = re.compile(r"^```(?P<language>\S+)[^\n]*\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 LANGUAGES = {"python", "text", "console", "sh", "yaml"}  # directives of the site have their name in braces
 PACKAGES = [
@@ -93,7 +98,9 @@ def as_it_runs(page: str, text: str) -> Iterator[tuple[str, str]]:
     assert not printed, f"{page} prints what no text block shows"
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if "```python" in page.read_text(encoding="utf-8")], ids=name)
+@pytest.mark.parametrize(
+    "page", [page for page in RUN_HERE if "```python" in page.read_text(encoding="utf-8")], ids=name
+)
 def test_the_page_runs_and_prints_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for shown, printed in as_it_runs(name(page), page.read_text(encoding="utf-8")):
@@ -170,4 +177,4 @@ def write_outputs(pages: list[Path]) -> None:
 
 
 if __name__ == "__main__":
-    write_outputs([Path(argument).resolve() for argument in sys.argv[1:]] or PAGES)
+    write_outputs([Path(argument).resolve() for argument in sys.argv[1:]] or RUN_HERE)
