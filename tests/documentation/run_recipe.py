@@ -14,8 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from fake_langfuse import fake_langfuse
-from test_pages import RECIPES, ROOT, as_it_runs, name, write_outputs
+from fake_langfuse import fake_langfuse  # type: ignore[import-not-found]  # beside this script, on its sys.path alone
+from test_pages import RECIPES, ROOT, as_it_runs, name, write_outputs  # type: ignore[import-not-found]  # likewise
 
 INSIDE = "RECIPE_RUNS_INSIDE"
 HERE = {"127.0.0.1", "::1", "localhost", "0.0.0.0", None}  # noqa: S104  (nothing is bound; these are this machine)

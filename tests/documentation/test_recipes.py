@@ -9,7 +9,9 @@ import pytest
 
 ROOT = Path(__file__).parent.parent.parent
 RECIPES = sorted(
-    page for page in (ROOT / "docs" / "recipes").glob("*.md") if "<!-- environment: " in page.read_text(encoding="utf-8")
+    page
+    for page in (ROOT / "docs" / "recipes").glob("*.md")
+    if "<!-- environment: " in page.read_text(encoding="utf-8")
 )
 
 pytestmark = pytest.mark.examples
