@@ -14,8 +14,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from fake_langfuse import fake_langfuse  # type: ignore[import-not-found]  # beside this script, on its sys.path alone
-from test_pages import RECIPES, ROOT, as_it_runs, name, write_outputs  # type: ignore[import-not-found]  # likewise
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from fake_langfuse import fake_langfuse
+from running_pages import RECIPES, ROOT, as_it_runs, name, write_outputs
 
 INSIDE = "RECIPE_RUNS_INSIDE"
 HERE = {"127.0.0.1", "::1", "localhost", "0.0.0.0", None}  # noqa: S104  (nothing is bound; these are this machine)
@@ -23,7 +25,7 @@ HERE = {"127.0.0.1", "::1", "localhost", "0.0.0.0", None}  # noqa: S104  (nothin
 
 def in_its_environment(page: Path, options: list[str]) -> int:
     """Run this file where the page's host is installed, and return the exit code."""
-    needed = [argument for each in ["pytest", *RECIPES[page]] for argument in ("--with", each)]
+    needed = [argument for each in RECIPES[page] for argument in ("--with", each)]
     command = ["uv", "run", "--quiet", "--isolated", "--no-project", "--with-editable", f"{ROOT}[pandas]", *needed]
     return subprocess.run(
         [*command, "python", __file__, str(page), *options], env={**os.environ, INSIDE: "1"}, check=False

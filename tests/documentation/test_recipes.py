@@ -7,18 +7,13 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent.parent
-RECIPES = sorted(
-    page
-    for page in (ROOT / "docs" / "recipes").glob("*.md")
-    if "<!-- environment: " in page.read_text(encoding="utf-8")
-)
+from running_pages import RECIPES, ROOT
 
 pytestmark = pytest.mark.examples
 
 
 def run(page: Path) -> str:
-    command = [sys.executable, Path(__file__).with_name("run_recipe.py"), page]
+    command: list[str | Path] = [sys.executable, Path(__file__).with_name("run_recipe.py"), page]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=1800)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

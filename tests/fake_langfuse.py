@@ -14,10 +14,10 @@ PROJECT = {"id": "p", "name": "p", "metadata": {}, "organization": {"id": "o", "
 class _Answers(BaseHTTPRequestHandler):
     received: list[tuple[str, bytes]]
 
-    def do_GET(self) -> None:  # noqa: N802  (the name is the library's)
+    def do_GET(self) -> None:
         self._answer({"data": [PROJECT]})
 
-    def do_POST(self) -> None:  # noqa: N802  (likewise)
+    def do_POST(self) -> None:
         self.received.append((self.path, self.rfile.read(int(self.headers["Content-Length"]))))
         self._answer({"successes": [], "errors": []})
 
