@@ -8,8 +8,15 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_extensions"))
 
-os.environ.update(RAGAS_DO_NOT_TRACK="true", RAY_USAGE_STATS_ENABLED="0", LANGSMITH_TRACING="false")
+os.environ.update(
+    HAYSTACK_TELEMETRY_ENABLED="False",
+    LANGSMITH_TRACING="false",
+    RAGAS_DO_NOT_TRACK="true",
+    RAY_USAGE_STATS_ENABLED="0",
+)
 INTEGRATIONS = [
+    "haystack_integrations.components.evaluators.retrieval_metrics",
+    "haystack_integrations.components.rankers.retrieval_metrics",
     "langchain_retrieval_metrics",
     "llama_index.evaluation.retrieval_metrics",
     "pytest_retrieval_metrics",
