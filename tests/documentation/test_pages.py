@@ -22,6 +22,7 @@ PACKAGES = [
     "haystack_integrations.components.rankers.retrieval_metrics",
     "langchain_retrieval_metrics",
     "llama_index.evaluation.retrieval_metrics",
+    "mlflow_retrieval_metrics",
     "pytest_retrieval_metrics",
     "ragas_retrieval_metrics",
     "ray_retrieval_metrics",
