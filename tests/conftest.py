@@ -12,6 +12,7 @@ from retrieval_metrics.definition.define import defined_metrics, forget_metric
 
 # Hosts that report home are told not to before anything imports them.
 os.environ.update(
+    HAYSTACK_TELEMETRY_ENABLED="False",
     RAGAS_DO_NOT_TRACK="true",
     RAY_USAGE_STATS_ENABLED="0",
     RAY_ENABLE_UV_RUN_RUNTIME_ENV="0",  # else every start of Ray builds the environment again

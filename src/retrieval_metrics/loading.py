@@ -14,6 +14,7 @@ from retrieval_metrics.keeping.evaluations import evaluation_of, scale_of
 from retrieval_metrics.keeping.question_sets import questions_of
 from retrieval_metrics.keeping.rankings import Texts, of_run, run_of
 from retrieval_metrics.questions.evaluation_set import EvaluationSet
+from retrieval_metrics.questions.sample import sample_of
 from retrieval_metrics.results.scores import Scores
 from retrieval_metrics.results.totals import Totals, totals_of
 
@@ -100,6 +101,8 @@ def load(path: str | PathLike[str]) -> Any:
         case "run":
             with document.place("run"):
                 return run_of(content["run"], content["texts"])
+        case "sample":
+            return sample_of(document)
         case resumed.KIND:
             return resumed.Answers(path).run()
         case "history":

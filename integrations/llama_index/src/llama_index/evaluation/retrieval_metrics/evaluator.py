@@ -19,7 +19,7 @@ from pydantic import InstanceOf
 
 from llama_index.evaluation.retrieval_metrics.datasets import as_evaluation_set, mode_of
 from llama_index.evaluation.retrieval_metrics.host import how_to_ask, is_asynchronous
-from llama_index.evaluation.retrieval_metrics.metrics import metric, ranking_metrics, refuse_granular
+from llama_index.evaluation.retrieval_metrics.metrics import metric, ranking_metrics, refuse_host_options
 from llama_index.evaluation.retrieval_metrics.mmr_postprocessor import embed_query
 from llama_index.evaluation.retrieval_metrics.nodes import (
     IdsAndTexts,
@@ -382,7 +382,7 @@ def _by_name(name: str) -> BaseRetrievalMetric:
 
 
 def _refuse_unknown(arguments: Mapping[str, Any]) -> None:
-    refuse_granular(arguments)
+    refuse_host_options(arguments)
     if arguments:
         raise TypeError(
             f"unknown argument {', '.join(map(repr, arguments))}; grades and groups are given as expected_ids: "

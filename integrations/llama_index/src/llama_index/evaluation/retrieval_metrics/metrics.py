@@ -12,7 +12,7 @@ from retrieval_metrics import Metric
 from retrieval_metrics.adapting import score_queries
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     from retrieval_metrics.adapting import Judgments, QueryScore, Ranking
 
@@ -33,7 +33,7 @@ class RetrievalMetric(BaseRetrievalMetric):
     @model_validator(mode="before")
     @classmethod
     def _is_its_name(cls, arguments: Any) -> Any:
-        refuse_granular(arguments)
+        refuse_host_options(arguments)
         return arguments
 
     def compute(
@@ -64,13 +64,18 @@ class RetrievalMetric(BaseRetrievalMetric):
             TypeError: If an argument is unknown, or the ids are no list of ids (a bare string is none).
             ValueError: If a list of ids is missing.
         """
-        refuse_granular(kwargs)
+        refuse_host_options(kwargs)
         if kwargs:
             raise TypeError(f"{self.metric_name} knows no argument {', '.join(map(repr, kwargs))}")
         if expected_ids is None or retrieved_ids is None:
             missing = "expected_ids" if expected_ids is None else "retrieved_ids"
             raise ValueError(f"{self.metric_name} needs {missing}; where there is none give an empty list")
         return as_result(score_queries({0: expected_ids}, {0: retrieved_ids}, self.spec)[self.spec][0], self.spec)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute; an option of the host's metrics is refused by the name that stands for it."""
+        refuse_host_options([name])
+        super().__setattr__(name, value)
 
     def __reduce__(self) -> tuple[Callable[[str, Metric], RetrievalMetric], tuple[str, Metric]]:
         """Pickle as a name: the class is made where it is unpickled, once the core knows the metric there."""
@@ -138,22 +143,23 @@ def ranking_metrics(names: Iterable[str | Metric]) -> list[BaseRetrievalMetric]:
     return list(chosen.values())
 
 
-GRANULAR = {
+HOST_OPTIONS = {
     "use_granular_hit_rate": "the share of the relevant that was found is recall: use 'recall' or 'recall@10'",
     "use_granular_mrr": "an average over all that is relevant is 'map', with a cut-off 'map@10'",
+    "mode": "the gain is part of the name: use 'ndcg' or 'ndcg(gain=exponential)'",
 }
 """Options of metrics of llama-index-core, and the metric that each stands for."""
 
 
-def refuse_granular(arguments: Mapping[str, Any]) -> None:
-    """Raise if an argument is one of the granular options, which are metrics of their own here.
+def refuse_host_options(arguments: Iterable[str]) -> None:
+    """Raise if an argument is an option of a metric of llama-index-core, which is a metric of its own here.
 
     Raises:
         TypeError: If there is one; the message names the metric.
     """
     for name in arguments:
-        if name in GRANULAR:
-            raise TypeError(f"{name} is no option here; {GRANULAR[name]}")
+        if name in HOST_OPTIONS:
+            raise TypeError(f"{name} is not an option here; {HOST_OPTIONS[name]}")
 
 
 def as_result(score: QueryScore, spec: Metric) -> RetrievalMetricResult:
