@@ -107,7 +107,9 @@ def population(judge: Judge, metric: str, skill: float, seed: int) -> NDArray[An
     np.put_along_axis(favoured, orders[1][:, :5], values=True, axis=1)
     read = judge.grades(truth, favoured, random)
     value = METRICS[metric]
-    return np.array([[value(np.take_along_axis(grades, order, axis=1)) for order in orders] for grades in (truth, read)])
+    return np.array(
+        [[value(np.take_along_axis(grades, order, axis=1)) for order in orders] for grades in (truth, read)]
+    )
 
 
 def ppi(people: Values, model: Values, n: int) -> tuple[float, float]:
@@ -155,7 +157,10 @@ def simulate(people: Values, model: Values, draws: int, *, difference: bool) -> 
             cells.append([*covered, ours[1] - ours[0], alone[1] - alone[0], found.mean - truth])
         means = np.mean(cells, axis=0)
         rates = "".join(f"{100 * rate:9.1f}" for rate in means[:4])
-        print(f"{'':28}{queries:5}{n:5}{rates}{means[4]:9.3f}{means[4] / means[5] / oracle:9.2f}{means[6]:+9.4f}", flush=True)
+        print(
+            f"{'':28}{queries:5}{n:5}{rates}{means[4]:9.3f}{means[4] / means[5] / oracle:9.2f}{means[6]:+9.4f}",
+            flush=True,
+        )
 
 
 def main() -> None:
@@ -164,7 +169,9 @@ def main() -> None:
     parser.add_argument("--only", choices=JUDGES, nargs="+", default=list(JUDGES), help="some of the judges")
     arguments = parser.parse_args()
     started = time.perf_counter()
-    print(f"{arguments.draws} draws per line; one standard error at 95 % is {21.8 / np.sqrt(arguments.draws):.1f} points")
+    print(
+        f"{arguments.draws} draws per line; one standard error at 95 % is {21.8 / np.sqrt(arguments.draws):.1f} points"
+    )
     for metric, skill in (("ndcg@10", 1.0), ("ndcg@10", 2.5), ("hit_rate@3", 1.0)):
         for what in ("mean of one system", "difference of two systems"):
             print(f"\n{metric}, {what}, coverage (%) of the 95 % interval")
