@@ -8,6 +8,7 @@ import io
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import warnings
@@ -27,6 +28,8 @@ PAGES = sorted(
     for path in ROOT.glob(pattern)
     if "_build" not in path.parts
 )
+HANDBOOK = ROOT / "examples" / "handbook"
+"""The documents of the tutorial, which stand beside whoever runs a page."""
 FENCE = re.compile(r"^```(?P<language>\S+)[^\n]*\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 LANGUAGES = {"python", "text", "console", "sh", "yaml"}  # directives of the site have their name in braces
 PACKAGES = [
@@ -94,6 +97,7 @@ def as_it_runs(page: str, text: str) -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize("page", [page for page in PAGES if "```python" in page.read_text(encoding="utf-8")], ids=name)
 def test_the_page_runs_and_prints_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    shutil.copytree(HANDBOOK, tmp_path / HANDBOOK.name)
     for shown, printed in as_it_runs(name(page), page.read_text(encoding="utf-8")):
         assert shown == printed
 
@@ -157,6 +161,7 @@ def write_outputs(pages: list[Path]) -> None:
     for page in pages:
         text = page.read_text(encoding="utf-8")
         with TemporaryDirectory() as folder, contextlib.chdir(folder):
+            shutil.copytree(HANDBOOK, HANDBOOK.name)
             changes = [(shown, printed) for shown, printed in as_it_runs(name(page), text) if shown != printed]
         at = 0
         for shown, printed in changes:
