@@ -34,6 +34,7 @@ FLOORS = [
     ["reporting"],
     ["evaluation"],
     ["comparing", "auditing", "rechunking", "reranking", "questions"],
+    ["labelling"],
     ["loading"],
     ["history"],
     ["adapting"],

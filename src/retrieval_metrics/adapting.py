@@ -19,6 +19,7 @@ from retrieval_metrics.evaluation.row_scores import check_row_metrics, score_row
 from retrieval_metrics.evaluation.scored_run import score_queries, scored_run
 from retrieval_metrics.files import trec
 from retrieval_metrics.files.formats import format_by_name
+from retrieval_metrics.inputs.clusters import clusters_of
 from retrieval_metrics.inputs.columns import OF_JUDGMENTS, allowances, find_columns
 from retrieval_metrics.inputs.event_loop import run_until_complete
 from retrieval_metrics.inputs.frame_columns import is_frame
@@ -44,6 +45,7 @@ from retrieval_metrics.types import DocumentId, Judgments, QrelsMapping, QueryId
 if TYPE_CHECKING:  # these exist for type checkers alone, so __all__ cannot name them
     from retrieval_metrics.inputs.clusters import ClustersBy as ClustersBy  # noqa: PLC0414  (likewise)
     from retrieval_metrics.judging.matching.matching import Key as Key  # noqa: PLC0414  (exported by this form)
+    from retrieval_metrics.types import BoolArray as BoolArray  # noqa: PLC0414  (likewise)
     from retrieval_metrics.types import FloatArray as FloatArray  # noqa: PLC0414  (likewise)
 
 __all__ = [
@@ -79,6 +81,7 @@ __all__ = [
     "check_calls",
     "check_path",
     "check_row_metrics",
+    "clusters_of",
     "defined_metrics",
     "divides_by_largest_grade",
     "enters_means",
