@@ -7,6 +7,7 @@ from typing import Any
 import mlflow
 import pytest
 from langchain_core.documents import Document as LangChainDocument
+from langchain_core.retrievers import BaseRetriever
 from mlflow.entities import Document, Feedback, Trace
 from mlflow.utils import validation
 
@@ -134,6 +135,23 @@ class TestATrace:
         feedback = score(outputs=None, trace=None)
         assert feedback.value == 0.0
         assert "the application failed and left no trace" in str(feedback.rationale)
+
+    def test_what_langchain_traces_itself_is_read(self) -> None:
+        class Finder(BaseRetriever):
+            def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[LangChainDocument]:
+                del query, run_manager
+                return [LangChainDocument("a", id="d3"), LangChainDocument("b", id="d7")]
+
+        mlflow.langchain.autolog()
+        try:
+            result = mlflow.genai.evaluate(
+                data=[{"inputs": {"query": "a question"}, "expectations": NEEDED}],
+                predict_fn=lambda query: Finder().invoke(query)[0].page_content,
+                scorers=retrieval_scorers("mrr"),
+            )
+        finally:
+            mlflow.langchain.autolog(disable=True)
+        assert result.metrics["mrr/mean"] == 0.5
 
     def test_traces_are_data_too(self) -> None:
         question = mlflow.trace(lambda query: retriever("d1", query)() and "an answer", name="app")
