@@ -107,7 +107,9 @@ class Sample(Printed):
         for stratum in dict.fromkeys(self.strata.values()):
             held = [query for query in self.of if self.strata[query] == stratum]
             rows.append([str(stratum), f"{sum(query in self for query in held):,}", f"{len(held):,}"])
-        return [Table(["stratum", "drawn", "of"], rows, title=f"{counts}, drawn at random in strata (seed {self.seed})")]
+        return [
+            Table(["stratum", "drawn", "of"], rows, title=f"{counts}, drawn at random in strata (seed {self.seed})")
+        ]
 
     def __str__(self) -> str:
         return Printed.__str__(self)
@@ -126,7 +128,9 @@ def draw(queries: Sequence[QueryId], n: int, strata: Mapping[Any, Hashable] | No
     if strata is None:
         order = list(queries)
         chance.shuffle(order)
-        return Sample(tuple(order[:wanted]), tuple(queries), dict.fromkeys(order[:wanted], wanted / len(order)), None, seed)
+        return Sample(
+            tuple(order[:wanted]), tuple(queries), dict.fromkeys(order[:wanted], wanted / len(order)), None, seed
+        )
     layers = _layers(queries, strata)
     if wanted < EACH * len(layers):
         raise ValueError(
