@@ -54,6 +54,12 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.provenance import Provenance
     from retrieval_metrics.inputs.sources import locate
     from retrieval_metrics.judging.matching.matching import Matching
+    from retrieval_metrics.labelling.agreement import Agreement
+    from retrieval_metrics.labelling.estimate import Estimate, EstimatedDifference
+    from retrieval_metrics.labelling.evaluate_with_labels import evaluate_with_labels
+    from retrieval_metrics.labelling.label import Label
+    from retrieval_metrics.labelling.labels import Labels
+    from retrieval_metrics.labelling.pool import Pool, pool
     from retrieval_metrics.loading import load, save_run
     from retrieval_metrics.models.calls import Calls
     from retrieval_metrics.questions.evaluation_set import EvaluationSet
@@ -62,6 +68,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.questions.generating.prompts import QuestionPrompts
     from retrieval_metrics.questions.linting.findings import LintFinding
     from retrieval_metrics.questions.linting.lint import Lint
+    from retrieval_metrics.questions.sample import Sample
     from retrieval_metrics.rechunking.match import Match, Matches, match
     from retrieval_metrics.rechunking.relabel import Relabelled, Relabelling, relabel
     from retrieval_metrics.reranking.batch import mmr_batch
@@ -82,6 +89,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_METRICS",
+    "Agreement",
     "Audit",
     "Budget",
     "ByMetric",
@@ -89,6 +97,8 @@ __all__ = [
     "Comparison",
     "Counts",
     "Difference",
+    "Estimate",
+    "EstimatedDifference",
     "Evaluation",
     "EvaluationSet",
     "Explanation",
@@ -96,6 +106,8 @@ __all__ = [
     "GeneratedQuestions",
     "History",
     "Interval",
+    "Label",
+    "Labels",
     "Limits",
     "Lint",
     "LintFinding",
@@ -106,6 +118,7 @@ __all__ = [
     "Metadata",
     "Metric",
     "PairedDifference",
+    "Pool",
     "Provenance",
     "Qrels",
     "QuestionPrompts",
@@ -119,6 +132,7 @@ __all__ = [
     "RuleDifference",
     "Rules",
     "Run",
+    "Sample",
     "Scores",
     "Selection",
     "Slices",
@@ -137,6 +151,7 @@ __all__ = [
     "define_metric",
     "evaluate",
     "evaluate_ranking",
+    "evaluate_with_labels",
     "f1",
     "generate_questions",
     "hit_rate",
@@ -151,6 +166,7 @@ __all__ = [
     "mmr_from_similarity",
     "mmr_sweep",
     "ndcg",
+    "pool",
     "precision",
     "read_corpus",
     "read_qrels",
@@ -167,6 +183,15 @@ __all__ = [
 
 # Names that are imported when they are first used, because not everybody reads files, compares or reranks.
 _LAZY = {
+    "pool": "labelling.pool",
+    "Pool": "labelling.pool",
+    "evaluate_with_labels": "labelling.evaluate_with_labels",
+    "Sample": "questions.sample",
+    "Labels": "labelling.labels",
+    "Label": "labelling.label",
+    "EstimatedDifference": "labelling.estimate",
+    "Estimate": "labelling.estimate",
+    "Agreement": "labelling.agreement",
     "__version__": "version",
     "Audit": "auditing.audit",
     "ByMetric": "results.by_metric",
