@@ -163,8 +163,9 @@ class TestOthers:
         assert read.qrels == {"why?": ["d7"], "how?": [rm.Text("By doing it this way.")]}
         with pytest.raises(ValueError, match="no place for Span"):
             rm.EvaluationSet({"q1": "why?"}, {"q1": [rm.Span("a.md", 0, 5)]}).to_ragas()
+        apart: Any = [[rm.Quote("a quote")], [rm.Span("a.md", 0, 5)]]
         with pytest.raises(ValueError, match="no place for Span"):
-            rm.EvaluationSet({"q1": "?"}, {"q1": [[rm.Quote("a quote")], [rm.Span("a.md", 0, 5)]]}).to_ragas()
+            rm.EvaluationSet({"q1": "why?"}, {"q1": apart}).to_ragas()
 
     def test_a_span_is_left_out_where_a_quote_says_the_same(self) -> None:
         groups: Any = [[rm.Quote("one quote"), rm.Span("a.md", 0, 9)], [rm.Quote("another"), rm.Span("b.md", 3, 10)]]

@@ -120,7 +120,8 @@ def ragas_rows(questions: Questions) -> list[dict[str, Any]]:
         row: dict[str, Any] = {"user_input": text}
         texts = [one.text for one in judged if isinstance(one, (Quote, Text))]
         ids = [one for one in judged if not isinstance(one, Piece)]
-        for group in [[one] for one in judged] if truth.is_flat else truth.judgments(at):
+        groups: Any = [[one] for one in judged] if truth.is_flat else truth.judgments(at)
+        for group in groups:
             held = [one for one in group if not isinstance(one, Piece) or isinstance(one, (Quote, Text))]
             if not held and (other := next((one for one in group if one in judged), None)) is not None:
                 raise ValueError(f"Ragas has no place for {other!r} of query {query!r}; it takes ids, quotes and texts")
