@@ -31,7 +31,9 @@ FEWEST_WORDS = 5
 """A passage with fewer words is a heading or a rest: nothing is asked about it."""
 
 _PARAGRAPH = re.compile(r"\n[ \t]*\n\s*")
-_SENTENCE = re.compile(r"(?<=[.!?。！？])[\"')\]”’]*\s+|\n[ \t]*\n\s*")  # noqa: RUF001  (they end sentences in Chinese)
+_SENTENCE = re.compile(
+    r"(?<=[.!?])[\"')\]”’]*\s+|(?<=[。！？])[”’」』]*\s*|\n[ \t]*\n\s*"  # noqa: RUF001  (Chinese has no spaces)
+)
 _SPACE = re.compile(r"\s+")
 
 
