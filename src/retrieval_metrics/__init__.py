@@ -63,7 +63,11 @@ if TYPE_CHECKING:
     from retrieval_metrics.labelling.pool import Pool
     from retrieval_metrics.labelling.pooling import pool
     from retrieval_metrics.loading import load, save_run
+    from retrieval_metrics.models.calls import Calls
     from retrieval_metrics.questions.evaluation_set import EvaluationSet
+    from retrieval_metrics.questions.generating.generate import agenerate_questions, generate_questions
+    from retrieval_metrics.questions.generating.generated import GeneratedQuestions, RejectedQuestion
+    from retrieval_metrics.questions.generating.prompts import QuestionPrompts
     from retrieval_metrics.questions.linting.findings import LintFinding
     from retrieval_metrics.questions.linting.lint import Lint
     from retrieval_metrics.questions.sample import Sample
@@ -91,6 +95,7 @@ __all__ = [
     "Audit",
     "Budget",
     "ByMetric",
+    "Calls",
     "Comparison",
     "Counts",
     "Difference",
@@ -100,6 +105,7 @@ __all__ = [
     "EvaluationSet",
     "Explanation",
     "Finding",
+    "GeneratedQuestions",
     "History",
     "Interval",
     "Label",
@@ -117,7 +123,9 @@ __all__ = [
     "Pool",
     "Provenance",
     "Qrels",
+    "QuestionPrompts",
     "Quote",
+    "RejectedQuestion",
     "Relabelled",
     "Relabelling",
     "RetrievalWarning",
@@ -136,6 +144,7 @@ __all__ = [
     "Totals",
     "Worst",
     "acompare_retrievers",
+    "agenerate_questions",
     "aretrieve",
     "audit",
     "average_precision",
@@ -146,6 +155,7 @@ __all__ = [
     "evaluate_ranking",
     "evaluate_with_labels",
     "f1",
+    "generate_questions",
     "hit_rate",
     "intra_list_diversity",
     "load",
@@ -190,11 +200,13 @@ _LAZY = {
     "EvaluationSet": "questions.evaluation_set",
     "Matching": "judging.matching.matching",
     "audit": "auditing.audit",
+    "Calls": "models.calls",
     "Comparison": "comparing.comparison",
     "Counts": "results.counts",
     "Difference": "results.difference",
     "Explanation": "explaining.explanation",
     "Finding": "explaining.kinds",
+    "GeneratedQuestions": "questions.generating.generated",
     "History": "history.history",
     "Interval": "statistics.intervals",
     "Lint": "questions.linting.lint",
@@ -205,6 +217,8 @@ _LAZY = {
     "Matches": "rechunking.match",
     "PairedDifference": "statistics.paired",
     "Provenance": "inputs.provenance",
+    "QuestionPrompts": "questions.generating.prompts",
+    "RejectedQuestion": "questions.generating.generated",
     "Relabelled": "rechunking.relabel",
     "Relabelling": "rechunking.relabel",
     "RuleDifference": "auditing.audit",
@@ -215,10 +229,12 @@ _LAZY = {
     "Totals": "results.totals",
     "Worst": "explaining.explanation",
     "acompare_retrievers": "comparing.compare_retrievers",
+    "agenerate_questions": "questions.generating.generate",
     "compare": "comparing.compare",
     "compare_retrievers": "comparing.compare_retrievers",
     "define_metric": "definition.define",
     "evaluate_ranking": "evaluation.evaluate_ranking",
+    "generate_questions": "questions.generating.generate",
     "intra_list_diversity": "reranking.diversity",
     "load": "loading",
     "locate": "inputs.sources",

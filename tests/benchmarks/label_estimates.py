@@ -3,7 +3,7 @@
 # dependencies = ["numpy", "retrieval-metrics", "scipy"]
 #
 # [tool.uv.sources]
-# retrieval-metrics = { path = "../.." }
+# retrieval-metrics = { path = "../..", editable = true }
 # ///
 """Do intervals from a model's grades and a few people's keep their promise? Coverage and width by judge.
 
