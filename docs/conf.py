@@ -36,6 +36,8 @@ html_title = project
 
 extensions = [
     "docstrings",
+    "house",
+    "llms",
     "mathml",
     "metric_pages",
     "myst_parser",
