@@ -10,18 +10,15 @@ import numpy as np
 
 from retrieval_metrics.checks import positive_number, proportion
 from retrieval_metrics.statistics import arrays
+from retrieval_metrics.statistics.drawn import Drawn
 from retrieval_metrics.statistics.intervals import Interval, beta_interval, clopper_pearson
 from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
 FEWEST = 5
 """Labelled queries below which no estimate is given: a slope and a spread need a few."""
-LARGEST_LEVERAGE = 0.8
-"""Where one labelled query alone has more of the slope than this, no slope is used, and"""
-LONGEST_STRETCH = 2.0
-"""likewise where it would make the weights of the labelled queries so uneven."""
 FEW_DISAGREEMENTS = 3
 """Where people and model differ on fewer labelled queries than this, differences nobody saw are allowed for."""
 
@@ -202,14 +199,14 @@ def corrected_mean(
         J. G. MacKinnon, H. White (1985). Some heteroskedasticity-consistent covariance matrix estimators.
         A. N. Angelopoulos, J. C. Duchi, T. Zrnic (2023). PPI++: efficient prediction-powered inference.
     """
-    drawn = _Drawn.of(people, model, labelled, weights, strata, clusters)
+    drawn = Drawn.of(people, model, labelled, weights, strata, clusters)
     defined = ~np.isnan(drawn.people)
     count = int(defined.sum())
     if count < FEWEST:
         raise ValueError(
             f"people's values are defined for {count} of {len(defined)} labelled queries; at least {FEWEST} are needed"
         )
-    design, inverse, share_of, leverage = drawn.line()
+    design, inverse, share_of, leverage, has_slope = drawn.line()
     rows, weight = design[drawn.labelled], drawn.weights
     values = np.where(defined, drawn.people, 0.0)
     share = float(share_of @ defined)
@@ -248,7 +245,7 @@ def corrected_mean(
         queries=len(fitted),
         people=people_mean,
         model=drawn.centre,
-        slope=float(line[-1]) if drawn.slopes(parameters) else 0.0,
+        slope=float(line[-1]) if has_slope else 0.0,
         spread=spread,
         unexplained=unexplained / share**2,
         explained_part=explained / share**2,
@@ -259,6 +256,8 @@ def _student(degrees: float, level: float) -> float:
     from scipy.special import stdtrit  # noqa: PLC0415 - importing the package must not load scipy
 
     return float(stdtrit(degrees, (1 + level) / 2))
+<<<<<<< HEAD
+=======
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,3 +357,4 @@ def _numbered(labels: ArrayLike | None, length: int, name: str) -> NDArray[np.in
         raise ValueError(f"{name} must have one label per query, shape ({length},); got {array.shape}")
     numbers = np.unique(array, return_inverse=True)[1].reshape(-1)
     return numbers.astype(np.int64)
+>>>>>>> main
