@@ -12,6 +12,7 @@ from retrieval_metrics.definition.define import defined_metrics
 from retrieval_metrics.definition.definition import ParameterValue
 from retrieval_metrics.definition.largest_grade import divides_by_largest_grade
 from retrieval_metrics.definition.metric import as_metrics
+from retrieval_metrics.definition.plain_name import plain_name
 from retrieval_metrics.definition.table import DEFINITIONS
 from retrieval_metrics.evaluation.first_answer import first_answer_check
 from retrieval_metrics.evaluation.scored_run import score_queries, scored_run
@@ -85,6 +86,7 @@ __all__ = [
     "installed_hosts",
     "is_frame",
     "numbers",
+    "plain_name",
     "positive_integer",
     "qrels_batch",
     "query_scores",
