@@ -84,8 +84,14 @@ def test_a_quote_is_found_in_a_chunk_of_any_size() -> None:
     assert RetrievalEvaluator("mrr", document_comparison_field="quote").run(**rows)["score"] == 0.5
     with pytest.warns(rm.RetrievalWarning, match="none of the retrieved documents is judged"):
         assert RetrievalEvaluator("mrr").run(**rows)["score"] == 0.0
-    budget = RetrievalEvaluator("recall@20chars", document_comparison_field="quote")
-    assert budget.run(**rows)["score"] == 0.0  # the second chunk no longer fits
+
+
+@pytest.mark.parametrize("field", ["content", "id", "quote"])
+def test_a_budget_counts_the_characters_of_what_was_retrieved(field: str) -> None:
+    long, needed = Document(content="a text of 20 letters"), Document(content="the needed text")
+    rows = {"ground_truth_documents": [[needed]], "retrieved_documents": [[long, needed]]}
+    assert RetrievalEvaluator("recall@35chars", document_comparison_field=field).run(**rows)["score"] == 1.0
+    assert RetrievalEvaluator("recall@34chars", document_comparison_field=field).run(**rows)["score"] == 0.0
 
 
 def test_a_question_whose_retriever_failed_scores_0_and_is_warned_of() -> None:
