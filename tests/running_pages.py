@@ -5,6 +5,7 @@ import io
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import warnings
@@ -26,11 +27,18 @@ ENVIRONMENT = re.compile(r"^<!-- environment: (.+) -->$", re.MULTILINE)
 
 RECIPES = {page: found[1].split() for page in PAGES if (found := ENVIRONMENT.search(page.read_text(encoding="utf-8")))}
 RUN_HERE = [page for page in PAGES if page not in RECIPES]
+HANDBOOK = ROOT / "examples" / "handbook"
+"""The documents of the tutorial, which stand beside whoever runs a page."""
 FENCE = re.compile(r"^```(?P<language>\S+)[^\n]*\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def name(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
+
+
+def lay_out(folder: Path) -> None:
+    """Put into a folder what the pages read."""
+    shutil.copytree(HANDBOOK, folder / HANDBOOK.name)
 
 
 def run_python(code: str, page: str, namespace: dict[str, object]) -> str:
@@ -83,6 +91,7 @@ def write_outputs(pages: list[Path]) -> None:
     for page in pages:
         text = page.read_text(encoding="utf-8")
         with TemporaryDirectory() as folder, contextlib.chdir(folder):
+            lay_out(Path(folder))
             changes = [(shown, printed) for shown, printed in as_it_runs(name(page), text) if shown != printed]
         at = 0
         for shown, printed in changes:

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))  # for the command above; 
 
 import retrieval_metrics as rm
 from retrieval_metrics.definition.table import DEFINITIONS
-from running_pages import FENCE, PAGES, ROOT, RUN_HERE, as_it_runs, name, write_outputs
+from running_pages import FENCE, PAGES, ROOT, RUN_HERE, as_it_runs, lay_out, name, write_outputs
 
 LANGUAGES = {"python", "text", "console", "sh", "yaml"}  # directives of the site have their name in braces
 PACKAGES = [
@@ -22,6 +22,7 @@ PACKAGES = [
     "haystack_integrations.components.rankers.retrieval_metrics",
     "langchain_retrieval_metrics",
     "llama_index.evaluation.retrieval_metrics",
+    "mlflow_retrieval_metrics",
     "pytest_retrieval_metrics",
     "ragas_retrieval_metrics",
     "ray_retrieval_metrics",
@@ -38,6 +39,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarn
 )
 def test_the_page_runs_and_prints_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    lay_out(tmp_path)
     for shown, printed in as_it_runs(name(page), page.read_text(encoding="utf-8")):
         assert shown == printed
 
