@@ -99,7 +99,17 @@ def test_a_question_whose_retriever_failed_scores_0_and_is_warned_of() -> None:
     with pytest.warns(rm.RetrievalWarning, match="1 of 2 judged queries"):
         found = RetrievalEvaluator("mrr").run(**rows)
     assert (found["individual_scores"], found["score"]) == ([1.0, 0.0], 0.5)
-    assert found["evaluation"].counts["missing"] == 1
+    assert found["evaluation"].counts["failed"] == 1
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+@pytest.mark.parametrize("field", ["content", "quote"])
+@pytest.mark.parametrize("semantics", ["standard", "trec_eval", "haystack"])
+def test_where_every_retriever_failed_everything_is_0(field: str, semantics: str) -> None:
+    rows: Any = {"ground_truth_documents": [[Document(content="with wraps a block")]], "retrieved_documents": [None]}
+    found = RetrievalEvaluator("mrr", document_comparison_field=field, semantics=semantics).run(**rows)
+    assert (found["individual_scores"], found["score"]) == ([0.0], 0.0)
+    assert found["evaluation"].counts["failed"] == 1
 
 
 def test_the_evaluation_behind_the_numbers_has_intervals_and_can_be_compared() -> None:

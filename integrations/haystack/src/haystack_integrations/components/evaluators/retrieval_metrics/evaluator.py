@@ -7,7 +7,7 @@ from typing import Any, Self
 from haystack import Document, component, default_from_dict, default_to_dict
 
 from haystack_integrations.components.evaluators.retrieval_metrics.documents import compared, require_field, shown
-from retrieval_metrics import Budget, Evaluation, Metric, Quote, RetrievalWarning, Retrieved, evaluate
+from retrieval_metrics import Budget, Evaluation, Metric, Quote, RetrievalWarning, Retrieved, RetrievedRun, evaluate
 from retrieval_metrics.adapting import DocumentId, as_metrics, as_rules
 
 FIELDS = ("content", "id", "quote")
@@ -112,9 +112,9 @@ class RetrievalEvaluator:
                 f"{len(ground_truth_documents)} and {len(retrieved_documents)} of them"
             )
         qrels = {question: self._judgments(expected) for question, expected in enumerate(ground_truth_documents)}
-        # A question whose retriever failed is left out of the run; the core counts it, and warns.
-        found = {question: row for question, row in enumerate(retrieved_documents) if row is not None}
-        run, match = self._rankings(found)
+        rankings, match = self._rankings({question: row or [] for question, row in enumerate(retrieved_documents)})
+        failed = [question for question, row in enumerate(retrieved_documents) if row is None]
+        run = RetrievedRun(rankings, {question: RuntimeError("the retriever failed") for question in failed})
         evaluation = evaluate(qrels, run, self._metric, semantics=self.semantics, match=match)
         values = evaluation.per_query[self.metric]
         return {
@@ -147,7 +147,7 @@ class RetrievalEvaluator:
             raise ValueError(f"{shown(expected)}, is expected but has no {field}, which documents are compared by")
         return Quote(str(value)) if field == "quote" else value
 
-    def _rankings(self, found: dict[int, list[Document]]) -> tuple[dict[int, list[Any]], str]:
+    def _rankings(self, found: dict[int, list[Document]]) -> tuple[dict[Any, list[Any]], str]:
         """Return what was retrieved for each question, and what of it the judgments are compared with."""
         field = self.document_comparison_field
         keys = {
@@ -157,7 +157,7 @@ class RetrievalEvaluator:
         if field != "quote":
             self._require_keys(found, keys)
             if not self._needs_texts and all(None not in row for row in keys.values()):
-                return dict(keys), "id"
+                return keys, "id"
         items = {
             question: [
                 Retrieved(document.id, document.content, metadata={COMPARED: key})
@@ -165,7 +165,7 @@ class RetrievalEvaluator:
             ]
             for question, documents in found.items()
         }
-        return dict(items), f"metadata:{COMPARED}"
+        return items, f"metadata:{COMPARED}"
 
     @property
     def _needs_texts(self) -> bool:
