@@ -333,7 +333,7 @@ class _Drawn:
         self, design: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         rows = design[self.labelled]
-        inverse = np.linalg.inv(rows.T @ (rows * self.weights[:, None]))
+        inverse: NDArray[np.float64] = np.linalg.inv(rows.T @ (rows * self.weights[:, None]))
         share = (rows @ inverse @ design.mean(axis=0)) * self.weights
         leverage: NDArray[np.float64] = self.weights * np.einsum("ij,jk,ik->i", rows, inverse, rows)
         return design, inverse, share, np.clip(leverage, 0.0, 1 - 1e-9)
