@@ -20,6 +20,7 @@ os.environ.update(
     LANGSMITH_TRACING_V2="false",  # older names of the same switch, which a shell may have set
     LANGCHAIN_TRACING_V2="false",
     ANONYMIZED_TELEMETRY="false",
+    MLFLOW_DISABLE_TELEMETRY="true",
 )
 
 # What a contribution is held to must not depend on luck: the same examples every time. New ones are drawn with

@@ -3,7 +3,7 @@
 # dependencies = ["numpy", "retrieval-metrics", "scipy"]
 #
 # [tool.uv.sources]
-# retrieval-metrics = { path = "../.." }
+# retrieval-metrics = { path = "../..", editable = true }
 # ///
 """Do intervals from a model's grades and a few people's keep their promise? Coverage and width by judge.
 
@@ -107,9 +107,8 @@ def population(judge: Judge, metric: str, skill: float, seed: int) -> NDArray[An
     np.put_along_axis(favoured, orders[1][:, :5], values=True, axis=1)
     read = judge.grades(truth, favoured, random)
     value = METRICS[metric]
-    return np.array(
-        [[value(np.take_along_axis(grades, order, axis=1)) for order in orders] for grades in (truth, read)]
-    )
+    both = (truth, read)
+    return np.array([[value(np.take_along_axis(grades, order, axis=1)) for order in orders] for grades in both])
 
 
 def ppi(people: Values, model: Values, n: int) -> tuple[float, float]:
@@ -133,7 +132,7 @@ def holds(ends: tuple[float, float], truth: float) -> bool:
     return bool(ends[0] - 1e-12 <= truth <= ends[1] + 1e-12)
 
 
-def simulate(people: Values, model: Values, draws: int, *, difference: bool) -> None:
+def simulate(people: Values, model: Values, draws: int, *, difference: bool, binary: bool) -> None:
     truth = float(people.mean())
     filled = np.where(np.isnan(model), np.nanmean(model), model)
     correlation = np.corrcoef(people, filled)[0, 1]
@@ -145,11 +144,11 @@ def simulate(people: Values, model: Values, draws: int, *, difference: bool) -> 
             at = random.integers(0, len(people), queries)
             labelled, graded = people[at[:n]], model[at]
             found = corrected_mean(labelled, graded, np.arange(n))
-            ours = found.difference_interval() if difference else found.interval()
+            ours = found.difference_interval() if difference else found.interval(binary=binary)
             alone = student(labelled)
             known = graded[~np.isnan(graded)]
             others = (
-                student(labelled) if difference else mean_interval(labelled),
+                student(labelled) if difference else mean_interval(labelled, binary=binary),
                 student(known),
                 ppi(labelled, filled[at], n),
             )
@@ -157,22 +156,22 @@ def simulate(people: Values, model: Values, draws: int, *, difference: bool) -> 
             cells.append([*covered, ours[1] - ours[0], alone[1] - alone[0], found.mean - truth])
         means = np.mean(cells, axis=0)
         rates = "".join(f"{100 * rate:9.1f}" for rate in means[:4])
-        print(
-            f"{'':28}{queries:5}{n:5}{rates}{means[4]:9.3f}{means[4] / means[5] / oracle:9.2f}{means[6]:+9.4f}",
-            flush=True,
-        )
+        widths = f"{means[4]:9.3f}{means[4] / means[5] / oracle:9.2f}"
+        print(f"{'':28}{queries:5}{n:5}{rates}{widths}{means[6]:+9.4f}", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=1_000, help="samples per line")
+    parser.add_argument("--metric", choices=METRICS, help="one of the metrics")
     parser.add_argument("--only", choices=JUDGES, nargs="+", default=list(JUDGES), help="some of the judges")
     arguments = parser.parse_args()
     started = time.perf_counter()
-    print(
-        f"{arguments.draws} draws per line; one standard error at 95 % is {21.8 / np.sqrt(arguments.draws):.1f} points"
-    )
+    error = 100 * np.sqrt(0.95 * 0.05 / arguments.draws)
+    print(f"{arguments.draws} draws per line; one standard error at 95 % is {error:.1f} points")
     for metric, skill in (("ndcg@10", 1.0), ("ndcg@10", 2.5), ("hit_rate@3", 1.0)):
+        if arguments.metric not in {None, metric}:
+            continue
         for what in ("mean of one system", "difference of two systems"):
             print(f"\n{metric}, {what}, coverage (%) of the 95 % interval")
             print(f"{'':28}{'N':>5}{'n':>5}     ours   people    model    PPI++    width  /oracle     bias")
@@ -180,7 +179,8 @@ def main() -> None:
                 values = population(JUDGES[name], metric, skill, seed=7)
                 people, model = values[:, 1] if what.startswith("mean") else values[:, 1] - values[:, 0]
                 print(f"{name}: people {people.mean():.3f}, judge {np.nanmean(model):.3f}")
-                simulate(people, model, arguments.draws, difference=what.startswith("difference"))
+                difference, binary = what.startswith("difference"), metric == "hit_rate@3"
+                simulate(people, model, arguments.draws, difference=difference, binary=binary)
     print(f"\n{time.perf_counter() - started:.0f} s")
 
 

@@ -181,3 +181,18 @@ def test_intervals_cover_as_promised(queries: int, labelled: int) -> None:
         low, high = corrected_mean(truth[at[:labelled]], judge[at], np.arange(labelled)).interval()
         covered.append(low <= truth.mean() <= high)
     assert 0.92 <= np.mean(covered) <= 0.99
+
+
+def test_a_slope_that_one_query_makes_alone_is_not_used() -> None:
+    """Of a model that finds nothing wrong but once, or of queries of which it says nothing, no line follows."""
+    model = np.ones(80)
+    model[LABELLED[0]] = 0.0
+    found = corrected_mean(PEOPLE, model, LABELLED)
+    assert found.slope == 0
+    assert found.mean == pytest.approx(PEOPLE.mean())
+    model = np.ones(80)
+    model[70] = 0.0  # not labelled, so that two labelled queries without a value stand at the mean of all
+    model[LABELLED[:2]] = np.nan
+    found = corrected_mean(PEOPLE, model, LABELLED)
+    assert found.slope == 0
+    assert found.mean == pytest.approx(PEOPLE.mean())

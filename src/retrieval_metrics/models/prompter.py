@@ -69,6 +69,11 @@ class Replies(Generic[Key, Parsed]):
 class Prompter:
     """A model, the replies it has given so far, and what they cost.
 
+    Attributes:
+        model_name: The name of the model; None if nobody says it.
+        calls: The calls so far.
+        budget_spent: Which budget was spent when a call was refused; None as long as none was.
+
     Example:
         >>> from retrieval_metrics.inputs.event_loop import run_until_complete
         >>> prompter = Prompter(lambda prompt: prompt.upper())
@@ -127,6 +132,7 @@ class Prompter:
         self._spending = Spending(self.calls, budget, token_budget, count_tokens)
         self._under_way: dict[str, asyncio.Lock] = {}
         self._heard = False
+        self.budget_spent: str | None = None
 
     async def ask(
         self,
@@ -219,6 +225,7 @@ class Prompter:
         try:
             reply = await self._caller.call(prompt, before=partial(self._spending.start, prompt), after=self._took)
         except BudgetSpentError as error:
+            self.budget_spent = str(error)
             raise _FailedError("budget spent", str(error)) from error
         except Exception as error:
             self.calls.failed += 1

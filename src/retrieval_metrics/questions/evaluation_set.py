@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -143,7 +143,8 @@ class EvaluationSet(Questions):
             True
         """
         layers = self.labels(strata) if isinstance(strata, str) else strata
-        return draw(list(self.queries), n, layers, seed)
+        sources = {query: made.source for query, made in self.provenance.items() if made.source is not None}
+        return replace(draw(list(self.queries), n, layers, seed), sources=sources)
 
     def merge(self, *others: EvaluationSet) -> EvaluationSet:
         """Return the questions of several sets as one.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from os import fspath
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,7 @@ class Sample(Printed):
         of: All queries they were drawn from.
         probabilities: The probability of each query drawn to be among them.
         strata: The stratum of each of all queries; None if there are none.
+        sources: The document that each query comes from, for those of which it is known.
         seed: The seed they were drawn with; None if the probabilities were given.
     """
 
@@ -40,6 +41,7 @@ class Sample(Printed):
     of: tuple[QueryId, ...]
     probabilities: Mapping[Any, float]
     strata: Mapping[Any, Hashable] | None = None
+    sources: Mapping[Any, str] = field(default_factory=dict)
     seed: int | None = None
 
     @classmethod
@@ -70,7 +72,7 @@ class Sample(Printed):
     def __len__(self) -> int:
         return len(self.queries)
 
-    def __iter__(self) -> Iterator[QueryId]:
+    def __iter__(self) -> Iterator[Any]:  # ids of one type, which only the caller knows
         return iter(self.queries)
 
     def __contains__(self, query: object) -> bool:
@@ -90,7 +92,12 @@ class Sample(Printed):
         if strata is not None and (odd := [one for one in strata.values() if not isinstance(one, (str, int))]):
             raise ValueError(f"stratum {odd[0]!r} is no text and no whole number, which {fspath(path)} needs")
         rows = [
-            [of_id(query), self.probabilities.get(query), None if strata is None else strata[query]]
+            [
+                of_id(query),
+                self.probabilities.get(query),
+                None if strata is None else strata[query],
+                self.sources.get(query),
+            ]
             for query in self.of
         ]
         order = [self.of.index(query) for query in self.queries]
@@ -107,9 +114,8 @@ class Sample(Printed):
         for stratum in dict.fromkeys(self.strata.values()):
             held = [query for query in self.of if self.strata[query] == stratum]
             rows.append([str(stratum), f"{sum(query in self for query in held):,}", f"{len(held):,}"])
-        return [
-            Table(["stratum", "drawn", "of"], rows, title=f"{counts}, drawn at random in strata (seed {self.seed})")
-        ]
+        title = f"{counts}, drawn at random in strata (seed {self.seed})"
+        return [Table(["stratum", "drawn", "of"], rows, title=title)]
 
     def __str__(self) -> str:
         return Printed.__str__(self)
@@ -128,9 +134,8 @@ def draw(queries: Sequence[QueryId], n: int, strata: Mapping[Any, Hashable] | No
     if strata is None:
         order = list(queries)
         chance.shuffle(order)
-        return Sample(
-            tuple(order[:wanted]), tuple(queries), dict.fromkeys(order[:wanted], wanted / len(order)), None, seed
-        )
+        chosen = tuple(order[:wanted])
+        return Sample(chosen, tuple(queries), dict.fromkeys(chosen, wanted / len(order)), seed=seed)
     layers = _layers(queries, strata)
     if wanted < EACH * len(layers):
         raise ValueError(
@@ -152,7 +157,7 @@ def draw(queries: Sequence[QueryId], n: int, strata: Mapping[Any, Hashable] | No
         tuple(queries),
         {query: of_layer[stratum] for stratum, query in drawn},
         {query: where[query] for query in queries},
-        seed,
+        seed=seed,
     )
 
 
@@ -177,13 +182,14 @@ def sample_of(document: Document) -> Sample:
         ValueError: If something is not understood, naming its place.
     """
     with document.place("queries"):
-        rows = [(query, probability, stratum) for query, probability, stratum in document.content["queries"]]
-        every = tuple(query for query, _, _ in rows)
-        probabilities = {query: probability for query, probability, _ in rows if probability is not None}
-        strata = {query: stratum for query, _, stratum in rows if stratum is not None}
+        rows = [tuple(row) for row in document.content["queries"]]
+        every = tuple(query for query, *_ in rows)
+        probabilities = {query: probability for query, probability, _, _ in rows if probability is not None}
+        strata = {query: stratum for query, _, stratum, _ in rows if stratum is not None}
+        sources = {query: source for query, _, _, source in rows if source is not None}
         drawn = Sample.given(probabilities, every)
     with document.place("drawn"):
         queries = tuple(every[at] for at in document.content["drawn"])
         if sorted(map(str, queries)) != sorted(map(str, probabilities)):
             raise ValueError("the queries drawn are not those with a probability")
-    return Sample(queries, every, drawn.probabilities, strata or None, document.content.get("seed"))
+    return replace(drawn, queries=queries, strata=strata or None, sources=sources, seed=document.content.get("seed"))

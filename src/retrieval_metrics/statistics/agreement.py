@@ -69,13 +69,14 @@ def cohens_kappa(confusion: ArrayLike, weights: Weights = None) -> float:
         case _:
             raise ValueError(f"weights must be 'linear', 'quadratic' or None, got {weights!r}")
     chance = float((cost * np.outer(table.sum(axis=1), table.sum(axis=0))).sum()) / total
-    return 1 - float((cost * table).sum()) / chance if chance else math.nan
+    return float(1 - (cost * table).sum() / chance) if chance else math.nan
 
 
 def share_alike(confusion: ArrayLike) -> float:
     """Return the share of counts on the diagonal; NaN without counts."""
     table = np.asarray(confusion, dtype=np.float64)
-    return float(np.trace(table) / table.sum()) if table.sum() else math.nan
+    total = table.sum()
+    return float(np.trace(table) / total) if total else math.nan
 
 
 def jackknifed(

@@ -10,7 +10,7 @@ import numpy as np
 
 from retrieval_metrics.checks import positive_number, proportion
 from retrieval_metrics.statistics import arrays
-from retrieval_metrics.statistics.intervals import Interval, beta_interval
+from retrieval_metrics.statistics.intervals import Interval, beta_interval, clopper_pearson
 from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 FEWEST = 5
 """Labelled queries below which no estimate is given: a slope and a spread need a few."""
+LARGEST_LEVERAGE = 0.8
+"""Where one labelled query alone has more of the slope than this, no slope is used, and"""
+LONGEST_STRETCH = 2.0
+"""likewise where it would make the weights of the labelled queries so uneven."""
 FEW_DISAGREEMENTS = 3
 """Where people and model differ on fewer labelled queries than this, differences nobody saw are allowed for."""
 
@@ -59,23 +63,27 @@ class CorrectedMean:
 
     @property
     def helps(self) -> bool:
-        """Whether the estimate is more precise than the mean of people's values alone."""
-        return self.worth > self.labelled
+        """Whether the estimate is worth at least one label more than people's alone."""
+        return self.worth >= self.labelled + 1
 
     def half_width(self, level: float = 0.95) -> float:
         """Return the half width of Student's interval: t(degrees) sqrt(variance)."""
         return _student(self.degrees, level) * math.sqrt(self.variance)
 
-    def interval(self, level: float = 0.95, *, bounds: tuple[float, float] = (0.0, 1.0)) -> Interval:
+    def interval(
+        self, level: float = 0.95, *, bounds: tuple[float, float] = (0.0, 1.0), binary: bool = False
+    ) -> Interval:
         """Return the confidence interval of a mean of values between two bounds.
 
         It is the Beta interval of `mean_interval` for as many independent queries as the estimate is worth, times
         (t(worth - 1) / t(degrees))^2, because the labelled queries alone show the variance. Without finite bounds it is
-        Student's, mean -+ t(degrees) sqrt(variance).
+        Student's, mean -+ t(degrees) sqrt(variance). A binary metric gets the Clopper-Pearson interval of that count
+        (Korn and Graubard 1998).
 
         Args:
             level: Confidence level, strictly between 0 and 1.
             bounds: Smallest and largest value the metric can take on these queries.
+            binary: Whether the metric is 0 or 1 by definition.
         """
         proportion(level, "level")
         low, high = bounds
@@ -85,6 +93,8 @@ class CorrectedMean:
         mean = min(max(self.mean, low), high)
         worth = max(self.worth, 2.0)
         count = worth * (_student(worth - 1, level) / _student(self.degrees, level)) ** 2
+        if binary:
+            return clopper_pearson(count * mean, count, level)
         spread = min(self.spread, (mean - low) * (high - mean))
         sums = Sums(count, count * mean, count * (spread + mean**2), low, high)
         ends = beta_interval(sums, ends=bounds, level=level)
@@ -163,7 +173,8 @@ def corrected_mean(
     Strata each have a mean of their own and a common slope. With weights (1 / the probability of being drawn) the
     least squares are weighted. With clusters the variance is the largest of the two above and of one that sums within
     clusters. Queries without a value of people's are left out of the mean: it is then a ratio, and its variance that of
-    y - estimate. A query without a value of the model's counts as the mean of the others.
+    y - estimate. A query without a value of the model's counts as the mean of the others. Where the model's values do
+    not show a slope (one labelled query makes it alone, or the labelled are quite unlike all queries), b is 0.
 
     Args:
         people: Shape (n,), people's value of each labelled query; NaN where it is undefined.
@@ -198,17 +209,14 @@ def corrected_mean(
         raise ValueError(
             f"people's values are defined for {count} of {len(defined)} labelled queries; at least {FEWEST} are needed"
         )
-    design, centre = drawn.design()
+    design, inverse, share_of, leverage = drawn.line()
     rows, weight = design[drawn.labelled], drawn.weights
-    inverse = np.linalg.inv(rows.T @ (rows * weight[:, None]))
-    share_of = (rows @ inverse @ design.mean(axis=0)) * weight
     values = np.where(defined, drawn.people, 0.0)
     share = float(share_of @ defined)
     mean = float(share_of @ values) / share
     outcome = np.where(defined, drawn.people - mean, 0.0)
     line = inverse @ rows.T @ (weight * outcome)
     residuals = outcome - rows @ line
-    leverage = np.clip(weight * np.einsum("ij,jk,ik->i", rows, inverse, rows), 0.0, 1 - 1e-9)
     parameters = rows.shape[1]
     length = len(residuals)
     unexplained = float(weight @ residuals**2 / weight.sum()) * length / (length - parameters)
@@ -239,8 +247,8 @@ def corrected_mean(
         labelled=count,
         queries=len(fitted),
         people=people_mean,
-        model=centre,
-        slope=float(line[-1]) if drawn.tells else 0.0,
+        model=drawn.centre,
+        slope=float(line[-1]) if drawn.slopes(parameters) else 0.0,
         spread=spread,
         unexplained=unexplained / share**2,
         explained_part=explained / share**2,
@@ -265,7 +273,7 @@ class _Drawn:
     clusters: NDArray[np.int64] | None
 
     @classmethod
-    def of(
+    def of(  # noqa: PLR0917  (as many as it checks)
         cls,
         people: ArrayLike,
         model: ArrayLike,
@@ -296,23 +304,43 @@ class _Drawn:
         return cls(values, predicted, at, weight, layers, _numbered(clusters, len(predicted), "clusters"))
 
     @property
-    def _centred(self) -> NDArray[np.float64]:
+    def centre(self) -> float:
+        """The mean of the model's values; NaN if there is none."""
         known = ~np.isnan(self.model)
-        return np.where(known, self.model - (self.model[known].mean() if known.any() else 0.0), 0.0)
+        return float(self.model[known].mean()) if known.any() else math.nan
 
-    @property
-    def tells(self) -> bool:
-        """Whether the model's values vary within the strata of the labelled queries, so that there is a slope."""
-        centred, layers = self._centred[self.labelled], self.strata[self.labelled]
-        means = np.bincount(layers, centred) / np.maximum(np.bincount(layers), 1)
-        return bool(np.abs(centred - means[layers]).max(initial=0.0) > arrays.ROUNDING)
+    def line(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Return the design, the inverse of its squares, and the weight in the estimate and leverage of each label.
 
-    def design(self) -> tuple[NDArray[np.float64], float]:
-        """Return a column of each stratum, and the model's values about their mean; and that mean."""
+        The design has a column of each stratum, and the model's values about their mean. These are left out where the
+        labelled queries do not show a slope: where the values are the same, where one or two queries alone make the
+        slope, or where the labelled queries are so unlike all queries in them that the estimate would be extrapolated.
+        That is decided by the model's values alone, so the estimate stays as honest as without them.
+        """
         layers = (self.strata[:, None] == np.unique(self.strata)[None, :]).astype(np.float64)
-        known = ~np.isnan(self.model)
-        centre = float(self.model[known].mean()) if known.any() else math.nan
-        return (np.column_stack([layers, self._centred]) if self.tells else layers), centre
+        without = self._fitted(layers)
+        centred = np.where(np.isnan(self.model), 0.0, self.model - self.centre)
+        here, strata = centred[self.labelled], self.strata[self.labelled]
+        means = np.bincount(strata, here) / np.maximum(np.bincount(strata), 1)
+        if not np.abs(here - means[strata]).max(initial=0.0) > arrays.ROUNDING:
+            return without
+        fitted = self._fitted(np.column_stack([layers, centred]))
+        alone = float((fitted[3] - without[3]).max())
+        stretched = float(fitted[2] @ fitted[2]) / float(without[2] @ without[2])
+        return without if alone > LARGEST_LEVERAGE or stretched > LONGEST_STRETCH else fitted
+
+    def _fitted(
+        self, design: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        rows = design[self.labelled]
+        inverse = np.linalg.inv(rows.T @ (rows * self.weights[:, None]))
+        share = (rows @ inverse @ design.mean(axis=0)) * self.weights
+        leverage: NDArray[np.float64] = self.weights * np.einsum("ij,jk,ik->i", rows, inverse, rows)
+        return design, inverse, share, np.clip(leverage, 0.0, 1 - 1e-9)
+
+    def slopes(self, parameters: int) -> bool:
+        """Return whether a line of so many parameters has a slope."""
+        return parameters > len(np.unique(self.strata))
 
     def between_clusters(self, parts: NDArray[np.float64]) -> tuple[float, int]:
         """Return the variance of the sum of all parts by cluster, and how many clusters hold labelled queries."""

@@ -64,8 +64,30 @@ def can_search() -> bool:
     return find_spec("bm25s") is not None
 
 
+class WordIndex:
+    """BM25 over texts given as words, on stems and without function words."""
+
+    def __init__(self, texts: Sequence[Sequence[str]], what: str) -> None:
+        """Take the words of each text, and what needs the index.
+
+        Raises:
+            ImportError: If bm25s is not installed; the message holds the command.
+        """
+        self._size = len(texts)
+        self._index = require("bm25s", what).BM25()
+        self._index.index([_terms(tokens) or [""] for tokens in texts], show_progress=False)
+
+    def scores(self, tokens: Sequence[str]) -> FloatArray:
+        """Return the score of each text for the words of a query, shape (texts,)."""
+        known = [term for term in _terms(tokens) if term in self._index.vocab_dict]
+        if not known:
+            return np.zeros(self._size)
+        scores: FloatArray = self._index.get_scores(known).astype(np.float64)
+        return scores
+
+
 class Search:
-    """BM25 over the passages of a corpus, on stems and without function words.
+    """What BM25 finds in the passages of a corpus.
 
     Attributes:
         passages: What is searched: the passages, or windows of them where they are long and pieces are judged.
@@ -80,7 +102,6 @@ class Search:
         self._from: dict[str | None, list[int]] = {}
         for at, item in enumerate(self.passages.items):
             self._from.setdefault(item.source, []).append(at)
-        self._index: Any = None
 
     @property
     def is_telling(self) -> bool:
@@ -89,13 +110,12 @@ class Search:
 
     def findings(self) -> Iterator[LintFinding]:
         """Yield the questions that are answered first, and those that nothing relevant is found for."""
-        self._index = require("bm25s", "a lint without runs").BM25()
-        self._index.index([_terms(tokens) or [""] for tokens in self.passages.tokens], show_progress=False)
+        index = WordIndex(self.passages.tokens, "a lint without runs")
         found = {}
         for query in self._subject.queries:
             groups = [places for group in self._subject.groups(query) if (places := self._places(group))]
             if groups:
-                found[query] = _Found.of(self._scores(self._subject.words[query]), groups)
+                found[query] = _Found.of(index.scores(self._subject.words[query]), groups)
         better = self._better_asked(found)
         for query, one in found.items():
             yield from self._judged(query, one, better.get(query))
@@ -106,10 +126,11 @@ class Search:
         for query in found:
             judged = frozenset(frozenset(group.items()) for group in self._subject.groups(query))
             alike.setdefault(judged, []).append(query)
-        best = {
-            query: min(queries, key=lambda one: found[one].chance) for queries in alike.values() for query in queries
-        }
-        return {query: other for query, other in best.items() if found[query].chance > found[other].chance}
+        better = {}
+        for queries in alike.values():
+            best = min(queries, key=lambda query: found[query].chance)
+            better.update({query: best for query in queries if found[query].chance > found[best].chance})
+        return better
 
     def _judged(self, query: QueryId, found: _Found, better: QueryId | None) -> Iterator[LintFinding]:
         chance, share = found.chance, found.share
@@ -138,13 +159,6 @@ class Search:
                 f"BM25 has something relevant to {text} first, so it tells no retriever from a better one",
                 evidence,
             )
-
-    def _scores(self, tokens: Sequence[str]) -> FloatArray:
-        known = [term for term in _terms(tokens) if term in self._index.vocab_dict]
-        if not known:
-            return np.zeros(len(self.passages.items))
-        scores: FloatArray = self._index.get_scores(known).astype(np.float64)
-        return scores
 
     def _places(self, group: dict[Any, float]) -> list[int]:
         """Return the passages that satisfy an alternative of a group."""

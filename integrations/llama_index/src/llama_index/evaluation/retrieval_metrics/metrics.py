@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from llama_index.core.bridge.pydantic import ConfigDict, model_validator
+from llama_index.core.evaluation.retrieval.metrics import METRIC_REGISTRY
 from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric, RetrievalMetricResult
 
 from retrieval_metrics import Metric
@@ -141,6 +142,47 @@ def ranking_metrics(names: Iterable[str | Metric]) -> list[BaseRetrievalMetric]:
     if not chosen:
         raise ValueError("no metric was asked for; name at least one, for example ['ndcg@10']")
     return list(chosen.values())
+
+
+def metrics_of_any_kind(names: Iterable[str | Metric]) -> list[BaseRetrievalMetric]:
+    """Return the metrics of those names, each once: ours where we know the name, those of LlamaIndex otherwise.
+
+    Raises:
+        TypeError: If it is a bare string, or something is not a name.
+        ValueError: If nobody knows a name; the message offers the nearest.
+    """
+    if isinstance(names, str):
+        raise TypeError(f"metric_names must be a list of names: write [{names!r}]")
+    names = list(names)
+    for name in names:
+        if not isinstance(name, (str, Metric)):
+            raise TypeError(f"from_metric_names takes names, got {name!r}; write RetrieverEvaluator(metrics=[...])")
+    return [_of_any_kind(name) for name in dict.fromkeys(names)]
+
+
+def _of_any_kind(name: str | Metric) -> BaseRetrievalMetric:
+    try:
+        return metric(name)
+    except ValueError:
+        if name in METRIC_REGISTRY:  # one of LlamaIndex, or of somebody else who registered it
+            return METRIC_REGISTRY[name]()
+        raise
+
+
+def refuse_names(metrics: Any) -> Any:
+    """Return metrics as they are, if they are a list of some and hold no name.
+
+    Raises:
+        ValueError: If they do.
+    """
+    if not isinstance(metrics, (list, tuple)) or not metrics:
+        raise ValueError(f"metrics must be a list of at least one metric, got {metrics!r}")
+    if names := [one for one in metrics if isinstance(one, (str, Metric))]:
+        raise ValueError(
+            f"metrics holds the name {str(names[0])!r}; write RetrieverEvaluator.from_metric_names([...]), or "
+            f"metrics=[metric({str(names[0])!r})]"
+        )
+    return metrics
 
 
 HOST_OPTIONS = {
