@@ -12,11 +12,13 @@ from retrieval_metrics.definition.define import defined_metrics
 from retrieval_metrics.definition.definition import ParameterValue
 from retrieval_metrics.definition.largest_grade import divides_by_largest_grade
 from retrieval_metrics.definition.metric import as_metrics
+from retrieval_metrics.definition.plain_name import plain_name
 from retrieval_metrics.definition.table import DEFINITIONS
 from retrieval_metrics.evaluation.first_answer import first_answer_check
 from retrieval_metrics.evaluation.scored_run import score_queries, scored_run
 from retrieval_metrics.files import trec
 from retrieval_metrics.files.formats import format_by_name
+from retrieval_metrics.inputs.clusters import clusters_of
 from retrieval_metrics.inputs.columns import OF_JUDGMENTS, allowances, find_columns
 from retrieval_metrics.inputs.event_loop import run_until_complete
 from retrieval_metrics.inputs.frame_columns import is_frame
@@ -42,6 +44,7 @@ from retrieval_metrics.types import DocumentId, Judgments, QrelsMapping, QueryId
 if TYPE_CHECKING:  # these exist for type checkers alone, so __all__ cannot name them
     from retrieval_metrics.inputs.clusters import ClustersBy as ClustersBy  # noqa: PLC0414  (likewise)
     from retrieval_metrics.judging.matching.matching import Key as Key  # noqa: PLC0414  (exported by this form)
+    from retrieval_metrics.types import BoolArray as BoolArray  # noqa: PLC0414  (likewise)
     from retrieval_metrics.types import FloatArray as FloatArray  # noqa: PLC0414  (likewise)
 
 __all__ = [
@@ -73,6 +76,7 @@ __all__ = [
     "as_qrels",
     "as_rules",
     "by_rank",
+    "clusters_of",
     "defined_metrics",
     "divides_by_largest_grade",
     "enters_means",
@@ -84,6 +88,7 @@ __all__ = [
     "is_frame",
     "numbers",
     "page",
+    "plain_name",
     "positive_integer",
     "qrels_batch",
     "query_scores",

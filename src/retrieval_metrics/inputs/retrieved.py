@@ -45,10 +45,12 @@ class Retrieved:
     tokens: int | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.text, (str, NoneType)):
+        if self.text is not None and not isinstance(self.text, str):
             raise TypeError(
                 f"the text of retrieved item {self.id!r} must be a str or None, got {type(self.text).__name__}"
             )
+        if self.start is self.end is None:  # most often, and items are made by the million
+            return
         if not (isinstance(self.start, (int, NoneType)) and isinstance(self.end, (int, NoneType))):
             raise TypeError(
                 f"the offsets of retrieved item {self.id!r} must be int or None, got {self.start!r} and {self.end!r}"

@@ -46,16 +46,21 @@ def test_a_node_where_its_id_is_expected(entry: Any, nested: bool) -> None:  # n
         ours.evaluate_dataset([("q", truth)])
 
 
-def test_granular_options_are_metrics_here() -> None:
+def test_options_of_the_hosts_metrics_are_metrics_here() -> None:
     with register(["hit_rate", "mrr"], override=True):
         for name, option, instead in (
             ("hit_rate", "use_granular_hit_rate", "use 'recall' or 'recall@10'"),
             ("mrr", "use_granular_mrr", "'map'"),
+            ("ndcg", "mode", r"'ndcg\(gain=exponential\)'"),
         ):
             arguments: dict[str, Any] = {option: True}
-            with pytest.raises(TypeError, match=f"{option} is no option here; .*{instead}"):
+            with pytest.raises(TypeError, match=f"{option} is not an option here; .*{instead}"):
                 type(metric(name))(**arguments)
             with pytest.raises(TypeError, match=instead):
-                metric(name).compute(expected_ids=["a"], retrieved_ids=["a"], **arguments)
+                setattr(metric(name), option, True)
             with pytest.raises(TypeError, match=instead):
-                RetrieverEvaluator.from_metric_names([name], retriever=Prepared({})).evaluate("q", ["a"], **arguments)
+                metric(name).compute(expected_ids=["a"], retrieved_ids=["a"], **arguments)
+            if option != "mode":  # the evaluator has one of its own: texts or images
+                ours = RetrieverEvaluator.from_metric_names([name], retriever=Prepared({}))
+                with pytest.raises(TypeError, match=instead):
+                    ours.evaluate("q", ["a"], **arguments)

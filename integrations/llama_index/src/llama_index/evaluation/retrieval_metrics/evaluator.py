@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
-from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.bridge.pydantic import ConfigDict, Field, field_validator
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
 from llama_index.core.evaluation.retrieval.evaluator import RetrieverEvaluator as StockRetrieverEvaluator
-from llama_index.core.evaluation.retrieval.metrics import METRIC_REGISTRY
 from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import NodeWithScore
 from pydantic import InstanceOf
 
 from llama_index.evaluation.retrieval_metrics.datasets import as_evaluation_set, mode_of
-from llama_index.evaluation.retrieval_metrics.host import how_to_ask, is_asynchronous
-from llama_index.evaluation.retrieval_metrics.metrics import metric, ranking_metrics, refuse_granular
-from llama_index.evaluation.retrieval_metrics.mmr_postprocessor import embed_query
+from llama_index.evaluation.retrieval_metrics.host import how_to_ask
+from llama_index.evaluation.retrieval_metrics.metrics import (
+    metrics_of_any_kind,
+    ranking_metrics,
+    refuse_host_options,
+    refuse_names,
+)
 from llama_index.evaluation.retrieval_metrics.nodes import (
     IdsAndTexts,
     Key,
@@ -29,16 +30,17 @@ from llama_index.evaluation.retrieval_metrics.nodes import (
     as_items,
     ids_of,
     key_of,
-    nodes_of,
     source_of,
 )
-from llama_index.evaluation.retrieval_metrics.scoring import NodeScorer, Questions
+from llama_index.evaluation.retrieval_metrics.questions import Questions, single_question
+from llama_index.evaluation.retrieval_metrics.retrieving import Retrieving
+from llama_index.evaluation.retrieval_metrics.scoring import NodeScorer
 from llama_index.evaluation.retrieval_metrics.stages import Stages
-from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, Matching, Metric, Text, aretrieve, retrieve
+from retrieval_metrics import DEFAULT_METRICS, Matching, aretrieve, retrieve
 from retrieval_metrics.adapting import WORKERS
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Coroutine, Generator, Mapping
+    from collections.abc import Awaitable, Mapping
 
     from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
     from retrieval_metrics import Retrieved
@@ -104,14 +106,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
     @field_validator("metrics", mode="before")
     @classmethod
     def _are_metrics(cls, metrics: Any) -> Any:
-        if not isinstance(metrics, (list, tuple)) or not metrics:
-            raise ValueError(f"metrics must be a list of at least one metric, got {metrics!r}")
-        if names := [one for one in metrics if isinstance(one, (str, Metric))]:
-            raise ValueError(
-                f"metrics holds the name {str(names[0])!r}; write RetrieverEvaluator.from_metric_names([...]), or "
-                f"metrics=[metric({str(names[0])!r})]"
-            )
-        return metrics
+        return refuse_names(metrics)
 
     @field_validator("metrics")
     @classmethod
@@ -135,12 +130,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         Raises:
             ValueError: If nobody knows a name; the message offers the nearest.
         """
-        if isinstance(metric_names, str):
-            raise TypeError(f"metric_names must be a list of names: write [{metric_names!r}]")
-        for name in metric_names:
-            if not isinstance(name, (str, Metric)):
-                raise TypeError(f"from_metric_names takes names, got {name!r}; write RetrieverEvaluator(metrics=[...])")
-        return cls(metrics=[_by_name(name) for name in dict.fromkeys(metric_names)], **kwargs)
+        return cls(metrics=metrics_of_any_kind(metric_names), **kwargs)
 
     def evaluate(
         self,
@@ -171,7 +161,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
             Exception: Whatever the retriever raises.
         """
         _refuse_unknown(kwargs)
-        question = _question(query, expected_ids, expected_texts)
+        question = single_question(query, expected_ids, expected_texts)
         run = retrieve(**self._asking(question, mode), workers=1, raise_on_error=True)
         return self._scorer.one(question, run, expected_texts, mode)
 
@@ -185,7 +175,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
     ) -> RetrieverEvalResult:
         """Retrieve for one query and score what came back; the asynchronous twin of `evaluate`."""
         _refuse_unknown(kwargs)
-        question = _question(query, expected_ids, expected_texts)
+        question = single_question(query, expected_ids, expected_texts)
         run = await aretrieve(**self._asking(question, mode), workers=1, raise_on_error=True)
         return self._scorer.one(question, run, expected_texts, mode)
 
@@ -273,9 +263,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         Args:
             query: The text of the query.
         """
-        ask = self._asker()
-        answer = ask(query) if is_asynchronous(ask) else await asyncio.to_thread(ask, query)
-        return nodes_of(await answer)
+        return await self._retrieving().nodes(query)
 
     async def _aget_retrieved_ids_and_texts(
         self, query: str, mode: RetrievalEvalMode = RetrievalEvalMode.TEXT
@@ -293,7 +281,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
                 "evaluate each stage by itself"
             )
         return {
-            "retriever": hook or self._asker(stages),
+            "retriever": hook or self._retrieving(stages).asker(),
             "questions": questions.texts,
             "items": self._reading(mode),
             "check": self._scorer.check(questions),
@@ -317,41 +305,8 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
             return self.aget_retrieved_nodes
         return None
 
-    def _asker(self, stages: Stages | None = None) -> Callable[[str], Awaitable[Any]]:
-        """Return what retrieves and postprocesses for a query text: asynchronous, or a first step for a thread."""
-        ask: Callable[[str], Any] = how_to_ask(self.retriever) or self.retriever
-        return partial(self._aask if is_asynchronous(ask) else self._ask, ask=ask, stages=stages)
-
-    async def _aask(self, text: str, ask: Callable[[str], Any], stages: Stages | None) -> Any:
-        query = QueryBundle(text)
-        # The bundle and not the text, so that a vector the retriever puts into it is not computed again.
-        retrieving = self._retrieved(query) if isinstance(self.retriever, BaseRetriever) else ask(text)
-        return await self._postprocessed(retrieving, query, stages)
-
-    def _ask(self, text: str, ask: Callable[[str], Any], stages: Stages | None) -> Awaitable[Any]:
-        query = QueryBundle(text)
-        answer = self.retriever.retrieve(query) if isinstance(self.retriever, BaseRetriever) else ask(text)
-        return _Later(partial(self._postprocessed, answer, query, stages))
-
-    async def _retrieved(self, query: QueryBundle) -> list[NodeWithScore]:
-        await embed_query(query, self.retriever, self.node_postprocessors or ())
-        found: list[NodeWithScore] = await self.retriever.aretrieve(query)
-        return found
-
-    async def _postprocessed(
-        self, answer: Any, query: QueryBundle, stages: Stages | None = None
-    ) -> list[NodeWithScore]:
-        found = await answer if inspect.isawaitable(answer) else answer
-        if stages is None and not self.node_postprocessors:
-            return found  # type: ignore[no-any-return]  # whoever reads it says what is wrong with it
-        nodes = nodes_of(found)
-        if stages is not None:
-            stages.note(0, query.query_str, nodes)
-        for at, postprocessor in enumerate(self.node_postprocessors or (), start=1):
-            nodes = await postprocessor.apostprocess_nodes(nodes, query_bundle=query)
-            if stages is not None:
-                stages.note(at, query.query_str, nodes)
-        return nodes
+    def _retrieving(self, stages: Stages | None = None) -> Retrieving:
+        return Retrieving(self.retriever, self.node_postprocessors or (), stages)
 
     @property
     def _scorer(self) -> NodeScorer:
@@ -362,41 +317,10 @@ MultiModalRetrieverEvaluator = RetrieverEvaluator
 """The same: it honours the mode, so that a dataset of mode "image" ranks images alone."""
 
 
-class _Later:
-    """A coroutine that is made when it is awaited: one that waits for its turn when another query fails is not lost."""
-
-    def __init__(self, make: Callable[[], Coroutine[Any, Any, list[NodeWithScore]]]) -> None:
-        self._make = make
-
-    def __await__(self) -> Generator[Any, None, list[NodeWithScore]]:
-        return self._make().__await__()
-
-
-def _by_name(name: str) -> BaseRetrievalMetric:
-    try:
-        return metric(name)
-    except ValueError:
-        if name in METRIC_REGISTRY:  # one of LlamaIndex, or of somebody else who registered it
-            return METRIC_REGISTRY[name]()
-        raise
-
-
 def _refuse_unknown(arguments: Mapping[str, Any]) -> None:
-    refuse_granular(arguments)
+    refuse_host_options(arguments)
     if arguments:
         raise TypeError(
             f"unknown argument {', '.join(map(repr, arguments))}; grades and groups are given as expected_ids: "
             "{'id': 2} or [['id', 'id'], ['id']]"
         )
-
-
-def _question(query: str, expected_ids: Judgments | None, expected_texts: list[str] | None) -> Questions:
-    if not isinstance(query, str):
-        raise TypeError(f"the query must be a str, got {query!r}")
-    if expected_ids is not None:
-        return Questions(EvaluationSet({query: query}, {query: expected_ids}))
-    if expected_texts is None:
-        raise TypeError("evaluate needs expected_ids or expected_texts; where nothing is relevant give an empty list")
-    if isinstance(expected_texts, str):
-        raise TypeError(f"expected_texts is the bare string {expected_texts!r}; write a list: [{expected_texts!r}]")
-    return Questions(EvaluationSet({query: query}, {query: [Text(text) for text in expected_texts]}))

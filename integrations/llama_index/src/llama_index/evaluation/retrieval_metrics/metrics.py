@@ -6,13 +6,14 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from llama_index.core.bridge.pydantic import ConfigDict, model_validator
+from llama_index.core.evaluation.retrieval.metrics import METRIC_REGISTRY
 from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric, RetrievalMetricResult
 
 from retrieval_metrics import Metric
 from retrieval_metrics.adapting import score_queries
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     from retrieval_metrics.adapting import Judgments, QueryScore, Ranking
 
@@ -33,7 +34,7 @@ class RetrievalMetric(BaseRetrievalMetric):
     @model_validator(mode="before")
     @classmethod
     def _is_its_name(cls, arguments: Any) -> Any:
-        refuse_granular(arguments)
+        refuse_host_options(arguments)
         return arguments
 
     def compute(
@@ -64,13 +65,18 @@ class RetrievalMetric(BaseRetrievalMetric):
             TypeError: If an argument is unknown, or the ids are no list of ids (a bare string is none).
             ValueError: If a list of ids is missing.
         """
-        refuse_granular(kwargs)
+        refuse_host_options(kwargs)
         if kwargs:
             raise TypeError(f"{self.metric_name} knows no argument {', '.join(map(repr, kwargs))}")
         if expected_ids is None or retrieved_ids is None:
             missing = "expected_ids" if expected_ids is None else "retrieved_ids"
             raise ValueError(f"{self.metric_name} needs {missing}; where there is none give an empty list")
         return as_result(score_queries({0: expected_ids}, {0: retrieved_ids}, self.spec)[self.spec][0], self.spec)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute; an option of the host's metrics is refused by the name that stands for it."""
+        refuse_host_options([name])
+        super().__setattr__(name, value)
 
     def __reduce__(self) -> tuple[Callable[[str, Metric], RetrievalMetric], tuple[str, Metric]]:
         """Pickle as a name: the class is made where it is unpickled, once the core knows the metric there."""
@@ -138,22 +144,64 @@ def ranking_metrics(names: Iterable[str | Metric]) -> list[BaseRetrievalMetric]:
     return list(chosen.values())
 
 
-GRANULAR = {
+def metrics_of_any_kind(names: Iterable[str | Metric]) -> list[BaseRetrievalMetric]:
+    """Return the metrics of those names, each once: ours where we know the name, those of LlamaIndex otherwise.
+
+    Raises:
+        TypeError: If it is a bare string, or something is not a name.
+        ValueError: If nobody knows a name; the message offers the nearest.
+    """
+    if isinstance(names, str):
+        raise TypeError(f"metric_names must be a list of names: write [{names!r}]")
+    names = list(names)
+    for name in names:
+        if not isinstance(name, (str, Metric)):
+            raise TypeError(f"from_metric_names takes names, got {name!r}; write RetrieverEvaluator(metrics=[...])")
+    return [_of_any_kind(name) for name in dict.fromkeys(names)]
+
+
+def _of_any_kind(name: str | Metric) -> BaseRetrievalMetric:
+    try:
+        return metric(name)
+    except ValueError:
+        if name in METRIC_REGISTRY:  # one of LlamaIndex, or of somebody else who registered it
+            return METRIC_REGISTRY[name]()
+        raise
+
+
+def refuse_names(metrics: Any) -> Any:
+    """Return metrics as they are, if they are a list of some and hold no name.
+
+    Raises:
+        ValueError: If they do.
+    """
+    if not isinstance(metrics, (list, tuple)) or not metrics:
+        raise ValueError(f"metrics must be a list of at least one metric, got {metrics!r}")
+    if names := [one for one in metrics if isinstance(one, (str, Metric))]:
+        raise ValueError(
+            f"metrics holds the name {str(names[0])!r}; write RetrieverEvaluator.from_metric_names([...]), or "
+            f"metrics=[metric({str(names[0])!r})]"
+        )
+    return metrics
+
+
+HOST_OPTIONS = {
     "use_granular_hit_rate": "the share of the relevant that was found is recall: use 'recall' or 'recall@10'",
     "use_granular_mrr": "an average over all that is relevant is 'map', with a cut-off 'map@10'",
+    "mode": "the gain is part of the name: use 'ndcg' or 'ndcg(gain=exponential)'",
 }
 """Options of metrics of llama-index-core, and the metric that each stands for."""
 
 
-def refuse_granular(arguments: Mapping[str, Any]) -> None:
-    """Raise if an argument is one of the granular options, which are metrics of their own here.
+def refuse_host_options(arguments: Iterable[str]) -> None:
+    """Raise if an argument is an option of a metric of llama-index-core, which is a metric of its own here.
 
     Raises:
         TypeError: If there is one; the message names the metric.
     """
     for name in arguments:
-        if name in GRANULAR:
-            raise TypeError(f"{name} is no option here; {GRANULAR[name]}")
+        if name in HOST_OPTIONS:
+            raise TypeError(f"{name} is not an option here; {HOST_OPTIONS[name]}")
 
 
 def as_result(score: QueryScore, spec: Metric) -> RetrievalMetricResult:

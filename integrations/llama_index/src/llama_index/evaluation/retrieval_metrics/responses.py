@@ -8,7 +8,7 @@ from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 
 from llama_index.evaluation.retrieval_metrics.datasets import as_evaluation_set
 from llama_index.evaluation.retrieval_metrics.nodes import as_items, key_of, source_of
-from llama_index.evaluation.retrieval_metrics.scoring import Questions
+from llama_index.evaluation.retrieval_metrics.questions import Questions
 from retrieval_metrics import Matching, Metric, Retrieved
 from retrieval_metrics.adapting import score_queries
 

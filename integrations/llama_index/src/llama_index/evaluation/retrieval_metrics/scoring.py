@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
 from llama_index.core.evaluation.retrieval.metrics import CohereRerankRelevancyMetric
-from llama_index.core.schema import BaseNode, NodeWithScore
 
 from llama_index.evaluation.retrieval_metrics.datasets import plain, relevant_ids
 from llama_index.evaluation.retrieval_metrics.metrics import RetrievalMetric, as_result
 from llama_index.evaluation.retrieval_metrics.nodes import ids_of
 from llama_index.evaluation.retrieval_metrics.results import Basis, DatasetResult, RetrieverEvalResult
-from retrieval_metrics import Evaluation, Matching, Qrels, evaluate
+from retrieval_metrics import Evaluation, Matching, evaluate
 from retrieval_metrics.adapting import as_rules, first_answer_check, query_scores, score_queries, scored_run
 
 if TYPE_CHECKING:
@@ -21,46 +20,13 @@ if TYPE_CHECKING:
     from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric
 
     from llama_index.evaluation.retrieval_metrics.nodes import Match
-    from retrieval_metrics import EvaluationSet, Metric, RetrievedRun
+    from llama_index.evaluation.retrieval_metrics.questions import Questions
+    from retrieval_metrics import Metric, RetrievedRun
     from retrieval_metrics.adapting import QueryId, QueryScore
 
 
 READS_TEXTS_ALONE = (CohereRerankRelevancyMetric,)
 """Metrics of LlamaIndex that look at what was retrieved and at no judgment."""
-
-
-class Questions:
-    """Questions with their judgments, checked before anything is retrieved.
-
-    Attributes:
-        rows: The text and the judgments of each query.
-        texts: The text of each query.
-        qrels: The judgments as the core reads them.
-
-    Raises:
-        TypeError: If the judgments are of the wrong type.
-        ValueError: If a grade is not finite, or a group is empty.
-    """
-
-    def __init__(self, dataset: EvaluationSet) -> None:
-        texts: Mapping[Any, str] = dataset.queries
-        truth: Mapping[Any, Any] = dataset.qrels
-        self.rows = {query: (text, truth[query]) for query, text in texts.items()}
-        self.texts = dataset.queries
-        for query, (_, judgments) in self.rows.items():
-            _refuse_nodes(query, judgments)
-        self.qrels = Qrels(dataset.qrels)
-
-
-def _refuse_nodes(query: QueryId, judgments: Any) -> None:
-    """Raise if a node stands where its id is meant; a node cannot be looked up."""
-    for entry in judgments if isinstance(judgments, (list, tuple)) else ():
-        if isinstance(entry, (BaseNode, NodeWithScore)):
-            raise TypeError(
-                f"a {type(entry).__name__} is among the judgments of query {query!r}; give its id, "
-                f"{entry.node_id!r}, or its text as rm.Text(...)"
-            )
-        _refuse_nodes(query, entry)
 
 
 class NodeScorer:
@@ -168,7 +134,7 @@ class NodeScorer:
                 metric_dict={one.metric_name: as_result(scores[one.spec][query], one.spec) for one in self.own},
                 judgments=plain(truth),
             )
-            if query not in run.errors:
+            if self.foreign and query not in run.errors:
                 self._ask_foreign(result, errors)
             if errors and query in errors:
                 result.error = f"{type(errors[query]).__name__}: {errors[query]}"

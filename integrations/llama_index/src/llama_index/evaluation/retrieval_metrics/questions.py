@@ -1,0 +1,65 @@
+"""Questions with their judgments, checked before anything is retrieved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from llama_index.core.schema import BaseNode, NodeWithScore
+
+from retrieval_metrics import EvaluationSet, Qrels, Text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from retrieval_metrics.adapting import Judgments, QueryId
+
+
+class Questions:
+    """Questions with their judgments, checked before anything is retrieved.
+
+    Attributes:
+        rows: The text and the judgments of each query.
+        texts: The text of each query.
+        qrels: The judgments as the core reads them.
+
+    Raises:
+        TypeError: If the judgments are of the wrong type.
+        ValueError: If a grade is not finite, or a group is empty.
+    """
+
+    def __init__(self, dataset: EvaluationSet) -> None:
+        texts: Mapping[Any, str] = dataset.queries
+        truth: Mapping[Any, Any] = dataset.qrels
+        self.rows = {query: (text, truth[query]) for query, text in texts.items()}
+        self.texts = dataset.queries
+        for query, (_, judgments) in self.rows.items():
+            _refuse_nodes(query, judgments)
+        self.qrels = Qrels(dataset.qrels)
+
+
+def _refuse_nodes(query: QueryId, judgments: Any) -> None:
+    """Raise if a node stands where its id is meant; a node cannot be looked up."""
+    for entry in judgments if isinstance(judgments, (list, tuple)) else ():
+        if isinstance(entry, (BaseNode, NodeWithScore)):
+            raise TypeError(
+                f"a {type(entry).__name__} is among the judgments of query {query!r}; give its id, "
+                f"{entry.node_id!r}, or its text as rm.Text(...)"
+            )
+        _refuse_nodes(query, entry)
+
+
+def single_question(query: str, expected_ids: Judgments | None, expected_texts: list[str] | None) -> Questions:
+    """Return one question whose id is its text; expected texts are judged by where there are no ids.
+
+    Raises:
+        TypeError: If there is neither, or the query is not a text.
+    """
+    if not isinstance(query, str):
+        raise TypeError(f"the query must be a str, got {query!r}")
+    if expected_ids is not None:
+        return Questions(EvaluationSet({query: query}, {query: expected_ids}))
+    if expected_texts is None:
+        raise TypeError("evaluate needs expected_ids or expected_texts; where nothing is relevant give an empty list")
+    if isinstance(expected_texts, str):
+        raise TypeError(f"expected_texts is the bare string {expected_texts!r}; write a list: [{expected_texts!r}]")
+    return Questions(EvaluationSet({query: query}, {query: [Text(text) for text in expected_texts]}))

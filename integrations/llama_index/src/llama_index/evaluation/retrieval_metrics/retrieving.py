@@ -1,0 +1,96 @@
+"""Retrieve for one query, as each kind of retriever wants to be asked, and apply the postprocessors."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.schema import QueryBundle
+
+from llama_index.evaluation.retrieval_metrics.host import how_to_ask, is_asynchronous
+from llama_index.evaluation.retrieval_metrics.mmr_postprocessor import embed_query
+from llama_index.evaluation.retrieval_metrics.nodes import nodes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
+
+    from llama_index.core.postprocessor.types import BaseNodePostprocessor
+    from llama_index.core.schema import NodeWithScore
+
+    from llama_index.evaluation.retrieval_metrics.stages import Stages
+
+
+class Retrieving:
+    """A retriever and what is done to its nodes.
+
+    Args:
+        retriever: A retriever, an engine, a workflow, or a function of the query text.
+        postprocessors: Applied in order, awaited where they are asynchronous.
+        stages: Notes what each of them made of the nodes.
+    """
+
+    def __init__(
+        self, retriever: Any, postprocessors: Sequence[BaseNodePostprocessor], stages: Stages | None = None
+    ) -> None:
+        self._retriever = retriever
+        self._ask: Callable[[str], Any] = how_to_ask(retriever) or retriever
+        self._postprocessors = postprocessors
+        self._stages = stages
+
+    def asker(self) -> Callable[[str], Awaitable[Any]]:
+        """Return what retrieves and postprocesses for a query text: asynchronous, or a first step for a thread."""
+        return self._asynchronously if is_asynchronous(self._ask) else self._in_a_thread
+
+    async def nodes(self, text: str) -> list[NodeWithScore]:
+        """Return the nodes for a query text; what is only synchronous runs in a thread.
+
+        Raises:
+            TypeError: If the answer holds something else.
+        """
+        ask = self.asker()
+        answer = ask(text) if is_asynchronous(ask) else await asyncio.to_thread(ask, text)
+        return nodes_of(await answer)
+
+    async def _asynchronously(self, text: str) -> Any:
+        query = QueryBundle(text)
+        # The bundle and not the text, so that a vector the retriever puts into it is not computed again.
+        retrieving = self._retrieved(query) if isinstance(self._retriever, BaseRetriever) else self._ask(text)
+        return await self._postprocessed(retrieving, query)
+
+    def _in_a_thread(self, text: str) -> Awaitable[Any]:
+        query = QueryBundle(text)
+        answer = self._retriever.retrieve(query) if isinstance(self._retriever, BaseRetriever) else self._ask(text)
+        return _Later(partial(self._postprocessed, answer, query))
+
+    async def _retrieved(self, query: QueryBundle) -> list[NodeWithScore]:
+        await embed_query(query, self._retriever, self._postprocessors)
+        found: list[NodeWithScore] = await self._retriever.aretrieve(query)
+        return found
+
+    async def _postprocessed(self, answer: Any, query: QueryBundle) -> list[NodeWithScore]:
+        found = await answer if inspect.isawaitable(answer) else answer
+        if self._stages is None and not self._postprocessors:
+            return found  # type: ignore[no-any-return]  # whoever reads it says what is wrong with it
+        nodes = nodes_of(found)
+        self._note(0, query, nodes)
+        for at, postprocessor in enumerate(self._postprocessors, start=1):
+            nodes = await postprocessor.apostprocess_nodes(nodes, query_bundle=query)
+            self._note(at, query, nodes)
+        return nodes
+
+    def _note(self, stage: int, query: QueryBundle, nodes: Any) -> None:
+        if self._stages is not None:
+            self._stages.note(stage, query.query_str, nodes)
+
+
+class _Later:
+    """A coroutine that is made when it is awaited: one that waits for its turn when another query fails is not lost."""
+
+    def __init__(self, make: Callable[[], Coroutine[Any, Any, list[NodeWithScore]]]) -> None:
+        self._make = make
+
+    def __await__(self) -> Generator[Any, None, list[NodeWithScore]]:
+        return self._make().__await__()

@@ -1,0 +1,158 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["retrieval-metrics", "llama-index-evaluation-retrieval-metrics"]
+#
+# [tool.uv.sources]
+# retrieval-metrics = { path = "../..", editable = true }
+# llama-index-evaluation-retrieval-metrics = { path = "../../integrations/llama_index", editable = true }
+# ///
+"""What our RetrieverEvaluator costs beside that of llama-index-core.
+
+Run it with `uv run tests/benchmarks/llama_index_evaluation.py`.
+
+Two retrievers answer at once: one makes its nodes for every query, as stores do, and one has them at hand, so that
+nothing hides what the rest costs. Every node has a text of its own, in which the quotes are found. Each way is called
+in turn, in one process, and the medians are compared within the run.
+"""
+
+import argparse
+import asyncio
+import gc
+import statistics
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from measure import machine, use_one_thread
+
+use_one_thread()
+
+from llama_index.core.base.base_retriever import BaseRetriever  # noqa: E402  (after the threads are set)
+from llama_index.core.evaluation import RetrieverEvaluator as StockRetrieverEvaluator  # noqa: E402  (as above)
+from llama_index.core.schema import (  # noqa: E402  (as above)
+    NodeRelationship,
+    NodeWithScore,
+    QueryBundle,
+    RelatedNodeInfo,
+    TextNode,
+)
+
+import retrieval_metrics as rm  # noqa: E402  (as above)
+from llama_index.evaluation.retrieval_metrics import RetrieverEvaluator  # noqa: E402  (as above)
+from retrieval_metrics.presentation import tables  # noqa: E402  (as above)
+
+QUERIES, DEPTH, CORPUS = 1_000, 20, 5_000
+STOCK = "llama-index-core, one after another"
+PROMISES = {"ours, ids": 1.2, "ours, ids, asynchronous": 1.2, "ours, quotes": 2.0}
+"""Times the stock evaluator, for hit_rate and mrr."""
+
+
+def made(at: int) -> NodeWithScore:
+    """Return a node with a text of its own and the place that it was cut from."""
+    node = TextNode(
+        id_=f"node-{at}",
+        text=f"Passage {at} says that value {at * 7919 % 10007} was seen. " + f"It is about topic {at % 97}. " * 12,
+        metadata={"file_name": f"{at % 50}.md"},
+        relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=f"document-{at % 50}")},
+    )
+    return NodeWithScore(node=node, score=1.0)
+
+
+NODES = [made(at) for at in range(CORPUS)]
+FOUND = {f"question {query}?": [(query * 31 + rank * 17) % CORPUS for rank in range(DEPTH)] for query in range(QUERIES)}
+"""The numbers of the nodes that each query retrieves."""
+RELEVANT = {text: [found[query % DEPTH], (query * 13) % CORPUS] for query, (text, found) in enumerate(FOUND.items())}
+IDS = {text: [f"node-{at}" for at in relevant] for text, relevant in RELEVANT.items()}
+QUOTES: dict[str, Any] = {
+    text: [rm.Quote(f"Passage {at} says that value {at * 7919 % 10007} was seen") for at in relevant]
+    for text, relevant in RELEVANT.items()
+}
+
+
+class Instant(BaseRetriever):
+    """Answers at once, in both forms, with the nodes that a function gives."""
+
+    def __init__(self, node: Callable[[int], NodeWithScore]) -> None:
+        super().__init__()
+        self._node = node
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return [self._node(at) for at in FOUND[query_bundle.query_str]]
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return self._retrieve(query_bundle)
+
+
+async def one_after_another(evaluator: StockRetrieverEvaluator) -> list[float]:
+    results = [await evaluator.aevaluate(text, relevant) for text, relevant in IDS.items()]
+    return [result.metric_vals_dict["mrr"] for result in results]
+
+
+async def gathered(evaluator: StockRetrieverEvaluator) -> list[float]:
+    results = await asyncio.gather(*(evaluator.aevaluate(text, relevant) for text, relevant in IDS.items()))
+    return [result.metric_vals_dict["mrr"] for result in results]
+
+
+RETRIEVERS = {"nodes made for every query": Instant(made), "nodes at hand": Instant(NODES.__getitem__)}
+
+
+def ways(retriever: BaseRetriever) -> dict[str, Callable[[], list[float]]]:
+    """Return each way to the reciprocal ranks of all queries."""
+    names = ["hit_rate", "mrr"]
+    stock = StockRetrieverEvaluator.from_metric_names(names, retriever=retriever)
+    ours = RetrieverEvaluator.from_metric_names(names, retriever=retriever)
+
+    def values(results: Any) -> list[float]:
+        return [result.metric_vals_dict["mrr"] for result in results]
+
+    return {
+        STOCK: lambda: asyncio.run(one_after_another(stock)),
+        "llama-index-core, gathered": lambda: asyncio.run(gathered(stock)),
+        "ours, ids": lambda: values(ours.evaluate_dataset(IDS)),
+        "ours, ids, asynchronous": lambda: values(asyncio.run(ours.aevaluate_dataset(IDS))),
+        "ours, quotes": lambda: values(ours.evaluate_dataset(QUOTES)),
+    }
+
+
+def measured(retriever: BaseRetriever, rounds: int) -> dict[str, float]:
+    """Return the median CPU seconds of each way, after a first call."""
+    seconds: dict[str, list[float]] = {}
+    expected = None
+    for at in range(rounds + 1):
+        for name, way in ways(retriever).items():
+            gc.collect()  # what another way left behind is not its cost
+            started = time.process_time()
+            found = way()
+            if at:
+                seconds.setdefault(name, []).append(time.process_time() - started)
+            expected = expected or found
+            if found != expected:
+                raise AssertionError(f"{name} gives other numbers; it is not timed")
+    return {name: statistics.median(spent) for name, spent in seconds.items()}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--rounds", type=int, default=5, help="calls of each way after the first (default: %(default)s)"
+    )
+    warnings.simplefilter("ignore", rm.RetrievalWarning)
+    rounds = parser.parse_args().rounds
+    print(f"{machine()}; {QUERIES:,} queries x {DEPTH} nodes, hit_rate and mrr, CPU time of one thread")
+    kept = []
+    for title, retriever in RETRIEVERS.items():
+        medians = measured(retriever, rounds)
+        rows = []
+        for name, median in medians.items():
+            ratio, bound = median / medians[STOCK], PROMISES.get(name)
+            said = "" if bound is None else f"at most {bound:g}: {'yes' if ratio <= bound else 'NO'}"
+            rows.append([name, f"{median:.3f}", f"{ratio:.2f}", said])
+            kept.append(bound is None or ratio <= bound)
+        print(f"\n{tables.markdown([title, 's', '/ stock', 'promise'], rows)}")
+    return 0 if all(kept) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
