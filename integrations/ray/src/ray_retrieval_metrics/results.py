@@ -66,8 +66,8 @@ def to_evaluation(
     Raises:
         TypeError: If it is no Dataset, or the clusters are none of what they may be.
         ValueError: If the clusters know no query or put all into one; or if it is no result of `evaluate_dataset`,
-            holds no row or a query twice, or was made under other rules; and whatever was wrong with a row of the run
-            or of the judgments, if they are scored only now.
+            holds no row or a query twice, or was made under other rules; if run and judgments have no query in common;
+            and whatever was wrong with a row of either, if they are scored only now.
 
     Warns:
         RetrievalWarning: If no retrieved document is judged anywhere.
@@ -94,6 +94,12 @@ def to_evaluation(
         raise ValueError("these results are empty: they have no rows")
     collected.refuse_repeats()
     evaluation = rm.merge(parts)
+    counts = evaluation.counts
+    if counts["unjudged_queries"] and 0 < counts["queries"] == counts["missing"]:
+        raise ValueError(
+            f"the run and the qrels have no query in common: the run has, for example, {collected.unjudged}, the qrels "
+            f"have {collected.judged}; evaluate_dataset(qrels, run) takes the judgments first"
+        )
     if not collected.n_found:
         warnings.warn(f"{NOTHING_FOUND}; {OTHER_IDS}", rm.RetrievalWarning, stacklevel=2)
     return evaluation if independent else clustered(evaluation, collected.values, clusters)
@@ -132,7 +138,7 @@ def _metrics_of(names: Sequence[str]) -> list[rm.Metric]:
 def totals_of_block(
     rows: pa.Table, rules: rm.Rules, own: Mapping[str, bytes], *, with_values: bool = False
 ) -> dict[str, list[Any]]:
-    """Return the totals of the rows of one block, packed, and how many of its retrieved documents are judged.
+    """Return the totals of the rows of one block, packed, and what messages about the whole need of it.
 
     Args:
         rows: Rows that `evaluate_dataset` returned.
@@ -179,7 +185,14 @@ def totals_of_block(
         "values": [values],
         "n_found": [int(columns["n_found"].sum())],
         "queries": [_hashes(rows["query"])],
+        "judged": [_first(rows, judged)],
+        "unjudged": [_first(rows, ~judged)],
     }
+
+
+def _first(rows: pa.Table, which: npt.NDArray[np.bool_]) -> str:
+    """Return how a message names the first query of some rows; nothing if there is none."""
+    return repr(rows["query"][int(which.argmax())].as_py()) if which.any() else ""
 
 
 def _hashes(queries: pa.ChunkedArray) -> bytes:
@@ -217,17 +230,26 @@ def _check_rules(
 
 
 class _Collected:
-    """The totals of one block after the other, and what is noted of them."""
+    """The totals of one block after the other, and what is noted of them.
+
+    Attributes:
+        n_found: How many retrieved documents are judged.
+        judged: How messages name a judged query, and
+        unjudged: one that is not judged; empty where there is none.
+    """
 
     def __init__(self, blocks: Dataset) -> None:
         self._blocks = blocks
         self._queries: list[npt.NDArray[np.uint64]] = []
         self.values: list[Values] = []
         self.n_found = 0
+        self.judged = self.unjudged = ""
 
     def __iter__(self) -> Iterator[Totals]:
         for row in self._blocks.iter_rows():
             self.n_found += row["n_found"]
+            self.judged = self.judged or row["judged"]
+            self.unjudged = self.unjudged or row["unjudged"]
             self._queries.append(np.frombuffer(row["queries"], np.uint64))
             if row["values"]:
                 self.values.append(pickle.loads(row["values"]))  # noqa: S301  (as below)
