@@ -21,6 +21,7 @@ os.environ.update(
     LANGCHAIN_TRACING_V2="false",
     ANONYMIZED_TELEMETRY="false",
     MLFLOW_DISABLE_TELEMETRY="true",
+    LOGFIRE_SEND_TO_LOGFIRE="false",
 )
 
 # What a contribution is held to must not depend on luck: the same examples every time. New ones are drawn with

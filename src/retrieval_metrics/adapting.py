@@ -15,6 +15,7 @@ from retrieval_metrics.definition.metric import as_metrics
 from retrieval_metrics.definition.plain_name import plain_name
 from retrieval_metrics.definition.table import DEFINITIONS
 from retrieval_metrics.evaluation.first_answer import first_answer_check
+from retrieval_metrics.evaluation.row_scores import check_row_metrics, score_row
 from retrieval_metrics.evaluation.scored_run import score_queries, scored_run
 from retrieval_metrics.files import trec
 from retrieval_metrics.files.formats import format_by_name
@@ -28,6 +29,7 @@ from retrieval_metrics.inputs.pieces import Piece
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import QUERY_KEYS
 from retrieval_metrics.inputs.retrieve import WORKERS
+from retrieval_metrics.inputs.rows import Calls, check_calls, check_path, items_in, items_of_calls, part_of
 from retrieval_metrics.judging.matching.matching import as_matching
 from retrieval_metrics.keeping.identity import questions_fingerprint
 from retrieval_metrics.presentation import numbers, page, tables
@@ -56,6 +58,7 @@ __all__ = [
     "OTHER_IDS",
     "QUERY_KEYS",
     "WORKERS",
+    "Calls",
     "Column",
     "Counts",
     "Difference",
@@ -76,6 +79,9 @@ __all__ = [
     "as_qrels",
     "as_rules",
     "by_rank",
+    "check_calls",
+    "check_path",
+    "check_row_metrics",
     "clusters_of",
     "defined_metrics",
     "divides_by_largest_grade",
@@ -86,8 +92,11 @@ __all__ = [
     "host_of",
     "installed_hosts",
     "is_frame",
+    "items_in",
+    "items_of_calls",
     "numbers",
     "page",
+    "part_of",
     "plain_name",
     "positive_integer",
     "qrels_batch",
@@ -99,6 +108,7 @@ __all__ = [
     "save_text",
     "scaled",
     "score_queries",
+    "score_row",
     "scored_run",
     "tables",
     "trec",

@@ -23,6 +23,7 @@ PACKAGES = [
     "langchain_retrieval_metrics",
     "llama_index.evaluation.retrieval_metrics",
     "mlflow_retrieval_metrics",
+    "pydantic_evals_retrieval_metrics",
     "pytest_retrieval_metrics",
     "ragas_retrieval_metrics",
     "ray_retrieval_metrics",

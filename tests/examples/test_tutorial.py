@@ -72,7 +72,7 @@ def test_the_notebook_is_the_page_without_outputs() -> None:
 def test_the_notebook_runs_in_a_kernel(tmp_path: Path) -> None:
     shutil.copytree(NOTEBOOK.parent / "handbook", tmp_path / "handbook")
     shutil.copy(NOTEBOOK, tmp_path)
-    command = ["uv", "run", "--quiet", "--no-project", "--with", ROOT, "--with", "scikit-learn"]
+    command = ["uv", "run", "--quiet", "--no-project", "--with", str(ROOT), "--with", "scikit-learn"]
     command += ["--with", "nbclient", "--with", "ipykernel", "jupyter-execute", "--inplace", NOTEBOOK.name]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=900)
     assert done.returncode == 0, done.stderr

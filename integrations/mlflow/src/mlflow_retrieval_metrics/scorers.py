@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from mlflow.entities import Feedback, Trace
 from mlflow.genai.scorers import Scorer
 
-from mlflow_retrieval_metrics.rows import Calls, Row, check_calls, check_path
-from retrieval_metrics import DEFAULT_METRICS, Evaluation, Metric, RetrievalWarning
+from mlflow_retrieval_metrics.rows import FIELDS, TRACE, Row
+from retrieval_metrics import DEFAULT_METRICS, Evaluation, Metric
 from retrieval_metrics.adapting import (
+    Calls,
     Counts,
     Scores,
     as_matching,
     as_metrics,
-    as_qrels,
     as_rules,
-    divides_by_largest_grade,
+    check_calls,
+    check_path,
+    check_row_metrics,
     plain_name,
-    query_scores,
-    scored_run,
+    score_row,
 )
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 RELEVANT = "expectations.relevant_ids"
 LEVEL = 0.95
-_QUERY = "the row"
 
 
 class RetrievalScorer(Scorer):
@@ -69,36 +68,19 @@ class RetrievalScorer(Scorer):
         Warns:
             RetrievalWarning: If what was retrieved cannot be found or judged, which scores 0.
         """
-        row, rules, metric = (
-            Row(inputs, outputs, expectations, trace),
-            as_rules(self.semantics),
-            Metric.parse(self.metric),
-        )
-        truth = as_qrels({_QUERY: row.part(self.relevant)})  # what is wrong with the data is raised
-
-        def judged(retrieved: list[Any]) -> Scores:
-            return scored_run(truth, {_QUERY: retrieved}, [metric], rules, self.match, scale=self.max_grade)
-
-        failure = row.failure()
-        try:
-            scores = judged(row.retrieved(self.retrieved, self.calls))
-        except (TypeError, ValueError) as error:
-            scores = judged([])
-            if failure is None:
-                # Raised, it would leave the row out of MLflow's mean.
-                failure = f"what was retrieved cannot be judged: {error}"
-                warnings.warn(f"{failure}; it scores 0", RetrievalWarning, stacklevel=2)
-        (score,) = (values[_QUERY] for values in query_scores(scores).values())
-        ranks = ", ".join(map(str, score.relevant_ranks)) or "none"
-        said = f"{score.n_relevant} relevant, {score.n_retrieved} retrieved; ranks of the relevant: {ranks}"
-        if not score.is_defined:
-            said = f"undefined, and out of the mean: {said}"
-        return Feedback(
-            name=self.name,
-            value=score.value if score.is_defined else None,  # MLflow cannot store NaN
-            rationale=said if failure is None else f"{said}; {failure}",
-            metadata={"metric": self.metric, "semantics": rules.name},
-        )
+        row = Row(inputs, outputs, expectations, trace)
+        metric, rules = Metric.parse(self.metric), as_rules(self.semantics)
+        (score,) = score_row(
+            row.part(self.relevant),
+            lambda: row.retrieved(self.retrieved, self.calls),
+            [metric],
+            rules,
+            self.match,
+            max_grade=self.max_grade,
+            failure=row.failure(),
+        ).values()
+        metadata = {"metric": self.metric, "semantics": rules.name}
+        return Feedback(name=self.name, value=score.value, rationale=score.reason, metadata=metadata)
 
 
 def retrieval_scorers(
@@ -143,15 +125,12 @@ def retrieval_scorers(
         ('ndcg_at_10', 0.6309, '1 relevant, 2 retrieved; ranks of the relevant: 2')
     """
     chosen = as_metrics(metrics)
-    if max_grade is None and (needy := [metric for metric in chosen if divides_by_largest_grade(metric)]):
-        raise ValueError(
-            f"{needy[0]} divides by the largest grade of all judgments, which one row does not show; pass max_grade="
-        )
+    check_row_metrics(chosen, max_grade)
     as_rules(semantics)
     as_matching(match)
     said: dict[str, Any] = {
-        "relevant": check_path(relevant, "relevant"),
-        "retrieved": check_path(retrieved, "retrieved", trace=True),
+        "relevant": check_path(relevant, "relevant", FIELDS),
+        "retrieved": check_path(retrieved, "retrieved", (*FIELDS, TRACE)),
         "calls": check_calls(calls),
         "match": match,
         "semantics": semantics,
