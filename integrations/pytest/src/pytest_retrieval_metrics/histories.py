@@ -20,12 +20,19 @@ def remember(records: Sequence[dict[str, Any]], label: str) -> None:
         label: What the entries are called; they are numbered without one.
 
     Raises:
-        ValueError: If a file is something else.
-        OSError: If it cannot be written.
+        ValueError: If a file is something else or cannot be written, or an evaluation cannot be read here, because a
+            test of xdist defined a metric of its own; all others are written.
     """
+    errors = []
     for record in records:
-        evaluation = taken(record["evaluation"])
-        if record["history"] is not None and evaluation is not None:
-            path = Path(record["history"])
+        if record["history"] is None or record["evaluation"] is None:
+            continue
+        path = Path(record["history"])
+        try:
+            evaluation = taken(record["evaluation"])
             path.parent.mkdir(parents=True, exist_ok=True)
             History(path).add(evaluation, label or None)
+        except (ValueError, OSError) as error:
+            errors.append(f"{path.name}: {error}")
+    if errors:
+        raise ValueError("; ".join(errors))

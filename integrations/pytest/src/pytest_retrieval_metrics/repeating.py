@@ -51,10 +51,12 @@ class Repeats:
         run = RetrievedRun({query: runs[_typical(found)][query] for query, found in rows.items()})
         for one in runs:
             run.errors |= one.errors
-        run.seconds |= {query: fmean(one.seconds[query] for one in runs if query in one.seconds) for query in rows}
+        timed = {query: [one.seconds[query] for one in runs if query in one.seconds] for query in rows}
+        run.seconds |= {query: fmean(seconds) for query, seconds in timed.items() if seconds}
         pooled = evaluate(qrels, run, list(metrics), **given)
         values = np.array([_mean([row for _, row in rows[query]]) for query in pooled.queries])
-        return cls(Evaluation(replace(pooled.scores, values=values.reshape(pooled.values.shape))), means)
+        table = values.reshape(pooled.values.shape)
+        return cls(Evaluation(replace(pooled.scores, values=table, lowest=None, highest=None)), means)
 
     def notes(self) -> list[str]:
         """Return in words how much the means vary; nothing after a single round."""

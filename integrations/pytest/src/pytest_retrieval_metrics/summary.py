@@ -59,9 +59,10 @@ def notes(records: Records) -> Iterator[str]:
 
 def headline(records: Records) -> str:
     """Return in a sentence how many checks failed."""
-    number = sum(map(failed, records))
-    of = numbers.count(len(records), "check")
-    return f"{number} of {of} failed" if number else f"No check failed, of {len(records)}"
+    number, of = sum(map(failed, records)), len(records)
+    if not number:
+        return f"No check failed, of {of}"
+    return "The check failed" if of == 1 else f"{number} of {of} checks failed"
 
 
 def table(records: Records) -> tables.Table:
