@@ -29,7 +29,7 @@ def contents(pages: dict[str, str]) -> str:
     front = pages[FRONT]
     parts = [f"# {title(front)}", f"> {sentences(front, 3)}", "All pages as one text: [llms-full.txt](llms-full.txt)"]
     for folder, heading in FOLDERS.items():
-        inside = [name for name in sorted(pages) if folder_of(name) == folder and not name.endswith(FRONT)]
+        inside = [name for name in sorted(pages) if folder_of(name) == folder and Path(name).name != FRONT]
         if inside:
             parts += [f"## {heading}", "\n".join(_line(name, pages[name]) for name in inside)]
     return "\n\n".join(parts) + "\n"

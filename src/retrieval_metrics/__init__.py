@@ -55,11 +55,13 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.sources import locate
     from retrieval_metrics.judging.matching.matching import Matching
     from retrieval_metrics.labelling.agreement import Agreement
-    from retrieval_metrics.labelling.estimate import Estimate, EstimatedDifference
+    from retrieval_metrics.labelling.estimate import Estimate
+    from retrieval_metrics.labelling.estimated import EstimatedDifference
     from retrieval_metrics.labelling.evaluate_with_labels import evaluate_with_labels
     from retrieval_metrics.labelling.label import Label
     from retrieval_metrics.labelling.labels import Labels
-    from retrieval_metrics.labelling.pool import Pool, pool
+    from retrieval_metrics.labelling.pool import Pool
+    from retrieval_metrics.labelling.pooling import pool
     from retrieval_metrics.loading import load, save_run
     from retrieval_metrics.models.calls import Calls
     from retrieval_metrics.questions.evaluation_set import EvaluationSet
@@ -183,13 +185,13 @@ __all__ = [
 
 # Names that are imported when they are first used, because not everybody reads files, compares or reranks.
 _LAZY = {
-    "pool": "labelling.pool",
+    "pool": "labelling.pooling",
     "Pool": "labelling.pool",
     "evaluate_with_labels": "labelling.evaluate_with_labels",
     "Sample": "questions.sample",
     "Labels": "labelling.labels",
     "Label": "labelling.label",
-    "EstimatedDifference": "labelling.estimate",
+    "EstimatedDifference": "labelling.estimated",
     "Estimate": "labelling.estimate",
     "Agreement": "labelling.agreement",
     "__version__": "version",

@@ -31,7 +31,8 @@ from retrieval_metrics.inputs.questions import QUERY_KEYS
 from retrieval_metrics.inputs.retrieve import WORKERS
 from retrieval_metrics.inputs.rows import Calls, check_calls, check_path, items_in, items_of_calls, part_of
 from retrieval_metrics.judging.matching.matching import as_matching
-from retrieval_metrics.presentation import numbers, tables
+from retrieval_metrics.keeping.identity import questions_fingerprint
+from retrieval_metrics.presentation import numbers, page, tables
 from retrieval_metrics.reranking.scaling import by_rank, scaled
 from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, Counts, enters_means
 from retrieval_metrics.results.difference import Difference
@@ -94,11 +95,13 @@ __all__ = [
     "items_in",
     "items_of_calls",
     "numbers",
+    "page",
     "part_of",
     "plain_name",
     "positive_integer",
     "qrels_batch",
     "query_scores",
+    "questions_fingerprint",
     "run_batch",
     "run_until_complete",
     "same_kind",

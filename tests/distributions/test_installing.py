@@ -123,3 +123,41 @@ def test_pytest_finds_the_plug_in(built: Path, tmp_path: Path, python: str) -> N
     command: list[str | Path] = [interpreter, "-m", "pytest", "-q", tmp_path / "test_it.py"]
     done = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, text=True)
     assert "1 passed" in done.stdout, done.stdout + done.stderr
+
+
+BASELINE = """
+import os
+
+QRELS = {f"question {n}": ["d"] for n in range(20)}
+
+
+def search(text):
+    return ["x", "d"] if os.environ.get("WORSE") else ["d", "x"]
+
+
+def test_it(retrieval_check):
+    retrieval_check(QRELS, search, {"mrr": 0.3}, baseline=True)
+"""
+STEPS: tuple[tuple[str, list[str], str], ...] = (
+    ("", [], "there is no baseline retrieval_baselines/test_it/test_it.json; --retrieval-update writes it"),
+    ("", ["--retrieval-update"], "retrieval_baselines/test_it/test_it.json: new"),
+    ("", [], "1 passed"),
+    ("1", ["--retrieval-report=r.html"], "mrr worse: 1.0000 -> 0.5000 (p <0.0001), 20 of 20 queries"),
+    ("1", ["--retrieval-update"], "the baseline stays as it was; --retrieval-accept-worse stores this"),
+    ("1", ["--retrieval-update", "--retrieval-accept-worse"], "mrr 1.0000 -> 0.5000 (p <0.0001): 20 lost, 0 won"),
+    ("1", [], "1 passed"),
+)
+
+
+@pytest.mark.xdist_group("distributions")
+def test_a_new_project_makes_a_baseline_reads_a_failure_and_accepts_it(built: Path, tmp_path: Path) -> None:
+    files = [file_of(built, name, ".whl") for name in (CORE, "pytest-retrieval-metrics")]
+    interpreter = install(tmp_path, LOWEST, files)
+    (tmp_path / "test_it.py").write_text(BASELINE)
+    for worse, options, said in STEPS:
+        command: list[str | Path] = [interpreter, "-m", "pytest", "-q", "test_it.py", *options]
+        environment = {**os.environ, "WORSE": worse, "PYTEST_ADDOPTS": ""}
+        done = subprocess.run(command, cwd=tmp_path, env=environment, check=False, capture_output=True, text=True)
+        assert said in done.stdout, done.stdout + done.stderr
+    assert "20 of 20 queries" in (tmp_path / "r.html").read_text()
+    assert len(list((tmp_path / "r.checks").iterdir())) == 1

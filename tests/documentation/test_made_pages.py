@@ -13,6 +13,7 @@ pytestmark = pytest.mark.skipif(
 PAGES = {
     "index": "# The site\n\n![A picture](a.png)\n\nIt does this. And [that](x.md), too.\n\n```sh\n# no title\n```\n",
     "guides/index": "# Guides\n",
+    "integrations/llama_index": "# Llamas\n",
     "guides/one": "# One way\n\n<figure><svg></svg></figure>\n\n| a | b |\n\nHow it goes:\nlike this. More.\n",
     "reference/metrics/ndcg": "# NDCG\n\n$$\nx\n$$\n\nWhat is best? This.\n",
     "reference/metrics": "# Metrics\n\n`name@k` is a name.\n",
@@ -24,6 +25,7 @@ def test_the_contents_list_every_page_once_with_its_first_sentence() -> None:
     assert contents == (
         "# The site\n\n> It does this. And that, too.\n\nAll pages as one text: [llms-full.txt](llms-full.txt)\n\n"
         "## Guides\n\n- [One way](guides/one.html): How it goes: like this.\n\n"
+        "## Integrations\n\n- [Llamas](integrations/llama_index.html)\n\n"
         "## Metrics\n\n- [NDCG](reference/metrics/ndcg.html): What is best?\n\n"
         "## Reference\n\n- [Metrics](reference/metrics.html): `name@k` is a name.\n"
     )

@@ -80,7 +80,7 @@ def test_differences_are_told_apart_where_they_are_large() -> None:
 
 def test_the_agreement_is_printed_before_any_number() -> None:
     said = str(estimate())
-    assert said.startswith("Agreement of people and model\nAda and a model: kappa 0.9")
+    assert said.startswith("Agreement of people and model\nAda with a model: kappa 0.9")
     assert "30 queries of 120 graded by people, all by a model" in said
     assert "the mean over the population of queries of which these 120 are a random sample" in said
     assert "told apart: 0 is outside the interval, corrected for 3 differences" in said

@@ -224,6 +224,21 @@ def test_another_page_of_the_same_pool_finds_what_was_graded_and_another_pool_do
     assert progress(browser) == "0 of 6"
 
 
+def test_the_question_stays_in_view_of_a_long_passage(browser: Browser, tmp_path: Path) -> None:
+    path, long = tmp_path / "long.html", {"d": "A sentence of a very long passage. " * 400, "e": "short"}
+    rm.pool({"q": ["d", "e"]}, {"q": "Why?"}, long).labelling_page(path)
+    opened(browser, path)
+    press(browser, *([] if len(current(browser)) > 100 else ["\ue014"]))
+    top = "return document.querySelector('.question').getBoundingClientRect().top"
+    assert browser.run("return scrollY") == 0
+    browser.run("scrollTo(0, 1500)")
+    assert browser.run(top) == 0
+    press(browser, "m")  # says what is missing, and stays where it is
+    assert browser.run("return scrollY") == 1500
+    press(browser, "2")
+    assert browser.run("return scrollY") == 0
+
+
 @pytest.mark.parametrize("look", LOOKS, ids=str)
 def test_it_fits_every_screen(browser: Browser, page: Path, look: Look, request: pytest.FixtureRequest) -> None:
     opened(browser, page, look)

@@ -12,10 +12,9 @@ from retrieval_metrics.command_line.arguments import (
     add_output_to,
     add_reading_to,
     add_rules_to,
-    clusters,
-    named,
-    read_both,
 )
+from retrieval_metrics.command_line.reading import named, read_both
+from retrieval_metrics.command_line.values import clusters
 from retrieval_metrics.comparing.compare import compare
 from retrieval_metrics.definition.metric import DEFAULT_METRICS
 from retrieval_metrics.evaluation.evaluation import Evaluation

@@ -13,12 +13,9 @@ from retrieval_metrics.command_line.arguments import (
     add_output_to,
     add_reading_to,
     add_rules_to,
-    clusters,
-    labels_of,
-    named,
-    named_value,
-    read_both,
 )
+from retrieval_metrics.command_line.reading import named, read_both
+from retrieval_metrics.command_line.values import clusters, labels_of, named_value
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.presentation.tables import Table

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from retrieval_metrics.command_line import output
-from retrieval_metrics.command_line.arguments import metrics as metric_names
+from retrieval_metrics.command_line.values import metrics as metric_names
 from retrieval_metrics.history.history import History, table_of
 
 EXAMPLES = """\

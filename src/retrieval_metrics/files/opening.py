@@ -159,9 +159,8 @@ class Reader:
                     piece += b"\n"
                 elif len(piece) > self.limits.line:
                     self._refuse_long_line(piece, before)
-                if (
-                    BYTE_ORDER_MARK in piece and b"\n" + BYTE_ORDER_MARK in piece
-                ):  # the first is rare, and sought faster
+                # A single byte is sought ten times as fast as a word, and this one is rare.
+                if BYTE_ORDER_MARK[:1] in piece and b"\n" + BYTE_ORDER_MARK in piece:
                     at = self._lines_before(before) + piece[: piece.index(b"\n" + BYTE_ORDER_MARK) + 1].count(b"\n")
                     raise ValueError(
                         f"{self.name}, line {at + 1}: a byte order mark begins this line, as where files were joined; "

@@ -2,41 +2,28 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import contextmanager
-from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import require
 from retrieval_metrics.files import formats, json_files, tables
-from retrieval_metrics.files.encodings import at_line
+from retrieval_metrics.files.errors import errors_of
 from retrieval_metrics.files.json_tables import items_of_table, judgments_of_table
 from retrieval_metrics.files.opening import opened
 from retrieval_metrics.files.rankings import run_of_json
-from retrieval_metrics.files.trec import QRELS, RUN, line_of_repeat, parts
+from retrieval_metrics.files.trec_files import trec_qrels, trec_run
 from retrieval_metrics.inputs.columns import OF_A_RUN, OF_JUDGMENTS, allowances
 from retrieval_metrics.inputs.entries import judgments_of
 from retrieval_metrics.inputs.frame_columns import is_frame
 from retrieval_metrics.inputs.frames import qrels_batch, run_batch
-from retrieval_metrics.inputs.grouping import first_repeat, regrouped, whole_queries
-from retrieval_metrics.inputs.progress import progress
 from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.inputs.run import Run, StreamedRun
+from retrieval_metrics.inputs.run import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Collection, Mapping
 
     from retrieval_metrics.files.limits import Limits
     from retrieval_metrics.files.opening import Reader, Source
-    from retrieval_metrics.files.trec import Layout
-    from retrieval_metrics.inputs.batch import Batch
     from retrieval_metrics.inputs.retrieved_run import RetrievedRun
-
-    Advance = Callable[[int], None]
-
-DEFAULT_MEMORY = 2 * 1024**3
-SHARE_OF_MEMORY = 4
-"""By default a run takes at most a quarter of the machine's memory."""
 
 
 def read_qrels(
@@ -85,14 +72,14 @@ def read_qrels(
     require("polars", "reading a file or DataFrame")
     if is_frame(source):
         return Qrels.from_frame(source, columns=columns, allow=allow)
-    with opened(source, limits) as file, _errors_of(file.name):
+    with opened(source, limits) as file, errors_of(file.name):
         return _qrels(file, formats.format_of(file, format), columns, allowances(allow))
 
 
 def _qrels(source: Reader, kind: str, columns: Mapping[str, str | None] | None, allow: frozenset[str]) -> Qrels:
     _refuse_columns(kind, columns, source.name)
     if kind == "trec":
-        return _trec_qrels(source)
+        return trec_qrels(source)
     if kind == "json":
         return _qrels_of_json(json_files.whole(source, allow), source.name, allow)
     if kind == "jsonl":
@@ -179,11 +166,11 @@ def read_run(
     require("polars", "reading a file or DataFrame")
     if is_frame(source):
         return Run.from_frame(source, columns=columns, allow=allow)
-    with opened(source, limits) as file, _errors_of(file.name):
+    with opened(source, limits) as file, errors_of(file.name):
         kind = formats.format_of(file, format)
         _refuse_columns(kind, columns, file.name)
         if kind == "trec":
-            return _trec_run(source, file, _budget() if memory is None else memory, show_progress=show_progress)
+            return trec_run(source, file, memory, show_progress=show_progress)
         return _run(file, kind, columns, allowances(allow))
 
 
@@ -205,102 +192,6 @@ def _run(
     return Run([run_batch(table.frame, columns, source.name, table.line, allow=allow, names=table.names)])
 
 
-@contextmanager
-def _errors_of(name: str) -> Iterator[None]:
-    """Make whatever is wrong in a file a ValueError that names it."""
-    import polars as pl
-
-    try:
-        yield
-    except (ValueError, TypeError, ArithmeticError, RecursionError, LookupError) as error:
-        if isinstance(error, ValueError) and not isinstance(error, UnicodeError) and name in str(error):
-            raise
-        raise ValueError(f"{name}: {error or type(error).__name__}") from error
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise ValueError(
-            f"{name} is damaged, or not what it seems: {next(iter(str(error).splitlines()), '')}"
-        ) from error
-
-
 def _refuse_columns(kind: str, columns: Mapping[str, str | None] | None, name: str) -> None:
     if columns and kind in {"trec", "json"}:
         raise ValueError(f"{name} is read as {kind}, which has no column names; say format= if it is something else")
-
-
-def _trec_qrels(source: Reader) -> Qrels:
-    batch = regrouped(whole_queries(parts(source, QRELS)))
-    if (row := first_repeat(batch)) is not None:
-        _refuse_repeat(source, QRELS, batch, row)
-    return Qrels.from_batch(batch)
-
-
-def _trec_run(given: Any, source: Reader, memory: int, *, show_progress: bool) -> Run:
-    kept: list[Batch] = []
-    index: dict[Any, tuple[int, int]] = {}
-    documents = taken = 0
-    torn: Any = None
-    label = f"reading {os.path.basename(source.name)}"  # noqa: PTH119  (a name for messages, which need not be a path)
-    was = source.fingerprint() if source.is_regular else ()
-    with progress(label, source.size, enabled=show_progress, in_bytes=True) as advance:
-        for number, batch in enumerate(whole_queries(parts(source, RUN, advance if show_progress else None))):
-            for at, query in enumerate(batch.queries):
-                if index.setdefault(query, (number, at)) != (number, at) and torn is None:
-                    torn = query
-            if torn is None and (row := first_repeat(batch)) is not None:
-                _refuse_repeat(source, RUN, batch, row)
-            documents += len(batch.documents)
-            taken += int(batch.documents.estimated_size()) + 8 * len(batch.documents)
-            if taken <= memory:
-                kept.append(batch)
-            else:
-                kept.clear()
-                _refuse_streaming(source, torn, memory)
-    if taken > memory:
-        return StreamedRun(given, partial(_batches, given, source.limits, was), index, documents)
-    if torn is None:
-        return Run(kept)
-    whole = regrouped(kept)
-    if (row := first_repeat(whole)) is not None:
-        _refuse_repeat(source, RUN, whole, row)
-    return Run([whole])
-
-
-def _batches(path: Any, limits: Limits, was: tuple[int, ...]) -> Iterator[Batch]:
-    """Read a file once more, and raise if it is not the one that was read before."""
-    require("polars", "reading a streamed run again")
-    with opened(path, limits) as source, _errors_of(source.name):
-        if source.fingerprint() != was:
-            _refuse_change(source.name)
-        yield from whole_queries(parts(source, RUN))
-        if source.fingerprint() != was:  # while it was read
-            _refuse_change(source.name)
-
-
-def _refuse_change(name: str) -> NoReturn:
-    raise ValueError(f"{name} has changed since it was read; read it again with read_run")
-
-
-def _budget() -> int:
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // SHARE_OF_MEMORY
-    except (AttributeError, ValueError, OSError):  # systems that do not tell how much memory they have
-        return DEFAULT_MEMORY
-
-
-def _refuse_streaming(source: Reader, torn: Any, memory: int) -> None:
-    too_much = f"{source.name} takes more than the {memory:,} bytes that memory= allows, and "
-    if torn is not None:
-        raise ValueError(
-            f"{too_much}the lines of query {torn!r} are not consecutive, so it cannot be streamed; allow more, or sort "
-            "the file by query (sort -s -k 1,1)"
-        )
-    if not source.is_regular:
-        raise ValueError(f"{too_much}only a regular file can be streamed; allow more, or save it to a file")
-
-
-def _refuse_repeat(source: Reader, layout: Layout, batch: Batch, row: int) -> NoReturn:
-    query = batch.query_of(row)
-    number, line = line_of_repeat(source, layout, query, batch.documents[row])
-    raise ValueError(
-        f"{at_line(source.name, number, line)}: document {batch.documents[row]!r} appears twice for query {query!r}"
-    )

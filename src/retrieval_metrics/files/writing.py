@@ -12,9 +12,9 @@ from retrieval_metrics.files.compressed import saving_compressed
 from retrieval_metrics.files.formats import format_by_name, known_format
 from retrieval_metrics.files.json_tables import table_of_items, table_of_judgments
 from retrieval_metrics.files.rankings import items_of, run_of_mapping
+from retrieval_metrics.files.rows import ONLY_JSON, judgment_frame, require_text, require_words, table_frame, trec_frame
 from retrieval_metrics.files.tables import SEPARATORS
 from retrieval_metrics.inputs.entries import of_item, of_judgments
-from retrieval_metrics.inputs.grouping import first_repeat
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.run import Run
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from retrieval_metrics.inputs.batch import Batch
-    from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.types import QuestionsOrQrels, RunMapping
 
 
@@ -72,10 +70,10 @@ def write_run(
         _write_json(path, kind, columns.queries, ((query, _scored(held)) for query, held in columns.rankings()))
         return
     if kind == "trec":
-        _require_words([tag], "the tag", path)
-        frames = (_trec_frame(batch, tag, path) for batch in columns.batches())
+        require_words([tag], "the tag", path)
+        frames = (trec_frame(batch, tag, path) for batch in columns.batches())
     else:
-        frames = (_table_frame(batch, kind) for batch in columns.batches())
+        frames = (table_frame(batch, kind) for batch in columns.batches())
     # A run may be too large to hold all its frames at once, so each is made twice: to be checked, and to be written.
     _require_alike(columns, kind, tag, path)
     _write_frames(path, kind, frames)
@@ -85,12 +83,12 @@ def _require_alike(run: Run, kind: str, tag: str, path: str | PathLike[str]) -> 
     """Raise, before anything is written, if a batch of a run cannot be written."""
     header = None
     for batch in run.batches():
-        frame = _trec_frame(batch, tag, path) if kind == "trec" else _table_frame(batch, kind)
+        frame = trec_frame(batch, tag, path) if kind == "trec" else table_frame(batch, kind)
         if header is not None and frame.columns != header:
             raise ValueError(
                 f"a {kind} file has scores for all queries or for none; write .json or .jsonl, or give all scores"
             )
-        _require_text(frame, kind, path)
+        require_text(frame, kind, path)
         header = frame.columns
 
 
@@ -109,11 +107,10 @@ def _write_items(run: Any, path: str | PathLike[str], kind: str) -> None:
     if kind != "parquet":
         raise ValueError(f"a {kind} file holds ids and no Retrieved items; write .json, .jsonl or .parquet")
     if empty := [query for query, ranking in run.items() if not ranking]:
-        raise ValueError(f"a parquet file cannot have an empty ranking, such as that of query {empty[0]!r}; {_JSON}")
+        raise ValueError(
+            f"a parquet file cannot have an empty ranking, such as that of query {empty[0]!r}; {ONLY_JSON}"
+        )
     _write_frames(path, kind, iter([table_of_items(run)]))
-
-
-_JSON = "write .json or .jsonl"
 
 
 def write_qrels(qrels: QuestionsOrQrels, path: str | PathLike[str], *, format: str | None = None) -> None:
@@ -154,7 +151,7 @@ def write_qrels(qrels: QuestionsOrQrels, path: str | PathLike[str], *, format: s
     bare = np.flatnonzero(np.diff(np.array(truth.bounds)) == 0)
     if len(bare):
         query = truth.queries[int(bare[0])]
-        raise ValueError(f"{kind} files cannot have a query without judgments, such as {query!r}; {_JSON}")
+        raise ValueError(f"{kind} files cannot have a query without judgments, such as {query!r}; {ONLY_JSON}")
     if truth.has_pieces:
         if kind != "parquet":
             raise ValueError(f"{kind} files cannot have pieces such as quotes; write .json, .jsonl or .parquet")
@@ -162,30 +159,9 @@ def write_qrels(qrels: QuestionsOrQrels, path: str | PathLike[str], *, format: s
         return
     if kind == "trec" and not truth.is_flat:
         raise ValueError(f"{kind} files cannot have groups of documents; write .csv, .json, .jsonl or .parquet")
-    frame = _judgment_frame(truth, kind, path)
-    _require_text(frame, kind, path)
+    frame = judgment_frame(truth, kind, path)
+    require_text(frame, kind, path)
     _write_frames(path, kind, iter([frame]))
-
-
-def _judgment_frame(truth: Qrels, kind: str, path: str | PathLike[str]) -> pl.DataFrame:
-    import polars as pl
-
-    order = np.argsort(truth.member_group, kind="stable")
-    at = truth.member_document[order]
-    query = pl.Series(list(truth.queries)).gather(truth.document_query[at])
-    document = pl.Series(list(truth.documents)).gather(at)
-    grade = pl.Series(truth.member_grade[order])
-    if not (truth.member_grade % 1).any():
-        grade = grade.cast(pl.Int64)
-    if kind == "trec":
-        _require_words([*truth.queries, *truth.documents], "an id", path)
-        zero = pl.repeat("0", len(grade), eager=True)
-        return pl.DataFrame({"query": query, "iteration": zero, "document": document, "grade": grade})
-    names = ("query-id", "corpus-id", "score") if kind == "tsv" else ("query", "document", "grade")
-    frame = pl.DataFrame(dict(zip(names, (query, document, grade), strict=True)))
-    if not truth.is_flat:
-        frame.insert_column(1, pl.Series("group", truth.member_group[order]))
-    return frame
 
 
 def _format_to_write(path: str | PathLike[str], given: str | None) -> str:
@@ -193,77 +169,6 @@ def _format_to_write(path: str | PathLike[str], given: str | None) -> str:
     if kind is None:
         raise ValueError(f"the name of {path} does not tell the format to write; say format='trec' or another")
     return kind
-
-
-def _trec_frame(batch: Batch, tag: str, path: str | PathLike[str]) -> pl.DataFrame:
-    import polars as pl
-
-    sizes = np.diff(batch.bounds)
-    if not sizes.all():
-        raise ValueError(
-            f"a TREC file cannot have an empty ranking, such as that of query {batch.queries[int(sizes.argmin())]!r}"
-        )
-    if batch.scores is None and (row := first_repeat(batch)) is not None:
-        raise ValueError(f"a TREC file cannot have a document twice in a query, such as {batch.documents[row]!r}")
-    number = np.repeat(np.arange(len(sizes)), sizes)
-    place = np.arange(len(number)) - batch.bounds[number]
-    scores = sizes[number] - place if batch.scores is None else batch.scores
-    frame = pl.DataFrame({"number": number, "document": batch.documents.cast(pl.String), "score": scores})
-    if batch.scores is not None:
-        frame = frame.sort("number", "score", "document", descending=[False, True, True])
-    queries = pl.Series(batch.queries, dtype=None).cast(pl.String).gather(number)
-    _require_words(batch.queries, "an id", path)
-    if (blank := frame["document"].str.contains(r"\s") | (frame["document"] == "")).any():
-        _require_words(frame["document"].filter(blank).to_list(), "an id", path)
-    return pl.DataFrame(
-        {
-            "query": queries,
-            "Q0": pl.repeat("Q0", len(frame), eager=True),
-            "document": frame["document"],
-            "rank": place + 1,
-            "score": frame["score"],
-            "tag": pl.repeat(tag, len(frame), eager=True),
-        }
-    )
-
-
-def _table_frame(batch: Batch, kind: str) -> pl.DataFrame:
-    import polars as pl
-
-    sizes = np.diff(batch.bounds)
-    if not sizes.all():
-        query = batch.queries[int(sizes.argmin())]
-        raise ValueError(f"a {kind} file cannot have an empty ranking, such as that of query {query!r}; {_JSON}")
-    number = np.repeat(np.arange(len(sizes)), sizes)
-    columns: dict[str, Any] = {"query": pl.Series(batch.queries).gather(number), "document": batch.documents}
-    if batch.scores is None:
-        columns["rank"] = np.arange(len(number)) - batch.bounds[number] + 1
-    else:
-        columns["score"] = batch.scores
-    return pl.DataFrame(columns)
-
-
-def _require_words(words: list[Any], what: str, path: str | PathLike[str]) -> None:
-    for word in words:
-        if len(str(word).split()) != 1 or str(word).split()[0] != str(word):
-            raise ValueError(
-                f"{what} in {path} must be one word, because blanks separate the columns of a TREC file, got {word!r}"
-            )
-
-
-def _require_text(frame: pl.DataFrame, kind: str, path: str | PathLike[str]) -> None:
-    """Raise if an id cannot stand in a text file of this kind."""
-    import polars as pl
-
-    if kind not in SEPARATORS:
-        return
-    for column in frame.iter_columns():
-        if column.dtype != pl.String:
-            continue
-        if (column == "").any():
-            raise ValueError(f"an id in {path} must not be empty")
-        if kind == "tsv" and (wrong := column.str.contains(r"[\t\r\n]")).any():
-            raise ValueError(f"an id in {path} must not contain a tab or a line break, got {column.filter(wrong)[0]!r}")
 
 
 def _write_frames(path: str | PathLike[str], kind: str, frames: Iterator[pl.DataFrame]) -> None:

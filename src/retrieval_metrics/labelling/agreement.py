@@ -153,7 +153,7 @@ class Agreement(Printed):
             )
         ]
         queries = numbers.queries(len(self.by_query))
-        title = f"{self.names[0]} and {self.names[1]}: {numbers.count(self.n, 'document')} of {queries}"
+        title = f"{self.names[0]} with {self.names[1]}: {numbers.count(self.n, 'document')} of {queries}"
         notes = [f"{self.names[1]} grades {abs(self.shift):.2f} {'higher' if self.shift > 0 else 'lower'} on average"]
         if self.near_chance:
             notes.append("this agreement cannot be told from that of two who grade by chance")

@@ -20,7 +20,8 @@ from retrieval_metrics.inputs.clusters import clusters_of
 from retrieval_metrics.inputs.named_runs import named_runs
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
 from retrieval_metrics.labelling.agreement import Agreement
-from retrieval_metrics.labelling.estimate import Estimate, EstimatedDifference, EstimatedMean
+from retrieval_metrics.labelling.estimate import Estimate
+from retrieval_metrics.labelling.estimated import EstimatedDifference, EstimatedMean
 from retrieval_metrics.labelling.labels import Labels
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.questions.sample import Sample

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import require
 from retrieval_metrics.inputs.pieces import Piece, Quote
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Key = tuple[QueryId, DocumentId]
 
-Rule = Literal["lowest", "highest", "majority"]
+RULES = ("lowest", "highest", "majority")
 SHOWN = 3
 
 
@@ -159,8 +159,8 @@ class Labels(Printed):
                 held[quote] = max(float(label.grade or 0), held.get(quote, 0.0))
         return found
 
-    def resolved(self, rule: Rule | str) -> Labels:
-        """Return one grade per document, where several graders differ by a rule.
+    def resolved(self, rule: str) -> Labels:
+        """Return one grade per document, of all graders together; where they differ, by a rule.
 
         Args:
             rule: `lowest`, `highest`, `majority` (the most frequent grade, of several the lowest), or the name of the
@@ -169,7 +169,7 @@ class Labels(Printed):
         Raises:
             ValueError: If there is no such rule and no grader of that name.
         """
-        if rule not in {"lowest", "highest", "majority", *self.graders}:
+        if rule not in {*RULES, *self.graders}:
             raise ValueError(
                 f"conflicts are resolved by 'lowest', 'highest', 'majority' or one of {', '.join(self.graders)}, got "
                 f"{rule!r}"
@@ -177,7 +177,9 @@ class Labels(Printed):
         given: dict[Key, list[Label]] = {}
         for label in self.labels:
             given.setdefault((label.query, label.document), []).append(label)
-        return Labels([_one_of(held, rule) for held in given.values()], self.notes)
+        note = f"where {self.name} differed, {f'the {rule} grade' if rule in RULES else rule} held"
+        one = [replace(_one_of(held, rule), by=self.name) for held in given.values()]
+        return Labels(one, [*self.notes, note] if self.conflicts else self.notes)
 
     def merge(self, *others: Labels) -> Labels:
         """Return the grades of several as one, each with its grader; conflicts stay, and `qrels` then refuses.
@@ -317,9 +319,7 @@ def _one_of(held: list[Label], rule: str) -> Label:
     if chosen is None:  # the one whose grade holds gave none, and the others differ
         (query, document) = held[0].query, held[0].document
         raise ValueError(f"{rule} did not grade document {document!r} for query {query!r}, and the others differ")
-    of_it = [label for label in graded if label.grade == chosen]
-    names = " and ".join(dict.fromkeys(label.by for label in graded))
-    return replace(of_it[0], by=f"{names}, {rule}")
+    return next(label for label in graded if label.grade == chosen)
 
 
 def labels_of(document: Document) -> Labels:

@@ -168,7 +168,7 @@ class Prompter:
         parsed: dict[Key, Parsed] = {}
         failures: dict[Key, Failure] = {}
         waiting = iter(prompts.items())
-        with progress(label, len(prompts), enabled=show_progress) as show:
+        with progress(label, len(prompts), enabled=show_progress and bool(prompts)) as show:
 
             async def one(asked: tuple[Key, str]) -> None:
                 key, prompt = asked

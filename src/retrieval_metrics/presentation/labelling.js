@@ -186,7 +186,9 @@
         button("l", state.list ? "one at a time" : "all of this question", toggle)));
   };
 
+  let drawn = null; // what was drawn last, so that the page stays where it is while one passage is graded
   const draw = () => {
+    const height = scrollY;
     const typing = document.activeElement?.id === "name";
     const caret = typing ? document.activeElement.selectionStart : null;
     const here = items[state.at].question, question = data.questions[here];
@@ -198,7 +200,11 @@
       ...shown.map(passage), dock());
     if (typing) { const name = root.querySelector("#name"); name.focus(); name.setSelectionRange(caret, caret); }
     document.documentElement.style.scrollPaddingBottom = `${root.querySelector(".dock").offsetHeight + 12}px`;
-    root.querySelector(".passage.current").scrollIntoView({ block: "nearest" });
+    document.documentElement.style.scrollPaddingTop = `${root.querySelector(".question").offsetHeight + 12}px`;
+    const now = `${state.at} ${state.list}`;
+    scrollTo(0, drawn === now || state.list ? height : 0);
+    if (drawn !== now && state.list) root.querySelector(".passage.current").scrollIntoView({ block: "nearest" });
+    drawn = now;
   };
 
   const keys = { c: () => give(null), s: skip, u: undo, m: mark, x: unmark, l: toggle, e: save, ArrowLeft: () => move(-1), ArrowRight: () => move(1) };

@@ -191,10 +191,10 @@ class EvaluationSet(Questions):
         """Return rows for `EvaluationDataset.from_list` of Ragas: `user_input` and what is relevant.
 
         Ids become `reference_context_ids`; quotes and texts become `reference_contexts`. Ragas has neither grades nor
-        groups, so of groups all alternatives are listed.
+        groups, so of groups all alternatives are listed, but for spans where a quote or a text says the same.
 
         Raises:
-            ValueError: If a judgment is a span or a property, for which Ragas has no place.
+            ValueError: If a span or a property is alone in its group: Ragas has no place for it.
         """
         return ragas_rows(self)
 

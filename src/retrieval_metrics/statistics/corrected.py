@@ -10,18 +10,15 @@ import numpy as np
 
 from retrieval_metrics.checks import positive_number, proportion
 from retrieval_metrics.statistics import arrays
+from retrieval_metrics.statistics.drawn import Drawn
 from retrieval_metrics.statistics.intervals import Interval, beta_interval, clopper_pearson
 from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
 FEWEST = 5
 """Labelled queries below which no estimate is given: a slope and a spread need a few."""
-LARGEST_LEVERAGE = 0.8
-"""Where one labelled query alone has more of the slope than this, no slope is used, and"""
-LONGEST_STRETCH = 2.0
-"""likewise where it would make the weights of the labelled queries so uneven."""
 FEW_DISAGREEMENTS = 3
 """Where people and model differ on fewer labelled queries than this, differences nobody saw are allowed for."""
 
@@ -202,14 +199,14 @@ def corrected_mean(
         J. G. MacKinnon, H. White (1985). Some heteroskedasticity-consistent covariance matrix estimators.
         A. N. Angelopoulos, J. C. Duchi, T. Zrnic (2023). PPI++: efficient prediction-powered inference.
     """
-    drawn = _Drawn.of(people, model, labelled, weights, strata, clusters)
+    drawn = Drawn.of(people, model, labelled, weights, strata, clusters)
     defined = ~np.isnan(drawn.people)
     count = int(defined.sum())
     if count < FEWEST:
         raise ValueError(
             f"people's values are defined for {count} of {len(defined)} labelled queries; at least {FEWEST} are needed"
         )
-    design, inverse, share_of, leverage = drawn.line()
+    design, inverse, share_of, leverage, has_slope = drawn.line()
     rows, weight = design[drawn.labelled], drawn.weights
     values = np.where(defined, drawn.people, 0.0)
     share = float(share_of @ defined)
@@ -248,7 +245,7 @@ def corrected_mean(
         queries=len(fitted),
         people=people_mean,
         model=drawn.centre,
-        slope=float(line[-1]) if drawn.slopes(parameters) else 0.0,
+        slope=float(line[-1]) if has_slope else 0.0,
         spread=spread,
         unexplained=unexplained / share**2,
         explained_part=explained / share**2,
@@ -259,102 +256,3 @@ def _student(degrees: float, level: float) -> float:
     from scipy.special import stdtrit  # noqa: PLC0415 - importing the package must not load scipy
 
     return float(stdtrit(degrees, (1 + level) / 2))
-
-
-@dataclass(frozen=True, slots=True)
-class _Drawn:
-    """The arguments of `corrected_mean`, checked."""
-
-    people: NDArray[np.float64]
-    model: NDArray[np.float64]
-    labelled: NDArray[np.int64]
-    weights: NDArray[np.float64]
-    strata: NDArray[np.int64]
-    clusters: NDArray[np.int64] | None
-
-    @classmethod
-    def of(  # noqa: PLR0917  (as many as it checks)
-        cls,
-        people: ArrayLike,
-        model: ArrayLike,
-        labelled: ArrayLike,
-        weights: ArrayLike | None,
-        strata: ArrayLike | None,
-        clusters: ArrayLike | None,
-    ) -> _Drawn:
-        values, predicted = np.asarray(people, np.float64), np.asarray(model, np.float64)
-        at = np.asarray(labelled, np.int64)
-        if values.ndim != 1 or predicted.ndim != 1 or at.shape != values.shape:
-            raise ValueError(
-                f"people and labelled must have the shape (n,), model (N,); got {values.shape}, {at.shape} and "
-                f"{predicted.shape}"
-            )
-        for name, array in (("people", values), ("model", predicted)):
-            arrays.finite(np.nan_to_num(array, nan=0.0, posinf=np.inf, neginf=-np.inf), name)
-        if len(np.unique(at)) < len(at) or (at.size and not 0 <= at.min() <= at.max() < len(predicted)):
-            raise ValueError(f"labelled must be {len(at)} different positions below {len(predicted)}, got {at}")
-        weight = np.ones(len(at)) if weights is None else arrays.vector(weights, "weights")
-        if weight.shape != at.shape or not (weight > 0).all():
-            raise ValueError(f"weights must be {len(at)} positive numbers, got {weight}")
-        layer = _numbered(strata, len(predicted), "strata")
-        layers = np.zeros(len(predicted), np.int64) if layer is None else layer
-        few = np.flatnonzero(np.bincount(layers[at], minlength=int(layers.max(initial=0)) + 1) < 2)  # noqa: PLR2004
-        if layer is not None and few.size:
-            raise ValueError(f"stratum {few[0]} has fewer than two labelled queries, which show no spread")
-        return cls(values, predicted, at, weight, layers, _numbered(clusters, len(predicted), "clusters"))
-
-    @property
-    def centre(self) -> float:
-        """The mean of the model's values; NaN if there is none."""
-        known = ~np.isnan(self.model)
-        return float(self.model[known].mean()) if known.any() else math.nan
-
-    def line(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Return the design, the inverse of its squares, and the weight in the estimate and leverage of each label.
-
-        The design has a column of each stratum, and the model's values about their mean. These are left out where the
-        labelled queries do not show a slope: where the values are the same, where one or two queries alone make the
-        slope, or where the labelled queries are so unlike all queries in them that the estimate would be extrapolated.
-        That is decided by the model's values alone, so the estimate stays as honest as without them.
-        """
-        layers = (self.strata[:, None] == np.unique(self.strata)[None, :]).astype(np.float64)
-        without = self._fitted(layers)
-        centred = np.where(np.isnan(self.model), 0.0, self.model - self.centre)
-        here, strata = centred[self.labelled], self.strata[self.labelled]
-        means = np.bincount(strata, here) / np.maximum(np.bincount(strata), 1)
-        if not np.abs(here - means[strata]).max(initial=0.0) > arrays.ROUNDING:
-            return without
-        fitted = self._fitted(np.column_stack([layers, centred]))
-        alone = float((fitted[3] - without[3]).max())
-        stretched = float(fitted[2] @ fitted[2]) / float(without[2] @ without[2])
-        return without if alone > LARGEST_LEVERAGE or stretched > LONGEST_STRETCH else fitted
-
-    def _fitted(
-        self, design: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        rows = design[self.labelled]
-        inverse: NDArray[np.float64] = np.linalg.inv(rows.T @ (rows * self.weights[:, None]))
-        share = (rows @ inverse @ design.mean(axis=0)) * self.weights
-        leverage: NDArray[np.float64] = self.weights * np.einsum("ij,jk,ik->i", rows, inverse, rows)
-        return design, inverse, share, np.clip(leverage, 0.0, 1 - 1e-9)
-
-    def slopes(self, parameters: int) -> bool:
-        """Return whether a line of so many parameters has a slope."""
-        return parameters > len(np.unique(self.strata))
-
-    def between_clusters(self, parts: NDArray[np.float64]) -> tuple[float, int]:
-        """Return the variance of the sum of all parts by cluster, and how many clusters hold labelled queries."""
-        clusters: NDArray[np.int64] = self.clusters  # type: ignore[assignment]  # only asked where there are some
-        sums = np.bincount(clusters, parts)
-        there = len(np.unique(clusters[self.labelled]))
-        return float(sums @ sums) * there / max(there - 1, 1), there
-
-
-def _numbered(labels: ArrayLike | None, length: int, name: str) -> NDArray[np.int64] | None:
-    if labels is None:
-        return None
-    array = np.asarray(labels)
-    if array.shape != (length,):
-        raise ValueError(f"{name} must have one label per query, shape ({length},); got {array.shape}")
-    numbers = np.unique(array, return_inverse=True)[1].reshape(-1)
-    return numbers.astype(np.int64)

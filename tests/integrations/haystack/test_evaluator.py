@@ -84,8 +84,14 @@ def test_a_quote_is_found_in_a_chunk_of_any_size() -> None:
     assert RetrievalEvaluator("mrr", document_comparison_field="quote").run(**rows)["score"] == 0.5
     with pytest.warns(rm.RetrievalWarning, match="none of the retrieved documents is judged"):
         assert RetrievalEvaluator("mrr").run(**rows)["score"] == 0.0
-    budget = RetrievalEvaluator("recall@20chars", document_comparison_field="quote")
-    assert budget.run(**rows)["score"] == 0.0  # the second chunk no longer fits
+
+
+@pytest.mark.parametrize("field", ["content", "id", "quote"])
+def test_a_budget_counts_the_characters_of_what_was_retrieved(field: str) -> None:
+    long, needed = Document(content="a text of 20 letters"), Document(content="the needed text")
+    rows = {"ground_truth_documents": [[needed]], "retrieved_documents": [[long, needed]]}
+    assert RetrievalEvaluator("recall@35chars", document_comparison_field=field).run(**rows)["score"] == 1.0
+    assert RetrievalEvaluator("recall@34chars", document_comparison_field=field).run(**rows)["score"] == 0.0
 
 
 def test_a_question_whose_retriever_failed_scores_0_and_is_warned_of() -> None:
@@ -93,7 +99,17 @@ def test_a_question_whose_retriever_failed_scores_0_and_is_warned_of() -> None:
     with pytest.warns(rm.RetrievalWarning, match="1 of 2 judged queries"):
         found = RetrievalEvaluator("mrr").run(**rows)
     assert (found["individual_scores"], found["score"]) == ([1.0, 0.0], 0.5)
-    assert found["evaluation"].counts["missing"] == 1
+    assert found["evaluation"].counts["failed"] == 1
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+@pytest.mark.parametrize("field", ["content", "quote"])
+@pytest.mark.parametrize("semantics", ["standard", "trec_eval", "haystack"])
+def test_where_every_retriever_failed_everything_is_0(field: str, semantics: str) -> None:
+    rows: Any = {"ground_truth_documents": [[Document(content="with wraps a block")]], "retrieved_documents": [None]}
+    found = RetrievalEvaluator("mrr", document_comparison_field=field, semantics=semantics).run(**rows)
+    assert (found["individual_scores"], found["score"]) == ([0.0], 0.0)
+    assert found["evaluation"].counts["failed"] == 1
 
 
 def test_the_evaluation_behind_the_numbers_has_intervals_and_can_be_compared() -> None:

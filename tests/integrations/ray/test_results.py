@@ -88,3 +88,27 @@ def test_ids_that_never_meet_are_warned_of() -> None:
     chunks = dataset([("q1", "a-chunk-1", 1.0)], "score")
     with pytest.warns(rm.RetrievalWarning, match="none of the retrieved documents is judged .* ids of chunks compared"):
         assert to_evaluation(evaluate_dataset({"q1": ["a"]}, chunks, "mrr", partitions=1)).means["mrr"] == 0
+
+
+@pytest.mark.parametrize("partitions", [1, 3])
+@pytest.mark.parametrize("semantics", ["standard", "trec_eval"])
+def test_a_run_without_any_judged_query_is_refused_as_by_the_core(semantics: str, partitions: int) -> None:
+    judgments, rankings = {"q1": {"a": 1}, "q2": {"b": 1}}, {"Q1": {"a": 1.0}, "Q2": {"b": 2.0}, "Q3": {"c": 1.0}}
+    with pytest.raises(ValueError, match="the run and the qrels have no query in common"):
+        rm.evaluate(judgments, rankings, "mrr", semantics=semantics)
+    rows = [(query, document, score) for query, found in rankings.items() for document, score in found.items()]
+    run = dataset(rows, "score")
+    results = evaluate_dataset(judgments, run, "mrr", semantics=semantics, partitions=partitions)
+    said = (
+        r"no query in common: the run has, for example, 'Q[123]', the qrels have 'q[12]'; evaluate_dataset\(qrels, run"
+    )
+    with pytest.raises(ValueError, match=said):
+        to_evaluation(results, semantics=semantics)
+
+
+def test_a_slice_of_queries_for_which_nothing_was_retrieved_is_no_error() -> None:
+    found = dataset([("q1", "a", 1.0)], "score")
+    results = evaluate_dataset({"q1": ["a"], "q2": ["b"]}, found, "mrr", partitions=2)
+    with pytest.warns(rm.RetrievalWarning, match="none of the retrieved"):
+        part = to_evaluation(results.filter(lambda row: row["query"] == "q2"))
+    assert (part.means["mrr"], part.counts["missing"]) == (0, 1)

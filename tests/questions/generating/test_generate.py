@@ -648,3 +648,21 @@ def test_a_long_text_is_cut_for_the_prompts_and_its_places_stay_those_of_the_tex
         )
         <= 500
     )
+
+
+def test_scripts_without_spaces_have_sentences_quotes_and_keywords() -> None:
+    corpus = {"规则": "金库夜间可由值班人员打开。必须有第二名工作人员在场。两人都要在登记簿上签字。"}
+    reply = {"question": "谁能在下班以后进入保险库房", "quotes": ["金库夜间可由值班人员打开"]}
+    by_quote = one(Told(("Write one question", reply)), corpus, checks=())
+    assert judged(by_quote) == [[rm.Quote("金库夜间可由值班人员打开"), rm.Span("规则", 0, 12)]]
+    model = Told(("search box", {"question": "夜间 打开金库", "sentences": [2]}))
+    by_number = rm.generate_questions(corpus, model, 1, kinds="keywords", evidence="sentences", checks=())
+    assert judged(by_number)[0][0] == rm.Quote("必须有第二名工作人员在场。")
+
+
+def test_progress_is_shown_for_what_is_asked_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
+    one(Told(WRITE, ANSWERS), show_progress=True)
+    shown = capsys.readouterr().err
+    assert "writing questions" in shown
+    assert "checking quotes" in shown
+    assert "0/0" not in shown

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -30,7 +31,9 @@ FEWEST_WORDS = 5
 """A passage with fewer words is a heading or a rest: nothing is asked about it."""
 
 _PARAGRAPH = re.compile(r"\n[ \t]*\n\s*")
-_SENTENCE = re.compile(r"(?<=[.!?。！？])[\"')\]”’]*\s+|\n[ \t]*\n\s*")  # noqa: RUF001  (they end sentences in Chinese)
+_SENTENCE = re.compile(
+    r"(?<=[.!?])[\"')\]”’]*\s+|(?<=[。！？])[”’」』]*\s*|\n[ \t]*\n\s*"  # noqa: RUF001  (Chinese has no spaces)
+)
 _SPACE = re.compile(r"\s+")
 
 
@@ -97,7 +100,8 @@ class Corpus:
         read = Passages.of(corpus)
         if not read.items:
             raise TypeError("questions are made of texts, and the corpus is ids alone; give texts by id: {'d1': '...'}")
-        found = cls([_whole(item) for item in read.items], length)
+        sources = Counter(item.source for item in read.items)
+        found = cls([_whole(item, alone=sources[item.source] == 1) for item in read.items], length)
         if not found.pieces:
             raise ValueError(
                 f"none of the {len(read.items):,} texts of the corpus has {FEWEST_WORDS} words, so there is nothing "
@@ -152,14 +156,21 @@ def _listed(pairs: Iterable[tuple[Any, int]]) -> dict[Any, list[int]]:
     return listed
 
 
-def _whole(item: Retrieved) -> Piece:
+def _whole(item: Retrieved, *, alone: bool) -> Piece:
+    """Return a text of the corpus under the name and from the place that spans in it refer to.
+
+    What has no offsets begins at 0 of a source of its own: its id, or, where a loader gave it none, its source, if no
+    other text is from there.
+    """
     text = item.text or ""
     placed = item.source is not None and item.start is not None and item.end == item.start + len(text)
-    if not placed and item.id is None:
+    name = item.source if item.id is None and alone else item.id
+    if not placed and name is None:
         raise ValueError(
-            f"a text has neither an id nor a source and offsets, so nothing can point at it: {text[:80]!r}"
+            "a text has neither an id nor a source and offsets (with LangChain, add_start_index=True), so nothing can "
+            f"point at it: {text[:80]!r}"
         )
-    source, start = (str(item.source), item.start or 0) if placed else (str(item.id), 0)
+    source, start = (str(item.source), item.start or 0) if placed else (str(name), 0)
     document = str(item.id) if item.source is None else str(item.source)
     return Piece(text, source, start, document, item.id)
 

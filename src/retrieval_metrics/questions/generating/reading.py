@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.questions.generating.corpus import Corpus
 
 SHORTEST_QUOTE = 20
-"""Characters without white space; less is found elsewhere by chance."""
+FEWEST_WORDS = 8
+"""A quote with fewer characters, white space aside, and fewer words (in Chinese, letters) is found by chance."""
 LONG_QUOTE = 500
 """Characters; a longer quote must leave half of its passage out."""
 MOST_QUOTES = 3
@@ -109,7 +110,7 @@ class Reading:
 
     def _quoted(self, quotes: Sequence[str], places: Sequence[int]) -> Iterator[tuple[int, int, int]]:
         for quote in quotes:
-            if len(normalised(quote)) < SHORTEST_QUOTE:
+            if _is_short(quote):
                 raise BadReplyError(
                     "short quote", f"the quote {shortened(quote)} is too short; copy the whole sentence or clause"
                 )
@@ -142,7 +143,7 @@ class Reading:
     def _checked(self, passage: int, start: int, end: int) -> Evidence:
         piece = self._corpus.pieces[passage]
         text = piece.text[start:end]
-        if len(normalised(text)) < SHORTEST_QUOTE:
+        if _is_short(text):
             raise BadReplyError("short quote", f"{shortened(text)} says too little; name a longer sentence or clause")
         if len(text) > LONG_QUOTE and len(text) > len(piece.text) / 2:
             raise BadReplyError("long quote", "the quotes are most of the passage; name only what answers the question")
@@ -162,8 +163,8 @@ class Reading:
         self, kind: str, question: str, evidence: Sequence[Evidence], overlap: float
     ) -> Iterator[BadReplyError]:
         if kind == KEYWORDS:
-            count = len(words(question))
-            if not FEWEST_KEYWORDS <= count <= MOST_KEYWORDS or "?" in question:
+            few, many = len(words(question)) < FEWEST_KEYWORDS, len(question.split()) > MOST_KEYWORDS
+            if few or many or "?" in question:
                 yield BadReplyError("not keywords", f"{shortened(question)} must be two to five words and no question")
         if kind == OTHER_WORDS and overlap > self._most_overlap:
             yield BadReplyError(
@@ -176,3 +177,7 @@ class Reading:
         for check in checks:
             for finding in check(subject):
                 yield BadReplyError(finding.name.replace("_", " "), finding.message)
+
+
+def _is_short(quote: str) -> bool:
+    return len(normalised(quote)) < SHORTEST_QUOTE and len(words(quote)) < FEWEST_WORDS

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
     from retrieval_metrics import Retrieved
-    from retrieval_metrics.adapting import Judgments
+    from retrieval_metrics.adapting import ClustersBy, Judgments
 
 
 class RetrieverEvaluator(StockRetrieverEvaluator):
@@ -189,6 +189,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         retries: int = 0,
         raise_on_error: bool = False,
         stages: bool = False,
+        clusters: ClustersBy = "source",
     ) -> DatasetResult:
         """Evaluate the retriever on all queries of a dataset, several at a time; inside a running event loop too.
 
@@ -204,6 +205,9 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
             raise_on_error: Raise the first failure. Otherwise a query that fails has its `error` in its result, scores
                 0 because it retrieved nothing, and is counted.
             stages: Also score what was retrieved before any postprocessor and after each; see `DatasetResult.stages`.
+            clusters: Which queries belong together, for the intervals, as in the core's `evaluate`: a mapping of query
+                ids to clusters, a function of the id, `"source"` (the document that a question comes from, where the
+                dataset says so), or None.
 
         Returns:
             The results in the order of the dataset: a list, with the core's `evaluation` (means and counts; it is what
@@ -211,12 +215,13 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
 
         Raises:
             TypeError: If the dataset has another shape, or its judgments are of the wrong type.
-            ValueError: If the dataset is empty or incomplete, or a node lacks what it is to be judged by.
+            ValueError: If the dataset is empty or incomplete, `clusters` knows no query, or a node lacks what it is to
+                be judged by.
 
         Warns:
             RetrievalWarning: If nothing was retrieved for a query, or nothing that was retrieved is judged anywhere.
         """
-        questions, mode = Questions(as_evaluation_set(dataset)), mode_of(dataset)
+        questions, mode = Questions(as_evaluation_set(dataset), clusters), mode_of(dataset)
         noted = self._stages(mode) if stages else None
         run = retrieve(
             **self._asking(questions, mode, noted),
@@ -239,9 +244,10 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         retries: int = 0,
         raise_on_error: bool = False,
         stages: bool = False,
+        clusters: ClustersBy = "source",
     ) -> DatasetResult:
         """Evaluate the retriever on all queries of a dataset; the asynchronous twin of `evaluate_dataset`."""
-        questions, mode = Questions(as_evaluation_set(dataset)), mode_of(dataset)
+        questions, mode = Questions(as_evaluation_set(dataset), clusters), mode_of(dataset)
         noted = self._stages(mode) if stages else None
         run = await aretrieve(
             **self._asking(questions, mode, noted),

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 from llama_index.core.schema import BaseNode, NodeWithScore
 
 from retrieval_metrics import EvaluationSet, Qrels, Text
+from retrieval_metrics.adapting import clusters_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics.adapting import Judgments, QueryId
+    from retrieval_metrics.adapting import ClustersBy, Judgments, QueryId
 
 
 class Questions:
@@ -21,13 +22,14 @@ class Questions:
         rows: The text and the judgments of each query.
         texts: The text of each query.
         qrels: The judgments as the core reads them.
+        clusters: Which queries belong together; None where nothing is known of it.
 
     Raises:
         TypeError: If the judgments are of the wrong type.
-        ValueError: If a grade is not finite, or a group is empty.
+        ValueError: If a grade is not finite, a group is empty, or `clusters` has none of the queries.
     """
 
-    def __init__(self, dataset: EvaluationSet) -> None:
+    def __init__(self, dataset: EvaluationSet, clusters: ClustersBy = "source") -> None:
         texts: Mapping[Any, str] = dataset.queries
         truth: Mapping[Any, Any] = dataset.qrels
         self.rows = {query: (text, truth[query]) for query, text in texts.items()}
@@ -35,6 +37,7 @@ class Questions:
         for query, (_, judgments) in self.rows.items():
             _refuse_nodes(query, judgments)
         self.qrels = Qrels(dataset.qrels)
+        self.clusters = clusters_of(dataset, self.qrels, clusters)
 
 
 def _refuse_nodes(query: QueryId, judgments: Any) -> None:

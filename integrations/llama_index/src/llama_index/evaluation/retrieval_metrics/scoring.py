@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
@@ -77,7 +78,11 @@ class NodeScorer:
     ) -> DatasetResult:
         """Return the results of a dataset, with the core's evaluation, and that of each stage by its name."""
         errors = dict(run.errors)
-        evaluation = evaluate(questions.qrels, run, self.specs, match=self._compared) if self.own else None
+        evaluation = (
+            evaluate(questions.qrels, run, self.specs, match=self._compared, clusters=questions.clusters)
+            if self.own
+            else None
+        )
         scores = {} if evaluation is None else query_scores(evaluation.scores)
         results = self._results(questions, run, scores, mode=mode, errors=None if raise_on_error else errors)
         return DatasetResult(
@@ -93,7 +98,8 @@ class NodeScorer:
 
     def _evaluation(self, questions: Questions, run: Mapping[Any, Any]) -> Evaluation:
         """Return the evaluation of a stage, without the warnings that the last one gives too."""
-        return Evaluation(scored_run(questions.qrels, run, self.specs, as_rules("standard"), self._compared))
+        scores = scored_run(questions.qrels, run, self.specs, as_rules("standard"), self._compared)
+        return Evaluation(scores if questions.clusters is None else replace(scores, clusters=questions.clusters))
 
     def one(
         self, questions: Questions, run: RetrievedRun, expected_texts: list[str] | None, mode: RetrievalEvalMode

@@ -7,7 +7,7 @@ from typing import Any, Self
 from haystack import Document, component, default_from_dict, default_to_dict
 
 from haystack_integrations.components.evaluators.retrieval_metrics.documents import compared, require_field, shown
-from retrieval_metrics import Evaluation, Metric, Quote, RetrievalWarning, Retrieved, evaluate
+from retrieval_metrics import Budget, Evaluation, Metric, Quote, RetrievalWarning, Retrieved, RetrievedRun, evaluate
 from retrieval_metrics.adapting import DocumentId, as_metrics, as_rules
 
 FIELDS = ("content", "id", "quote")
@@ -112,13 +112,10 @@ class RetrievalEvaluator:
                 f"{len(ground_truth_documents)} and {len(retrieved_documents)} of them"
             )
         qrels = {question: self._judgments(expected) for question, expected in enumerate(ground_truth_documents)}
-        run = {
-            question: [self._item(document) for document in documents]
-            for question, documents in enumerate(retrieved_documents)
-            if documents is not None  # its retriever failed; the core counts it, and warns
-        }
-        self._require_comparable([item for items in run.values() for item in items])
-        evaluation = evaluate(qrels, run, self._metric, semantics=self.semantics, match=f"metadata:{COMPARED}")
+        rankings, match = self._rankings({question: row or [] for question, row in enumerate(retrieved_documents)})
+        failed = [question for question, row in enumerate(retrieved_documents) if row is None]
+        run = RetrievedRun(rankings, {question: RuntimeError("the retriever failed") for question in failed})
+        evaluation = evaluate(qrels, run, self._metric, semantics=self.semantics, match=match)
         values = evaluation.per_query[self.metric]
         return {
             "score": evaluation.means[self.metric],
@@ -150,16 +147,45 @@ class RetrievalEvaluator:
             raise ValueError(f"{shown(expected)}, is expected but has no {field}, which documents are compared by")
         return Quote(str(value)) if field == "quote" else value
 
-    def _item(self, found: Document) -> Retrieved:
-        value = None if self.document_comparison_field == "quote" else compared(found, self.document_comparison_field)
-        return Retrieved(found.id, found.content, metadata={COMPARED: value})
-
-    def _require_comparable(self, items: list[Retrieved]) -> None:
+    def _rankings(self, found: dict[int, list[Document]]) -> tuple[dict[Any, list[Any]], str]:
+        """Return what was retrieved for each question, and what of it the judgments are compared with."""
         field = self.document_comparison_field
-        without = [] if field == "quote" else [item for item in items if item.value(COMPARED) is None]
+        keys = {
+            question: [None if field == "quote" else compared(document, field) for document in documents]
+            for question, documents in found.items()
+        }
+        if field != "quote":
+            self._require_keys(found, keys)
+            if not self._needs_texts and all(None not in row for row in keys.values()):
+                return keys, "id"
+        items = {
+            question: [
+                Retrieved(document.id, document.content, metadata={COMPARED: key})
+                for document, key in zip(documents, keys[question], strict=True)
+            ]
+            for question, documents in found.items()
+        }
+        return items, f"metadata:{COMPARED}"
+
+    @property
+    def _needs_texts(self) -> bool:
+        return isinstance(self._metric.k, Budget) or self._metric.definition.needs_places
+
+    def _require_keys(self, found: dict[int, list[Document]], keys: dict[int, list[DocumentId | None]]) -> None:
+        without = [
+            document
+            for question, documents in found.items()
+            if None in keys[question]
+            for document, key in zip(documents, keys[question], strict=True)
+            if key is None
+        ]
         if not without:
             return
-        said = f"{len(without)} of {len(items)} retrieved documents have no {field}, for example {without[0].id!r}"
-        if len(without) == len(items):
+        everything = sum(map(len, keys.values()))
+        said = (
+            f"{len(without)} of {everything} retrieved documents have no {self.document_comparison_field}, for "
+            f"example {shown(without[0])}"
+        )
+        if len(without) == everything:
             raise ValueError(f"{said}; choose another document_comparison_field")
-        warnings.warn(f"{said}; they count as not relevant", RetrievalWarning, stacklevel=3)
+        warnings.warn(f"{said}; they count as not relevant", RetrievalWarning, stacklevel=4)

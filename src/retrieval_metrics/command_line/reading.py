@@ -1,0 +1,99 @@
+"""Read the files that the arguments name."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.checks import positive_number
+from retrieval_metrics.command_line.values import assignments
+from retrieval_metrics.files.formats import COMPRESSIONS
+from retrieval_metrics.files.limits import Limits
+from retrieval_metrics.files.opening import STANDARD_INPUT
+from retrieval_metrics.files.reading import read_qrels, read_run
+from retrieval_metrics.inputs.run import StreamedRun
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+    from retrieval_metrics.inputs.run import Run
+
+LARGE = 50_000_000
+"""Larger files, in bytes, get a progress bar."""
+
+
+def read_both(given: argparse.Namespace, runs: dict[str, str]) -> tuple[Qrels, dict[str, Run | RetrievedRun]]:
+    """Read the judgments and the runs of a command.
+
+    Args:
+        given: The arguments.
+        runs: The file of each run by its name.
+
+    Raises:
+        ValueError: If standard input is asked for twice, or something in a file is wrong.
+    """
+    if [given.qrels, *runs.values()].count(STANDARD_INPUT) > 1:
+        raise ValueError("standard input (-) can be read once only")
+    qrels = read_qrels(
+        given.qrels,
+        format=given.qrels_format,
+        columns=assignments(given.qrels_column),
+        allow=given.allow,
+        limits=limits(given),
+    )
+    return qrels, {name: _read(path, given) for name, path in runs.items()}
+
+
+def limits(given: argparse.Namespace) -> Limits:
+    """Return the limits that the arguments say."""
+    return Limits(positive_number(given.max_compression, "--max-compression"), given.max_line)
+
+
+def _read(path: str, given: argparse.Namespace) -> Run | RetrievedRun:
+    """Read a run, with a progress bar if it is large and a note if it is too large for memory."""
+    run = read_run(
+        path,
+        format=given.run_format,
+        columns=assignments(given.run_column),
+        memory=given.memory,
+        show_progress=show_progress(path, wanted=not given.no_progress),
+        allow=given.allow,
+        limits=limits(given),
+    )
+    if isinstance(run, StreamedRun):
+        sys.stderr.write(f"retrieval-metrics: note: {run!r}: larger than its memory limit, read again at every use\n")
+    return run
+
+
+def show_progress(path: str, *, wanted: bool) -> bool:
+    """Return whether to show a progress bar: on a terminal, for a large file, if rich is installed."""
+    file = Path(path)
+    large = file.is_file() and file.stat().st_size > LARGE
+    return wanted and large and sys.stderr.isatty() and find_spec("rich") is not None
+
+
+def named(arguments: Sequence[str]) -> dict[str, str]:
+    """Return the file of each run by the name of the run.
+
+    Raises:
+        ValueError: If two runs have the same name.
+    """
+    paths: dict[str, str] = {}
+    for argument in arguments:
+        name, equals, path = argument.partition("=")
+        if not equals or Path(argument).exists():
+            name, path = _name_of(argument), argument
+        if name in paths:
+            raise ValueError(f"two runs are named {name!r}: {paths[name]} and {path}; name them with NAME=FILE")
+        paths[name] = path
+    return paths
+
+
+def _name_of(path: str) -> str:
+    file = Path(path)
+    return Path(file.stem).stem if file.suffix in COMPRESSIONS else file.stem

@@ -1,0 +1,107 @@
+"""From the text of an argument to the value that it means."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.definition.metric import Metric
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retrieval_metrics.inputs.clusters import ClustersBy
+
+UNITS = {"": 1, "K": 1000, "M": 1000**2, "G": 1000**3, "T": 1000**4}
+BETWEEN_METRICS = re.compile(r",(?![^(]*\))")
+"""Commas that are not within parentheses."""
+
+
+def metrics(text: str) -> list[Metric]:
+    """Return the metrics in a text such as `ndcg@10,map`.
+
+    Raises:
+        argparse.ArgumentTypeError: If there is no such metric; the message offers the nearest.
+    """
+    try:
+        return [Metric.parse(name.strip()) for name in BETWEEN_METRICS.split(text)]
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def named_value(text: str) -> tuple[Metric, float]:
+    """Return the metric and the number in a text such as `ndcg@10=0.35`.
+
+    Raises:
+        argparse.ArgumentTypeError: If the text has another form, or the number is not finite.
+    """
+    name, equals, value = text.rpartition("=")
+    try:
+        if not equals:
+            raise ValueError  # noqa: TRY301  (one message covers all errors)
+        number = float(value)
+        if not isfinite(number):
+            raise ValueError(f"no mean is compared with {value}")  # noqa: TRY301  (as above)
+        return Metric.parse(name), number
+    except ValueError as error:
+        said = f": {error}" if equals and str(error) and "float" not in str(error) else ""
+        raise argparse.ArgumentTypeError(
+            f"{text!r} must be a metric and a number, such as ndcg@10=0.35{said}"
+        ) from error
+
+
+def assignments(pairs: Sequence[str]) -> dict[str, str | None] | None:
+    """Return the columns given as `query=qid`, None for one given as `grade=`; None without any.
+
+    Raises:
+        ValueError: If a text has no equals sign.
+    """
+    for pair in pairs:
+        if "=" not in pair:
+            raise ValueError(f"a column must be given as ROLE=NAME, such as query=qid, got {pair!r}")
+    return {role: name or None for role, name in (pair.split("=", 1) for pair in pairs)} or None
+
+
+def labels_of(pairs: Sequence[str]) -> dict[str, str]:
+    """Return the labels given as `commit=4f2a91c`.
+
+    Raises:
+        ValueError: If a text has no equals sign.
+    """
+    for pair in pairs:
+        if "=" not in pair:
+            raise ValueError(f"a label must be given as NAME=TEXT, such as commit=4f2a91c, got {pair!r}")
+    return dict(pair.split("=", 1) for pair in pairs)
+
+
+def memory_size(text: str) -> int:
+    """Return the number of bytes in `4GB`, `500M` or `1000000`.
+
+    Raises:
+        argparse.ArgumentTypeError: If the text has another form.
+    """
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)B?", text.strip().upper())
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} must be a size such as 4GB or 500MB")
+    return int(float(match[1]) * UNITS[match[2]])
+
+
+def clusters(text: str) -> ClustersBy:
+    """Return what `--clusters` means: the mapping in the file, or a word.
+
+    Raises:
+        ValueError: If the file does not hold a mapping.
+    """
+    if text in {"source", "none"}:
+        return "source" if text == "source" else None
+    held = json.loads(Path(text).read_text(encoding="utf-8"))
+    if not isinstance(held, dict):
+        raise ValueError(  # noqa: TRY004  (the content of a file, not an argument)
+            f"{text} must hold a JSON object of query ids and clusters, got {type(held).__name__}"
+        )
+    # The names of a JSON object are texts; query ids that are numbers are found by their text.
+    return lambda query: held.get(str(query))
