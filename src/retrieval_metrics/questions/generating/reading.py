@@ -150,7 +150,7 @@ class Reading:
         spans = list(dict.fromkeys([piece.span(start, end), *self._corpus.places(text)]))
         if len(spans) > MOST_PLACES:
             raise BadReplyError(
-                "quote everywhere", f"{shortened(text)} stands in {len(spans)} places; name what only this passage says"
+                "quote everywhere", f"{shortened(text)} occurs in {len(spans)} places; name what only this passage says"
             )
         return Evidence(passage, text, start, end, tuple(spans))
 

@@ -102,7 +102,7 @@ class Judgments:
             yield LintFinding(
                 "ambiguous_quote",
                 query,
-                f"the quote {shortened(quote.text)} stands {where}: each of these places satisfies it",
+                f"the quote {shortened(quote.text)} occurs {where}: each of these places satisfies it",
                 {"quote": quote.text, "documents": names, "places": count},
             )
         elif not places and (source := self._passages.source_of(quote.text)) is not None:
@@ -120,7 +120,7 @@ class Judgments:
         return LintFinding(
             "cut_quote",
             query,
-            f"the quote {shortened(quote.text)} stands in {source!r}, but the passages cut it; a Span survives that",
+            f"the quote {shortened(quote.text)} is in {source!r}, but the passages cut it; a Span survives that",
             {"quote": quote.text, "source": source},
             change,
         )
@@ -133,8 +133,8 @@ class Judgments:
         return LintFinding(
             "missing_quote",
             query,
-            f"the quote {shortened(quote.text)} stands in none of the {len(self._passages.items):,} passages"
-            + (f"; {shortened(own)} does, which has the same words" if own else ""),
+            f"the quote {shortened(quote.text)} is in none of the {len(self._passages.items):,} passages"
+            + (f"; {shortened(own)} is, which has the same words" if own else ""),
             {"quote": quote.text, "same_words": own},
             change,
         )
@@ -198,10 +198,10 @@ class Judgments:
         said = "which its source no longer has"
         if len(places) == 1:
             place = places[0]
-            said = f"which now stands at {place.start} to {place.end}"
+            said = f"which is now at {place.start} to {place.end}"
             if not place.ambiguous:
                 moved = Span(span.source, place.start, place.end, span.uncertain)
-                change = Change(f"{span!r} becomes {moved!r}, where its quote stands", span, (moved,))
+                change = Change(f"{span!r} becomes {moved!r}, where its quote is", span, (moved,))
         return LintFinding(
             "moved_span",
             query,

@@ -91,6 +91,6 @@ class Unjudged:
             yield LintFinding(
                 "possible_answer",
                 query,
-                f"what {span!r} holds, {shortened(text)}, stands in {others[0].name!r} as well, which is not judged",
+                f"what {span!r} holds, {shortened(text)}, is in {others[0].name!r} as well, which is not judged",
                 {"document": others[0].name, "like": span, "documents": [place.name for place in others]},
             )
