@@ -8,10 +8,20 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_extensions"))
 
-os.environ.update(RAGAS_DO_NOT_TRACK="true", RAY_USAGE_STATS_ENABLED="0", LANGSMITH_TRACING="false")
+os.environ.update(
+    HAYSTACK_TELEMETRY_ENABLED="False",
+    LANGSMITH_TRACING="false",
+    MLFLOW_DISABLE_TELEMETRY="true",
+    RAGAS_DO_NOT_TRACK="true",
+    RAY_USAGE_STATS_ENABLED="0",
+)
 INTEGRATIONS = [
+    "haystack_integrations.components.evaluators.retrieval_metrics",
+    "haystack_integrations.components.rankers.retrieval_metrics",
     "langchain_retrieval_metrics",
     "llama_index.evaluation.retrieval_metrics",
+    "mlflow_retrieval_metrics",
+    "pydantic_evals_retrieval_metrics",
     "pytest_retrieval_metrics",
     "ragas_retrieval_metrics",
     "ray_retrieval_metrics",
@@ -27,7 +37,10 @@ html_title = project
 
 extensions = [
     "docstrings",
+    "house",
+    "llms",
     "mathml",
+    "metric_pages",
     "myst_parser",
     "readmes",
     "sphinx.ext.autodoc",

@@ -12,6 +12,7 @@ from retrieval_metrics.definition.define import defined_metrics, forget_metric
 
 # Hosts that report home are told not to before anything imports them.
 os.environ.update(
+    HAYSTACK_TELEMETRY_ENABLED="False",
     RAGAS_DO_NOT_TRACK="true",
     RAY_USAGE_STATS_ENABLED="0",
     RAY_ENABLE_UV_RUN_RUNTIME_ENV="0",  # else every start of Ray builds the environment again
@@ -19,6 +20,8 @@ os.environ.update(
     LANGSMITH_TRACING_V2="false",  # older names of the same switch, which a shell may have set
     LANGCHAIN_TRACING_V2="false",
     ANONYMIZED_TELEMETRY="false",
+    MLFLOW_DISABLE_TELEMETRY="true",
+    LOGFIRE_SEND_TO_LOGFIRE="false",
 )
 
 # What a contribution is held to must not depend on luck: the same examples every time. New ones are drawn with

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from distribution_settings import modules_of
 from retrieval_metrics import adapting
 
 ROOT = Path(__file__).parent.parent
@@ -21,6 +22,7 @@ FLOORS = [
     ["journal"],
     ["statistics", "presentation"],
     ["inputs"],
+    ["models"],
     ["files"],
     ["judging"],
     ["definition"],
@@ -32,6 +34,7 @@ FLOORS = [
     ["reporting"],
     ["evaluation"],
     ["comparing", "auditing", "rechunking", "reranking", "questions"],
+    ["labelling"],
     ["loading"],
     ["history"],
     ["adapting"],
@@ -114,10 +117,9 @@ def integration_files() -> list[Any]:
     ]
 
 
-def packages_of(integration: str) -> str:
-    """Return the package of an integration, dotted."""
-    (marker,) = INTEGRATIONS[integration].rglob("py.typed")
-    return name_of(marker.parent, INTEGRATIONS[integration])
+def packages_of(integration: str) -> list[str]:
+    """Return the packages of an integration, dotted."""
+    return [name_of(marker.parent, INTEGRATIONS[integration]) for marker in INTEGRATIONS[integration].rglob("py.typed")]
 
 
 @pytest.mark.parametrize(("integration", "path"), integration_files())
@@ -125,14 +127,14 @@ def test_an_integration_sees_the_top_level_and_adapting_alone(integration: str, 
     names = imported(path, types=True)
     inside = {name for name in names if name.split(".")[0] == "retrieval_metrics"} - OPEN_TO_INTEGRATIONS
     assert not inside, f"{path.name} imports {inside}; what it needs belongs into retrieval_metrics.adapting"
-    siblings = {packages_of(other) for other in INTEGRATIONS if other != integration}
+    siblings = {package for other in INTEGRATIONS if other != integration for package in packages_of(other)}
     reached = {name for name in names for other in siblings if f"{name}.".startswith(f"{other}.")}
     assert not reached, f"{path.name} imports {reached}, another integration; ask the hosts that are installed"
 
 
 @pytest.mark.parametrize("integration", INTEGRATIONS)
 def test_no_integration_names_another_in_a_string(integration: str) -> None:
-    siblings = {packages_of(other) for other in INTEGRATIONS if other != integration}
+    siblings = {package for other in INTEGRATIONS if other != integration for package in packages_of(other)}
     for path in INTEGRATIONS[integration].rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isprintable():
@@ -158,7 +160,7 @@ FOR_OTHERS = {"GROUP", "Host", "host_of", "installed_hosts", "first_answer_check
 def test_importing_the_core_brings_numpy_and_no_host_and_no_extra() -> None:
     code = "import retrieval_metrics.adapting, sys; print('\\n'.join(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
-    hosts = {"llama_index", "langchain_core", "ragas", "pytest", "ray"}
+    hosts = {"llama_index", "langchain_core", "haystack", "mlflow", "pydantic_evals", "ragas", "pytest", "ray"}
     extras = {"pandas", "polars", "rich", "matplotlib", "scipy", "pyarrow", "asyncio"}
     assert "numpy" in loaded
     assert not (hosts | extras) & set(loaded)
@@ -181,11 +183,11 @@ def wheel_of(folder: Path, out: Path) -> list[str]:
 @pytest.mark.parametrize("folder", DISTRIBUTIONS, ids=lambda folder: str(folder.relative_to(ROOT)))
 def test_the_wheel_holds_the_package_its_types_and_its_licence_and_nothing_else(folder: Path, tmp_path: Path) -> None:
     names = wheel_of(folder, tmp_path)
-    module = settings(folder)["tool"]["uv"]["build-backend"]["module-name"].replace(".", "/")
+    modules = [module.replace(".", "/") for module in modules_of(settings(folder))]
     held = [name for name in names if ".dist-info/" not in name]
     # Nothing above the package: an __init__.py in a namespace others share would hide what they put there.
-    assert all(name.startswith(f"{module}/") for name in held)
-    assert f"{module}/py.typed" in held
+    assert all(name.startswith(tuple(f"{module}/" for module in modules)) for name in held)
+    assert {f"{module}/py.typed" for module in modules} <= set(held)
     assert any(name.endswith("licenses/LICENSE") for name in names)
     written = {str(path.relative_to(folder / "src")) for path in (folder / "src").rglob("*.py")}
     assert written == {name for name in held if name.endswith(".py")}

@@ -54,10 +54,23 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.provenance import Provenance
     from retrieval_metrics.inputs.sources import locate
     from retrieval_metrics.judging.matching.matching import Matching
+    from retrieval_metrics.labelling.agreement import Agreement
+    from retrieval_metrics.labelling.estimate import Estimate
+    from retrieval_metrics.labelling.estimated import EstimatedDifference
+    from retrieval_metrics.labelling.evaluate_with_labels import evaluate_with_labels
+    from retrieval_metrics.labelling.label import Label
+    from retrieval_metrics.labelling.labels import Labels
+    from retrieval_metrics.labelling.pool import Pool
+    from retrieval_metrics.labelling.pooling import pool
     from retrieval_metrics.loading import load, save_run
+    from retrieval_metrics.models.calls import Calls
     from retrieval_metrics.questions.evaluation_set import EvaluationSet
+    from retrieval_metrics.questions.generating.generate import agenerate_questions, generate_questions
+    from retrieval_metrics.questions.generating.generated import GeneratedQuestions, RejectedQuestion
+    from retrieval_metrics.questions.generating.prompts import QuestionPrompts
     from retrieval_metrics.questions.linting.findings import LintFinding
     from retrieval_metrics.questions.linting.lint import Lint
+    from retrieval_metrics.questions.sample import Sample
     from retrieval_metrics.rechunking.match import Match, Matches, match
     from retrieval_metrics.rechunking.relabel import Relabelled, Relabelling, relabel
     from retrieval_metrics.reranking.batch import mmr_batch
@@ -78,18 +91,25 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_METRICS",
+    "Agreement",
     "Audit",
     "Budget",
     "ByMetric",
+    "Calls",
     "Comparison",
     "Counts",
     "Difference",
+    "Estimate",
+    "EstimatedDifference",
     "Evaluation",
     "EvaluationSet",
     "Explanation",
     "Finding",
+    "GeneratedQuestions",
     "History",
     "Interval",
+    "Label",
+    "Labels",
     "Limits",
     "Lint",
     "LintFinding",
@@ -100,9 +120,12 @@ __all__ = [
     "Metadata",
     "Metric",
     "PairedDifference",
+    "Pool",
     "Provenance",
     "Qrels",
+    "QuestionPrompts",
     "Quote",
+    "RejectedQuestion",
     "Relabelled",
     "Relabelling",
     "RetrievalWarning",
@@ -111,6 +134,7 @@ __all__ = [
     "RuleDifference",
     "Rules",
     "Run",
+    "Sample",
     "Scores",
     "Selection",
     "Slices",
@@ -120,6 +144,7 @@ __all__ = [
     "Totals",
     "Worst",
     "acompare_retrievers",
+    "agenerate_questions",
     "aretrieve",
     "audit",
     "average_precision",
@@ -128,7 +153,9 @@ __all__ = [
     "define_metric",
     "evaluate",
     "evaluate_ranking",
+    "evaluate_with_labels",
     "f1",
+    "generate_questions",
     "hit_rate",
     "intra_list_diversity",
     "load",
@@ -141,6 +168,7 @@ __all__ = [
     "mmr_from_similarity",
     "mmr_sweep",
     "ndcg",
+    "pool",
     "precision",
     "read_corpus",
     "read_qrels",
@@ -157,17 +185,28 @@ __all__ = [
 
 # Names that are imported when they are first used, because not everybody reads files, compares or reranks.
 _LAZY = {
+    "pool": "labelling.pooling",
+    "Pool": "labelling.pool",
+    "evaluate_with_labels": "labelling.evaluate_with_labels",
+    "Sample": "questions.sample",
+    "Labels": "labelling.labels",
+    "Label": "labelling.label",
+    "EstimatedDifference": "labelling.estimated",
+    "Estimate": "labelling.estimate",
+    "Agreement": "labelling.agreement",
     "__version__": "version",
     "Audit": "auditing.audit",
     "ByMetric": "results.by_metric",
     "EvaluationSet": "questions.evaluation_set",
     "Matching": "judging.matching.matching",
     "audit": "auditing.audit",
+    "Calls": "models.calls",
     "Comparison": "comparing.comparison",
     "Counts": "results.counts",
     "Difference": "results.difference",
     "Explanation": "explaining.explanation",
     "Finding": "explaining.kinds",
+    "GeneratedQuestions": "questions.generating.generated",
     "History": "history.history",
     "Interval": "statistics.intervals",
     "Lint": "questions.linting.lint",
@@ -178,6 +217,8 @@ _LAZY = {
     "Matches": "rechunking.match",
     "PairedDifference": "statistics.paired",
     "Provenance": "inputs.provenance",
+    "QuestionPrompts": "questions.generating.prompts",
+    "RejectedQuestion": "questions.generating.generated",
     "Relabelled": "rechunking.relabel",
     "Relabelling": "rechunking.relabel",
     "RuleDifference": "auditing.audit",
@@ -188,10 +229,12 @@ _LAZY = {
     "Totals": "results.totals",
     "Worst": "explaining.explanation",
     "acompare_retrievers": "comparing.compare_retrievers",
+    "agenerate_questions": "questions.generating.generate",
     "compare": "comparing.compare",
     "compare_retrievers": "comparing.compare_retrievers",
     "define_metric": "definition.define",
     "evaluate_ranking": "evaluation.evaluate_ranking",
+    "generate_questions": "questions.generating.generate",
     "intra_list_diversity": "reranking.diversity",
     "load": "loading",
     "locate": "inputs.sources",

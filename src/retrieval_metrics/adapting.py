@@ -12,11 +12,14 @@ from retrieval_metrics.definition.define import defined_metrics
 from retrieval_metrics.definition.definition import ParameterValue
 from retrieval_metrics.definition.largest_grade import divides_by_largest_grade
 from retrieval_metrics.definition.metric import as_metrics
+from retrieval_metrics.definition.plain_name import plain_name
 from retrieval_metrics.definition.table import DEFINITIONS
 from retrieval_metrics.evaluation.first_answer import first_answer_check
+from retrieval_metrics.evaluation.row_scores import check_row_metrics, score_row
 from retrieval_metrics.evaluation.scored_run import score_queries, scored_run
 from retrieval_metrics.files import trec
 from retrieval_metrics.files.formats import format_by_name
+from retrieval_metrics.inputs.clusters import clusters_of
 from retrieval_metrics.inputs.columns import OF_JUDGMENTS, allowances, find_columns
 from retrieval_metrics.inputs.event_loop import run_until_complete
 from retrieval_metrics.inputs.frame_columns import is_frame
@@ -26,8 +29,10 @@ from retrieval_metrics.inputs.pieces import Piece
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import QUERY_KEYS
 from retrieval_metrics.inputs.retrieve import WORKERS
+from retrieval_metrics.inputs.rows import Calls, check_calls, check_path, items_in, items_of_calls, part_of
 from retrieval_metrics.judging.matching.matching import as_matching
-from retrieval_metrics.presentation import numbers, tables
+from retrieval_metrics.keeping.identity import questions_fingerprint
+from retrieval_metrics.presentation import numbers, page, tables
 from retrieval_metrics.reranking.scaling import by_rank, scaled
 from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, Counts, enters_means
 from retrieval_metrics.results.difference import Difference
@@ -41,6 +46,7 @@ from retrieval_metrics.types import DocumentId, Judgments, QrelsMapping, QueryId
 if TYPE_CHECKING:  # these exist for type checkers alone, so __all__ cannot name them
     from retrieval_metrics.inputs.clusters import ClustersBy as ClustersBy  # noqa: PLC0414  (likewise)
     from retrieval_metrics.judging.matching.matching import Key as Key  # noqa: PLC0414  (exported by this form)
+    from retrieval_metrics.types import BoolArray as BoolArray  # noqa: PLC0414  (likewise)
     from retrieval_metrics.types import FloatArray as FloatArray  # noqa: PLC0414  (likewise)
 
 __all__ = [
@@ -52,6 +58,7 @@ __all__ = [
     "OTHER_IDS",
     "QUERY_KEYS",
     "WORKERS",
+    "Calls",
     "Column",
     "Counts",
     "Difference",
@@ -72,6 +79,10 @@ __all__ = [
     "as_qrels",
     "as_rules",
     "by_rank",
+    "check_calls",
+    "check_path",
+    "check_row_metrics",
+    "clusters_of",
     "defined_metrics",
     "divides_by_largest_grade",
     "enters_means",
@@ -81,16 +92,23 @@ __all__ = [
     "host_of",
     "installed_hosts",
     "is_frame",
+    "items_in",
+    "items_of_calls",
     "numbers",
+    "page",
+    "part_of",
+    "plain_name",
     "positive_integer",
     "qrels_batch",
     "query_scores",
+    "questions_fingerprint",
     "run_batch",
     "run_until_complete",
     "same_kind",
     "save_text",
     "scaled",
     "score_queries",
+    "score_row",
     "scored_run",
     "tables",
     "trec",

@@ -13,17 +13,27 @@ from retrieval_metrics.keeping.document import Section, read_document, write_doc
 from retrieval_metrics.keeping.evaluations import evaluation_of, scale_of
 from retrieval_metrics.keeping.question_sets import questions_of
 from retrieval_metrics.keeping.rankings import Texts, of_run, run_of
+from retrieval_metrics.labelling.labels import labels_of
 from retrieval_metrics.questions.evaluation_set import EvaluationSet
+from retrieval_metrics.questions.sample import sample_of
 from retrieval_metrics.results.scores import Scores
 from retrieval_metrics.results.totals import Totals, totals_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from os import PathLike
 
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.keeping.document import Document, Labels
     from retrieval_metrics.types import RunMapping
+
+
+SMALL: Mapping[str, Callable[[Document], Any]] = {
+    "comparison": lambda document: Comparison(**compared_of(document)),
+    "labels": labels_of,
+    "sample": sample_of,
+}
+"""What reads the kinds of files that nothing else is to be said of."""
 
 
 def save_run(run: RunMapping | Run, path: str | PathLike[str], *, labels: Labels | None = None) -> None:
@@ -58,7 +68,7 @@ def save_run(run: RunMapping | Run, path: str | PathLike[str], *, labels: Labels
 
 
 def load(path: str | PathLike[str]) -> Any:
-    """Return whatever was saved: an `Evaluation`, a `Comparison`, an `EvaluationSet` or a run.
+    """Return whatever was saved: an `Evaluation`, a `Comparison`, an `EvaluationSet`, `Labels`, a `Sample` or a run.
 
     Loaded, everything works as before: explanations, slices, reports, comparisons, merging; every number is the same to
     the last bit. Nothing in a file is ever run: a metric of your own must be defined before, by importing the module
@@ -66,7 +76,7 @@ def load(path: str | PathLike[str]) -> Any:
 
     Args:
         path: A file of `Evaluation.save`, `Comparison.save`, `EvaluationSet.save` or `save_run`, compressed or not, or
-            one that `retrieve(..., resume=path)` writes.
+            one that `retrieve(..., resume=path)` writes, or one that a labelling page exports.
 
     Raises:
         OSError: If it cannot be opened.
@@ -85,13 +95,13 @@ def load(path: str | PathLike[str]) -> Any:
     """
     document = read_document(path)
     content = document.content
+    if document.kind in SMALL:
+        return SMALL[document.kind](document)
     match document.kind:
         case "evaluation":
             with document.place("evaluation"):
                 texts, said = content["texts"], content["evaluation"]
             return _evaluation(evaluation_of(said, document, texts), said, document)
-        case "comparison":
-            return Comparison(**compared_of(document))
         case "questions":
             with document.place("questions"):
                 entries = list(content["questions"])

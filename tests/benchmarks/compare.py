@@ -3,7 +3,7 @@
 # dependencies = ["retrieval-metrics", "ranx>=0.3.20"]
 #
 # [tool.uv.sources]
-# retrieval-metrics = { path = "../.." }
+# retrieval-metrics = { path = "../..", editable = true }
 # ///
 """How long does a comparison of three systems take, printed table and all, and how long does ranx's?
 

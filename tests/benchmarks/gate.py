@@ -3,8 +3,8 @@
 # dependencies = ["numpy", "pytest-retrieval-metrics", "retrieval-metrics", "scipy"]
 #
 # [tool.uv.sources]
-# pytest-retrieval-metrics = { path = "../../integrations/pytest" }
-# retrieval-metrics = { path = "../.." }
+# pytest-retrieval-metrics = { path = "../../integrations/pytest", editable = true }
+# retrieval-metrics = { path = "../..", editable = true }
 # ///
 """Does the regression gate keep its promises? False alarms without a change, failures at the drop it claims to detect.
 

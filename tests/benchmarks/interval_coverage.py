@@ -3,7 +3,7 @@
 # dependencies = ["numpy", "retrieval-metrics", "scipy"]
 #
 # [tool.uv.sources]
-# retrieval-metrics = { path = "../.." }
+# retrieval-metrics = { path = "../..", editable = true }
 # ///
 """Do the statistics keep their promises? Coverage, width, false findings and power by population.
 

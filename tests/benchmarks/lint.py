@@ -3,7 +3,7 @@
 # dependencies = ["retrieval-metrics[files,questions]"]
 #
 # [tool.uv.sources]
-# retrieval-metrics = { path = "../.." }
+# retrieval-metrics = { path = "../..", editable = true }
 # ///
 """Does the lint find what is wrong with an evaluation set, and is it quiet where nothing is?
 

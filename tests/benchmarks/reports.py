@@ -3,7 +3,7 @@
 # dependencies = ["retrieval-metrics"]
 #
 # [tool.uv.sources]
-# retrieval-metrics = { path = "../.." }
+# retrieval-metrics = { path = "../..", editable = true }
 # ///
 """How long a report takes to write, and how large it is.
 

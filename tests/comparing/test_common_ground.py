@@ -36,10 +36,10 @@ def test_what_differs_is_said_and_left_out() -> None:
     old, new = result(range(12), 2), result(range(2, 15), 1, reworded=3, rejudged=4)
     compared = rm.compare({"old": old, "new": new})
     assert compared.notes == (
-        "2 queries in 'old' alone, such as 'q0'.",
-        "3 queries in 'new' alone, such as 'q12'.",
-        "1 query worded differently in 'old' and 'new', such as 'q3'.",
-        "1 query judged differently in 'old' and 'new', such as 'q4'.",
+        "2 of 12 queries in 'old' alone, such as 'q0'.",
+        "3 of 13 queries in 'new' alone, such as 'q12'.",
+        "1 of 10 queries worded differently in 'old' and 'new', such as 'q3'.",
+        "1 of 10 queries judged differently in 'old' and 'new', such as 'q4'.",
         "Compared on 8 queries that are the same in all.",
     )
     assert list(compared.difference("mrr").queries) == ["q2", *(f"q{n}" for n in range(5, 12))]
@@ -84,7 +84,7 @@ def test_rules_of_another_name_that_do_the_same_are_the_same() -> None:
 
 
 def test_nothing_in_common_is_refused_with_the_reason() -> None:
-    with pytest.raises(ValueError, match=r"no query that is the same in 'old', 'new': 3 queries in 'old' alone"):
+    with pytest.raises(ValueError, match=r"no query that is the same in 'old', 'new': 3 of 3 queries in 'old' alone"):
         rm.compare({"old": result(range(3)), "new": result(range(5, 8))})
 
 

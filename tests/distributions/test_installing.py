@@ -11,21 +11,24 @@ from typing import Any
 
 import pytest
 
+from distribution_settings import modules_of
+
 pytestmark = pytest.mark.examples
 
 ROOT = Path(__file__).parent.parent.parent
 FOLDERS = [ROOT, *(path.parent for path in sorted(ROOT.glob("integrations/*/pyproject.toml")))]
 SETTINGS: list[dict[str, Any]] = [tomllib.loads((folder / "pyproject.toml").read_text()) for folder in FOLDERS]
-MODULES = {each["project"]["name"]: each["tool"]["uv"]["build-backend"]["module-name"] for each in SETTINGS}
+MODULES = {each["project"]["name"]: modules_of(each) for each in SETTINGS}
 CORE = SETTINGS[0]["project"]["name"]
 LOWEST = SETTINGS[0]["project"]["requires-python"].removeprefix(">=")
 
 EVERY_NAME = """
 import importlib, sys
-module = importlib.import_module(sys.argv[1])
-for name in module.__all__:
-    getattr(module, name)
-print(module.__path__[0], len(module.__all__))
+for package in sys.argv[1:]:
+    module = importlib.import_module(package)
+    for name in module.__all__:
+        getattr(module, name)
+    print(module.__path__[0], len(module.__all__))
 """
 EVALUATE = """
 import retrieval_metrics as rm
@@ -88,12 +91,13 @@ def python(request: pytest.FixtureRequest) -> str:
 def test_all_its_names_are_there(built: Path, tmp_path: Path, name: str, ending: str, python: str) -> None:
     # The core beside an integration is the one of this repository, whatever a registry holds under its name.
     interpreter = install(tmp_path, python, [file_of(built, each, ending) for each in dict.fromkeys([CORE, name])])
-    command: list[str | Path] = [interpreter, "-I", "-W", "ignore", "-c", EVERY_NAME, MODULES[name]]
+    command: list[str | Path] = [interpreter, "-I", "-W", "ignore", "-c", EVERY_NAME, *MODULES[name]]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    where, names = done.stdout.splitlines()[-1].rsplit(maxsplit=1)
-    assert Path(where).is_relative_to(tmp_path)
-    assert int(names) > 0
+    for line in done.stdout.splitlines()[-len(MODULES[name]) :]:
+        where, names = line.rsplit(maxsplit=1)
+        assert Path(where).is_relative_to(tmp_path)
+        assert int(names) > 0
 
 
 @pytest.mark.xdist_group("distributions")

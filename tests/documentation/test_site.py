@@ -57,18 +57,55 @@ def test_formulas_are_set(site: Path, browser: Browser) -> None:
     assert max(heights) > 30  # a fraction is taller than a line
 
 
-def test_the_search_works_without_a_server(site: Path, browser: Browser) -> None:
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("hit rate", "reference/metrics/hit_rate"),
+        ("hit rate", "api/one-ranking"),  # where the function is described
+        ("why is my NDCG above 1", "reference/metrics/ndcg"),
+        ("re-chunk", "guides/rechunking"),
+        ("CI", "guides/gate"),
+        ("ranx", "guides/coming-from"),
+        ("is the bare string", "guides/errors"),
+    ],
+)
+def test_the_search_works_without_a_server(site: Path, browser: Browser, words: str, page: str) -> None:
     from selenium.webdriver.common.by import By  # noqa: PLC0415  (most runs of the tests open no browser)
     from selenium.webdriver.support.ui import WebDriverWait  # noqa: PLC0415  (as above)
 
     browser.open(site / "index.html", DESK)
     box = browser.driver.find_element(By.CSS_SELECTOR, "input[name=q]")
-    box.send_keys("hit rate")
+    box.send_keys(words)
     box.submit()
 
     def found(driver: Any) -> set[str]:
         links = driver.find_elements(By.CSS_SELECTOR, "ul.search li a")
         return {str(link.get_attribute("href")).partition("?")[0].partition("#")[0] for link in links}
 
-    entry = (site / "api" / "one-ranking.html").as_uri()  # where hit_rate is described
+    entry = (site / f"{page}.html").as_uri()
     WebDriverWait(browser.driver, 30).until(lambda driver: entry in found(driver))
+
+
+def test_the_pictures_of_metrics_are_drawn(site: Path, browser: Browser) -> None:
+    for page in sorted((site / "reference" / "metrics").glob("*.html")):
+        for look in LOOKS:
+            browser.open(page, look)
+            wide, high, colour = browser.run(
+                "const s = document.querySelector('figure.metric svg'), b = s.getBoundingClientRect();"
+                "return [b.width, b.height, getComputedStyle(s.querySelector('text')).fill]"
+            )
+            assert 300 < wide <= look.width
+            assert high > 200
+            shade = sum(map(int, colour.removeprefix("rgb(").strip(")").split(","))) / (3 * 255)
+            assert (shade > 0.5) == (look.scheme == "dark"), f"{page.name}: letters of {colour} on a {look.scheme} page"
+
+
+def test_the_contents_for_language_models_name_every_page(site: Path) -> None:
+    contents = (site / "llms.txt").read_text(encoding="utf-8")
+    missing = [
+        page.name
+        for page in site.rglob("*.html")
+        if page.name not in {"index.html", "genindex.html", "search.html", "py-modindex.html"}
+        and f"({page.relative_to(site).as_posix()})" not in contents
+    ]
+    assert not missing

@@ -34,6 +34,14 @@ class TestStandardRules:
         assert math.isnan(result.per_query["judged@5"]["q2"])
         assert result.n["judged@5"] == 1
 
+    def test_a_query_whose_retriever_failed_is_not_told_twice(self) -> None:
+        run = rm.RetrievedRun({"q1": ["a"], "q2": [], "q3": []}, {"q3": TimeoutError("slow")})
+        result = quiet({"q1": ["a"], "q2": ["a"], "q3": ["a"]}, run, ["map"])
+        assert (result.counts["missing"], result.counts["failed"]) == (2, 1)  # a failure retrieves nothing
+        lines = str(result).splitlines()
+        assert "1 with nothing retrieved, scored 0" in lines
+        assert "1 for which the retriever failed, scored 0" in lines
+
     def test_a_query_that_is_not_judged_is_left_out_and_counted(self) -> None:
         result = rm.evaluate({"q1": ["a"]}, {"q1": ["a"], "q9": ["a"]}, ["map"])
         assert list(result.per_query["map"]) == ["q1"]

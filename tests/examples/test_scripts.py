@@ -75,3 +75,21 @@ def test_every_chunking_is_scored_on_the_same_questions(run: Callable[[str], str
     sizes = re.search(r"^chunks +(\d+) +(\d+) +(\d+)$", printed, flags=re.MULTILINE)
     assert sizes is not None
     assert [int(sizes[1]), int(sizes[2])] == [len(passages()), len(passages(60))]
+
+
+def test_questions_are_made_without_a_model_and_say_so(run: Callable[[str], str]) -> None:
+    printed = run("generate_questions")
+    assert printed.startswith("No model was asked")
+    assert "60 questions of 60 wanted" in printed
+    assert len(re.findall(r"^(?:keywords|one_passage|other_words|several_passages): ", printed, re.MULTILINE)) == 4
+    recalls = re.findall(r"^\w+ +\d+ chunks  recall@2000chars (0\.\d{3})", printed, re.MULTILINE)
+    assert len(recalls) == 2
+    assert all(float(recall) > 0.2 for recall in recalls)
+
+
+def test_a_bad_judge_is_named_and_the_estimate_holds_what_people_say_of_all(run: Callable[[str], str]) -> None:
+    printed = run("grade_with_a_model")
+    assert "shared words is of no use here" in printed
+    assert re.search(r"^25 queries of \d+ graded by people, all by a model$", printed, flags=re.MULTILINE)
+    assert re.search(r"^ndcg@10 +dense - BM25 +[+-]0\.\d{4} ", printed, flags=re.MULTILINE)
+    assert len(re.findall(r"all \d+ questions graded by hand: 0\.\d{4} \(inside the interval\)", printed)) == 2

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.inputs import asking
+from retrieval_metrics.inputs import calling
 
 QUERIES = {f"q{number}": f"text {number}" for number in range(20)}
 
@@ -114,7 +114,7 @@ def test_the_context_of_the_caller_reaches_the_threads() -> None:
 
 @pytest.fixture
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "PAUSE", 0.0)
+    monkeypatch.setattr(calling, "PAUSE", 0.0)
 
 
 class Flaky:
@@ -185,7 +185,7 @@ def test_a_retriever_that_cancels_itself_fails_alone() -> None:
 
     run = rm.retrieve(retriever, QUERIES, timeout=60)
     assert {query: str(error) for query, error in run.errors.items()} == {
-        "q3": "the retriever cancelled the query itself"
+        "q3": "the retriever cancelled the call itself"
     }
 
 

@@ -69,6 +69,19 @@ def test_langchain() -> None:
     assert list(result.means.values()) == [1.0, 0.0]
 
 
+def test_haystack() -> None:
+    host = pytest.importorskip("haystack_integrations.components.evaluators.retrieval_metrics")
+    from haystack import Document  # noqa: PLC0415  (skipped where haystack is not installed)
+
+    rows = [[Document(id=name) for name in ROW[key]] for key in ("expected_ids", "retrieved_ids")]
+    found = host.RetrievalEvaluator("relevant_at(rank=2)@3", document_comparison_field="id")
+    for evaluator in (found, host.RetrievalEvaluator.from_dict(found.to_dict())):
+        assert evaluator.run([rows[0]], [rows[1]])["score"] == 1.0
+    assert (
+        host.RetrievalEvaluator("relevant_at", document_comparison_field="id").run([rows[0]], [rows[1]])["score"] == 0.0
+    )
+
+
 @pytest.mark.parametrize("options", [[], ["-n", "2"]], ids=["one process", "xdist"])
 def test_pytest(pytester: pytest.Pytester, options: list[str]) -> None:
     pytest.importorskip("pytest_retrieval_metrics")

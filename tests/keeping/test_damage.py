@@ -47,6 +47,11 @@ def test_a_newer_version_is_refused_by_name(tmp_path: Path) -> None:
         rm.load(path)
 
 
+def test_rows_of_values_may_come_without_their_query(tmp_path: Path) -> None:
+    path = changed(tmp_path, lambda content: [row.pop(0) for row in content["evaluation"]["values"]["values"]])
+    assert rm.load(path).per_query == RESULT.per_query
+
+
 ORIGIN = ("evaluation", "origin")
 DAMAGES = {
     "a ranking": (
@@ -64,6 +69,10 @@ DAMAGES = {
     "values that are missing": (
         put("evaluation", "values", "values", [[1.0, 1.0]]),
         r"values has 2 numbers for 2 queries",
+    ),
+    "values of another query": (
+        put("evaluation", "values", "values", [["q1", 1.0, 1.0], ["q9", 1.0, 1.0]]),
+        r"damaged at values: the rows of values are those of other queries",
     ),
     "a residual": (put("evaluation", "values", "residuals", {"rbp": [0.1]}), r"residuals of rbp has 1 numbers"),
     "rules": (put("evaluation", "rules", "record", "Popen"), r"damaged at rules: 'Popen' is no record"),

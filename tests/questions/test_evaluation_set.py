@@ -163,6 +163,14 @@ class TestOthers:
         assert read.qrels == {"why?": ["d7"], "how?": [rm.Text("By doing it this way.")]}
         with pytest.raises(ValueError, match="no place for Span"):
             rm.EvaluationSet({"q1": "why?"}, {"q1": [rm.Span("a.md", 0, 5)]}).to_ragas()
+        apart: Any = [[rm.Quote("a quote")], [rm.Span("a.md", 0, 5)]]
+        with pytest.raises(ValueError, match="no place for Span"):
+            rm.EvaluationSet({"q1": "why?"}, {"q1": apart}).to_ragas()
+
+    def test_a_span_is_left_out_where_a_quote_says_the_same(self) -> None:
+        groups: Any = [[rm.Quote("one quote"), rm.Span("a.md", 0, 9)], [rm.Quote("another"), rm.Span("b.md", 3, 10)]]
+        (row,) = rm.EvaluationSet({"q1": "why?"}, {"q1": groups}).to_ragas()
+        assert row == {"user_input": "why?", "reference_contexts": ["one quote", "another"]}
 
     def test_the_json_of_llama_index_is_read_again(self, tmp_path: Path) -> None:
         content = rm.EvaluationSet(QUERIES, QRELS).to_llama_index({"d1": "one"})

@@ -261,6 +261,18 @@ class TestDifficulty:
         assert "q1" in found(result, "easy")
         assert found(result, "unanswered")[0] == "q2"
 
+    def test_judgments_copied_from_another_question_are_found_though_words_are_shared(self) -> None:
+        rest = {f"filler{at}": f"Paragraph {at} is about subject {at} and nothing else." for at in range(40)}
+        rest["door"] = "The door of the vault is painted; what is written about the vault door is painted at night too."
+        queries = {
+            "q1": "Who may open the vault at night with the duty officer?",
+            "q2": "May the duty officer open the painted door of the vault at night?",
+        }
+        qrels = {"q1": ["vault"], "q2": ["vault"]}
+        (finding,) = lint(queries, qrels, corpus=CORPUS | rest).of("unanswered")
+        assert (finding.query, finding.evidence["same_judgments_as"]) == ("q2", "q1")
+        assert found(lint(queries, qrels | {"q2": ["door"]}, corpus=CORPUS | rest), "unanswered") == []
+
     def test_what_cannot_be_looked_at_is_said(self, monkeypatch: pytest.MonkeyPatch) -> None:
         assert len(lint(corpus=None).unchecked) == 2
         assert "20 passages" in lint().unchecked[0]

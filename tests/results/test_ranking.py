@@ -28,9 +28,19 @@ def test_systems_that_cannot_be_told_from_the_best_are_in_its_group() -> None:
 
 def test_beside_a_baseline_systems_are_better_not_told_apart_or_worse() -> None:
     runs = {"good": GOOD, "best": BEST, "bad": BAD, "same": BAD, "worst": WORST}
-    assert groups(rm.compare(QRELS, runs, "mrr", baseline="bad")) == [
-        ("best", 1), ("good", 1), ("bad", 2), ("same", 2), ("worst", 3),
-    ]  # fmt: skip
+    comparison = rm.compare(QRELS, runs, "mrr", baseline="bad")
+    assert groups(comparison) == [("best", 1), ("good", 1), ("bad", 2), ("same", 2), ("worst", 3)]
+    assert comparison.ranking.sentences == [
+        "Better than bad in mrr: best and good; they were not compared with each other."
+    ]
+    above = rm.compare(QRELS, runs, "mrr", baseline="best").ranking
+    assert above.sentences == ["No system is shown to be better than best in mrr."]
+
+
+def test_a_sentence_names_a_few_systems_of_many() -> None:
+    runs = {"bad": BAD} | {f"good {at}": BEST for at in range(6)}
+    (said,) = rm.compare(QRELS, runs, "mrr").ranking.sentences
+    assert said.startswith("Best in mrr: good 0, good 1, good 2, good 3 and 2 more;")
 
 
 def test_what_cannot_be_found_at_all_is_said_with_what_would_help() -> None:

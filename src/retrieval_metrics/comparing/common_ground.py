@@ -52,9 +52,10 @@ def common_ground(
         ours, theirs = set(_judged_queries(first)), set(_judged_queries(other))
         reworded = {query for query in texts.keys() & other_texts.keys() if texts[query] != other_texts[query]}
         rejudged = {query for query in judged.keys() & other_judged.keys() if judged[query] != other_judged[query]}
-        both = f"in {first_name!r} and {name!r}"
-        said += _said({f"in {first_name!r} alone": ours - theirs, f"in {name!r} alone": theirs - ours})
-        said += _said({f"worded differently {both}": reworded, f"judged differently {both}": rejudged - reworded})
+        both, n = f"in {first_name!r} and {name!r}", len(ours & theirs)
+        said += _said({f"in {first_name!r} alone": ours - theirs}, len(ours))
+        said += _said({f"in {name!r} alone": theirs - ours}, len(theirs))
+        said += _said({f"worded differently {both}": reworded, f"judged differently {both}": rejudged - reworded}, n)
         kept = [query for query in kept if query in theirs - reworded - rejudged]
     if not kept:
         raise ValueError(
@@ -78,9 +79,11 @@ def _same_truth(one: Scores, other: Scores) -> bool:
     return one.origin.judged.qrels is other.origin.judged.qrels
 
 
-def _said(found: Mapping[str, Collection[QueryId]]) -> list[str]:
+def _said(found: Mapping[str, Collection[QueryId]], of: int) -> list[str]:
     return [
-        f"{queries_said(len(which))} {what}, such as {min(which, key=str)!r}." for what, which in found.items() if which
+        f"{len(which):,} of {queries_said(of)} {what}, such as {min(which, key=str)!r}."
+        for what, which in found.items()
+        if which
     ]
 
 

@@ -132,7 +132,7 @@ def compare(
     }
     evaluations = {}
     for name, run in runs.items():  # no comprehension: before Python 3.12 it would count as a caller of its own
-        evaluations[name] = _evaluated(name, partial(evaluate, truth, run, metrics, **options))
+        evaluations[name] = evaluated_as(name, partial(evaluate, truth, run, metrics, **options))
     comparison = Comparison.of(
         evaluations,
         baseline=baseline,
@@ -151,7 +151,7 @@ def _are_evaluations(qrels: Any) -> TypeGuard[Mapping[str, Evaluation]]:
     return isinstance(qrels, Mapping) and bool(qrels) and all(isinstance(one, Evaluation) for one in qrels.values())
 
 
-def _evaluated(name: str, evaluate_it: Callable[[], Evaluation]) -> Evaluation:
+def evaluated_as(name: str, evaluate_it: Callable[[], Evaluation]) -> Evaluation:
     """Evaluate one system, whose name its warnings and errors then carry."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

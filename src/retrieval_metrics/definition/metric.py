@@ -212,6 +212,12 @@ def _peer_spelling(name: str) -> tuple[str, str] | None:
     match = re.fullmatch(_PEER_CUTOFF, name)
     if match is None or _key(name) in NAME_OF or _key(match["name"]) not in NAME_OF:
         return None
+    known = _canonical_name(match["name"])
+    if name == f"{match['name']}.{match['k']}" and "p" in DEFINITIONS[known].parameters:
+        raise ValueError(
+            f"{name!r} may mean {known}(p=0.{match['k']}), as ranx writes it, or {known}@{match['k']}; write one of "
+            "the two"
+        )
     return match["name"], match["k"]
 
 

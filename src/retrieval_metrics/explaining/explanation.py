@@ -16,7 +16,8 @@ from retrieval_metrics.explaining.explainer import Explainer, name_of
 from retrieval_metrics.explaining.findings import met
 from retrieval_metrics.explaining.needed import Needed
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.beginnings import beginning, printable
+from retrieval_metrics.presentation.beginnings import beginning
+from retrieval_metrics.presentation.escapes import on_one_line
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
 
@@ -60,7 +61,7 @@ class Explanation(Printed):
 
     def _tables(self) -> list[Table]:
         values = ", ".join(f"{name} {_value(value)}" for name, value in self.values.items())
-        title = f"{printable(str(self.query))}: {values}"
+        title = f"{on_one_line(str(self.query))}: {values}"
         if self.text:
             title = f"{beginning(self.text, 100)}\n{title}"
         return [self._needed(title), *([self._results()] if self.results else [])]
@@ -78,7 +79,7 @@ class Explanation(Printed):
                 *([", ".join(map(str, finding.groups))] if groups else []),
                 f"{finding.grade:g}",
                 "-" if finding.rank is None else str(finding.rank),
-                printable(finding.detail),
+                finding.detail,
             ]
             for finding in self.findings
         ]
@@ -90,7 +91,7 @@ class Explanation(Printed):
         rows = [
             [
                 str(result.rank),
-                "-" if result.id is None else printable(str(result.id)),
+                "-" if result.id is None else str(result.id),
                 result.state,
                 *([beginning(result.text or "")] if texts else []),
             ]
@@ -197,7 +198,7 @@ def _value(value: float) -> str:
 
 def _called(finding: Finding) -> str:
     """Return what something needed is called in a table: its name, or the beginning of its words."""
-    return printable(Needed.name(finding.document)) or f"\u201c{beginning(finding.text or '')}\u201d"
+    return Needed.name(finding.document) or f"\u201c{beginning(finding.text or '')}\u201d"
 
 
 def _in_short(name: Any, text: str | None) -> str:

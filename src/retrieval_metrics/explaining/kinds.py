@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 if TYPE_CHECKING:
     from retrieval_metrics.types import Relevant
 
-Outcome = Literal[
-    "found",
-    "not needed",
-    "no room",
+Failure = Literal[
     "lost a tie",
     "behind repeats",
     "behind chunks of one document",
@@ -21,16 +18,8 @@ Outcome = Literal[
     "nothing retrieved",
     "the retriever failed",
 ]
-FAILURES: tuple[Outcome, ...] = (
-    "lost a tie",
-    "behind repeats",
-    "behind chunks of one document",
-    "beyond the cut-off",
-    "another granularity",
-    "never retrieved",
-    "nothing retrieved",
-    "the retriever failed",
-)
+Outcome = Literal["found", "not needed", "no room"] | Failure
+FAILURES: tuple[Failure, ...] = get_args(Failure)
 """Ordered from the nearest miss to the farthest; of several alternatives, the nearest miss is reported."""
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from textwrap import shorten
 from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from retrieval_metrics.definition.metric import as_metric
+from retrieval_metrics.presentation.plots import TIED, Panel, broken, figure, from_zero, plain
 from retrieval_metrics.presentation.series import COLOURS
 
 if TYPE_CHECKING:
@@ -17,35 +18,43 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.history.entry import Entry
+    from retrieval_metrics.presentation.plots import Plot
 
-MOST_LABELS = 12
+MOST_LABELS = 6
+"""How many labels stand below a panel."""
+HALF = 0.5
+"""Where all means are below it, words stand above them."""
+LETTERS = 20
+"""Letters of a label, of which there may be a dozen; `History.table` has all of them."""
 
 
-def history_figure(entries: Sequence[Entry], metric: str | Metric) -> Figure:
+def history_figure(entries: Sequence[Entry], metric: str | Metric, across: int) -> Plot:
     """Return the figure of a metric; a line joins what was measured on the same questions by the same rules."""
     name = str(as_metric(metric))
     having = [entry for entry in entries if name in entry.means]
     if not having:
         known = dict.fromkeys(each for entry in entries for each in entry.means)
         raise ValueError(f"no entry has {name}; there are {', '.join(known)}")
-    figure = Figure(figsize=(8, 4), layout="constrained")
-    axes = figure.subplots()
-    start = 0
-    for at in range(1, len(having) + 1):
-        if at == len(having) or having[at].differs_from(having[at - 1]):
-            _draw(axes, having[start:at], start, name)
-            if at < len(having):
-                _break(axes, at, having[at - 1], having[at])
-            start = at
-    step = -(-len(having) // MOST_LABELS)
-    places = range(0, len(having), step)
-    axes.set_xticks(list(places), [having[at].label.replace("$", r"\$") for at in places], rotation=30, ha="right")
-    axes.set_ylabel(f"{name}, mean and 95 % interval")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis="y", alpha=0.25, linewidth=0.7)
-    looked = f"{len(having)} looks; the more often one looks, the likelier the best is best by chance."
-    axes.set_title(looked, fontsize="x-small", loc="right")
-    return figure
+
+    def draw(axes: Axes) -> None:
+        start, top = 0, float(np.nanmax([entry.means[name] for entry in having])) < HALF
+        for at in range(1, len(having) + 1):
+            if at == len(having) or having[at].differs_from(having[at - 1]):
+                _draw(axes, having[start:at], start, name)
+                if at < len(having):
+                    _break(axes, at, having[at - 1], having[at], top=top)
+                start = at
+        step = -(-len(having) // (MOST_LABELS * across))
+        places = range(0, len(having), step)
+        labels = [broken(shorten(having[at].label, LETTERS, placeholder="…"), LETTERS) for at in places]
+        axes.set_xticks(list(places), labels, rotation=30, ha="right", rotation_mode="anchor")
+        looks = "1 look" if len(having) == 1 else f"{len(having)} looks"
+        axes.set_xlabel(f"{looks}; the more often one looks, the likelier\nthe best is best by chance")
+        axes.set_title(f"{name}, mean and 95 % interval", loc="left")
+        from_zero(axes)
+        plain(axes, grid="y")
+
+    return figure([Panel(draw, rows=10)], 1, wide=across)
 
 
 def _draw(axes: Axes, entries: Sequence[Entry], start: int, name: str) -> None:
@@ -56,16 +65,15 @@ def _draw(axes: Axes, entries: Sequence[Entry], start: int, name: str) -> None:
     axes.errorbar(places, means, yerr=np.nan_to_num(reach), color=COLOURS[0], marker="o", capsize=3, linewidth=1.6)
 
 
-def _break(axes: Axes, at: int, before: Entry, after: Entry) -> None:
+def _break(axes: Axes, at: int, before: Entry, after: Entry, *, top: bool) -> None:
     what = " and ".join(after.differs_from(before))
-    axes.axvline(at - 0.5, linestyle=":", linewidth=1, color="grey")
+    axes.axvline(at - 0.5, linestyle=":", linewidth=1, color=TIED)
     axes.annotate(
         f"{what} changed",
-        (at - 0.5, 1),
+        (at - 0.5, 1 if top else 0),
         xycoords=("data", "axes fraction"),
-        xytext=(3, -3),
+        xytext=(3, -3 if top else 3),
         textcoords="offset points",
-        va="top",
-        fontsize="x-small",
+        va="top" if top else "bottom",
         rotation=90,
     )

@@ -121,11 +121,12 @@ class History(Printed):
         frame: pd.DataFrame = require("pandas", "table").DataFrame(rows)
         return frame
 
-    def plot(self, metric: str | Metric | None = None) -> Figure:
+    def plot(self, metric: str | Metric | None = None, *, across: int = 2) -> Figure:
         """Return a figure of a metric over time, with intervals, broken where the questions or the rules changed.
 
         Args:
             metric: The metric; None takes the first of the last entry.
+            across: How wide the figure is, in panels of other figures; 1 suits a phone.
 
         Raises:
             ImportError: If matplotlib is not installed; the message holds the command.
@@ -137,7 +138,7 @@ class History(Printed):
         entries = self.entries()
         if not entries:
             raise ValueError(f"{self.path} has no entries yet; add(evaluation, label) makes one")
-        return history_figure(entries, metric or next(iter(entries[-1].means)))
+        return history_figure(entries, metric or next(iter(entries[-1].means)), across)
 
     def load(self, label: str) -> Evaluation:
         """Return the saved evaluation of the newest entry with a label.

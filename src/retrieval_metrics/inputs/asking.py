@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 from collections.abc import Mapping
-from time import perf_counter
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.checks import integer, positive_integer, positive_number
+from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.inputs.answers import Judgeable, as_ranking
+from retrieval_metrics.inputs.calling import Caller, several_at_a_time
 from retrieval_metrics.inputs.hosts import host_of
 from retrieval_metrics.inputs.progress import progress
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.inputs.resumed import Answers, said_of
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
-from retrieval_metrics.inputs.threads import Threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,10 +24,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.hosts import Host
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.types import QueryId, QueryTexts, Ranking, RunMapping
-
-PAUSE = 0.5
-"""Seconds before a query that failed is asked again; twice as long each further time."""
-LONGEST_PAUSE = 30.0
 
 
 class Asking:
@@ -65,25 +59,18 @@ class Asking:
             name: The name of the system, for messages.
             resume: The file that the answers are kept in.
         """
-        self._ask, host = how_to_ask(retriever)
+        ask, host = how_to_ask(retriever)
         self._items = host.items if items is None and host is not None else items
-        self._asynchronous = inspect.iscoroutinefunction(self._ask) or inspect.iscoroutinefunction(
-            getattr(type(self._ask), "__call__", None)  # noqa: B004  (what it is, not whether it is there)
-        )
         self.texts = texts_of(questions)
         self._judgeable = (
             Judgeable(as_qrels(questions.qrels), match) if isinstance(questions, Questions) and self.texts else None
         )
         self._workers = positive_integer(workers, "workers")
-        self._timeout = None if timeout is None else positive_number(timeout, "timeout")
-        self._retries = integer(retries, "retries")
-        if self._retries < 0:
-            raise ValueError(f"retries must be 0 or more, got {retries!r}")
+        self._caller = Caller(ask, what="retriever", timeout=timeout, retries=retries)
         self._raise_on_error = raise_on_error
         self._check = check
         self.name = name
         self._sound = False
-        self._threads = Threads()
         self._rankings: dict[Any, Ranking] = {}
         self._errors: dict[Any, Exception] = {}
         self._seconds: dict[Any, float] = {}
@@ -116,18 +103,11 @@ class Asking:
     async def rest(self, advance: Callable[[], None]) -> None:
         """Ask the other queries, several at a time."""
 
-        async def work() -> None:
-            for query, text in self._waiting:  # one iterator for all workers: each takes the next query
-                await self._ask_one(query, text)
-                advance()
+        async def work(question: tuple[QueryId, str]) -> None:
+            await self._ask_one(*question)
+            advance()
 
-        tasks = [asyncio.ensure_future(work()) for _ in range(min(self._workers, len(self.texts) - self.done))]
-        try:
-            await asyncio.gather(*tasks)
-        finally:  # after a failure that is raised, or a cancellation, no worker starts another query
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+        await several_at_a_time(self._waiting, work, min(self._workers, len(self.texts) - self.done))
 
     def run(self) -> RetrievedRun:
         """Return the rankings in the order of the queries."""
@@ -140,11 +120,11 @@ class Asking:
 
     def end(self) -> None:
         """End the threads."""
-        self._threads.end()
+        self._caller.end()
 
     async def _ask_one(self, query: QueryId, text: str) -> None:
         try:
-            answer = await self._answer(query, text)
+            answer = await self._caller.call(text, after=partial(self._seconds.__setitem__, query))
         except Exception as error:  # noqa: BLE001  (whatever a retriever raises is the failure of its query)
             self._failed(query, text, error)
             return
@@ -185,36 +165,6 @@ class Asking:
 
     def _of_system(self) -> str:
         return f" of the system {self.name!r}" if self.name else ""
-
-    async def _answer(self, query: QueryId, text: str) -> Any:
-        """Return what the retriever answers at the first attempt that does not fail."""
-        for attempt in range(self._retries):
-            try:
-                return await self._attempt(query, text)
-            except Exception:  # noqa: BLE001  (the last attempt's is the one that counts)
-                await asyncio.sleep(min(PAUSE * 2**attempt, LONGEST_PAUSE))
-        return await self._attempt(query, text)
-
-    async def _attempt(self, query: QueryId, text: str) -> Any:
-        start = perf_counter()
-        try:
-            async with asyncio.timeout(self._timeout) as limit:
-                if self._asynchronous:
-                    answer = self._ask(text)
-                else:
-                    answer = await self._threads.call(self._ask, text)
-                return await answer if inspect.isawaitable(answer) else answer
-        except TimeoutError as error:
-            if limit.expired():
-                raise TimeoutError(f"no answer within {self._timeout:g} s") from error
-            raise
-        except asyncio.CancelledError as error:
-            task = asyncio.current_task()
-            if task is not None and not task.cancelling():  # nobody cancelled it but the retriever
-                raise RuntimeError("the retriever cancelled the query itself") from error
-            raise
-        finally:
-            self._seconds[query] = perf_counter() - start
 
 
 async def ask_all(askings: Sequence[Asking], *, show_progress: bool) -> list[RetrievedRun]:

@@ -21,7 +21,8 @@ class Host:
     """What an integration converts for the core.
 
     An integration makes one and announces it as an entry point of the group `retrieval_metrics.hosts`, whose name is
-    the framework's top-level module: an object belongs to the framework if a class it inherits from is defined there.
+    the framework's top-level module: an object belongs to the framework if a class it inherits from is defined there,
+    or the class of its class.
     The entry point is loaded when such an object is met, so whoever uses another framework does not wait for this one.
 
     Attributes:
@@ -41,7 +42,12 @@ class Host:
     documents: Callable[[Any], Sequence[Retrieved]] | None = None
 
 
-FRAMEWORKS = {"langchain_core": "langchain", "llama_index": "llama-index", "haystack": "haystack"}
+FRAMEWORKS = {
+    "langchain_core": "langchain",
+    "llama_index": "llama-index",
+    "haystack": "haystack",
+    "haystack_integrations": "haystack",
+}
 """Frameworks with an integration of ours: top-level module, and the extra that installs it."""
 
 
@@ -64,7 +70,8 @@ def host_of(thing: Any) -> Host | None:
     Raises:
         ImportError: If the object is of a framework whose integration is not installed; the message holds the command.
     """
-    roots = dict.fromkeys(cls.__module__.partition(".")[0] for cls in type(thing).__mro__)
+    kinds = (*type(thing).__mro__, type(type(thing)))  # some frameworks mark classes by a metaclass alone
+    roots = dict.fromkeys(kind.__module__.partition(".")[0] for kind in kinds)
     if roots.keys() <= {"builtins", "abc", "typing", "collections", "functools", "types", "retrieval_metrics"}:
         return None
     announced = _announced()

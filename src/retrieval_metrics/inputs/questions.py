@@ -35,28 +35,10 @@ class Questions:
 
     @classmethod
     def of(cls, dataset: Any) -> Self:
-        """Read a dataset.
+        """Read a dataset in any of the shapes that `EvaluationSet.of` lists, but for paths.
 
         Args:
-            dataset: One of
-
-                - pairs `(query text, relevant)`;
-                - rows `{"query": text, "relevant": ..., "id": ...}`; the id is optional. The query may also be
-                  called `question`, `user_input` or `text`, its judgments `relevant_docs`, `expected_ids`,
-                  `reference_context_ids` or `qrels`, its id `query_id` or `_id`. A row may say where the question comes
-                  from: `source`, `kind`, `person`, `model`, `prompt`, `date` and `labels`, as `Provenance` takes them;
-                - an object or a mapping with `queries` (id to text) and `relevant_docs` (id to judgments), such as
-                  LlamaIndex's EmbeddingQAFinetuneDataset or its JSON;
-                - a pandas or polars DataFrame, an Arrow table or a Hugging Face dataset with a row per question, its
-                  columns named as the entries of rows;
-                - LlamaIndex's LabelledRagDataset or its JSON; a Ragas EvaluationDataset or Testset; examples of
-                  LangSmith, whose inputs hold the question and whose outputs the judgments. Where such a dataset has
-                  texts and no ids, its judgments are `Text`;
-                - a mapping of query texts to judgments;
-                - an `EvaluationSet`.
-
-                `relevant` is whatever `evaluate` takes as the judgments of a query: ids, grades, or groups. Without an
-                id, the text is the id.
+            dataset: Pairs, rows, a frame, a mapping, or a dataset of another tool.
 
         Raises:
             TypeError: If the dataset or one of its rows has another shape.

@@ -45,7 +45,7 @@ def retrieve(
     Args:
         retriever: A function of the text of a query that returns document ids, best first, a mapping of ids to scores,
             a list of `Retrieved`, or documents of an installed host; or an asynchronous function; or a retriever of an
-            installed host (LangChain, LlamaIndex, ...). Synchronous functions run in threads.
+            installed host (LangChain, LlamaIndex, Haystack). Synchronous functions run in threads.
         questions: Query texts by query id, or an `EvaluationSet`, by whose judgments the answers are then checked.
         workers: How many queries may be under way at once.
         timeout: Seconds that one attempt may take; a query that takes longer has failed with a `TimeoutError`. An

@@ -1,6 +1,6 @@
 """Threads for synchronous functions, awaited from an event loop and left behind where a call takes too long.
 
-A `ThreadPoolExecutor` waits for its threads, at the latest when the interpreter ends; a retriever that hangs would keep
+A `ThreadPoolExecutor` waits for its threads, at the latest when the interpreter ends; a call that hangs would keep
 the program from ending.
 """
 
@@ -54,7 +54,7 @@ class Threads:
 class _Thread:
     def __init__(self) -> None:
         self._calls: SimpleQueue[tuple[asyncio.Future[Outcome], Callable[[], Any]] | None] = SimpleQueue()
-        threading.Thread(target=self._run, name="retrieval-metrics retriever", daemon=True).start()
+        threading.Thread(target=self._run, name="retrieval-metrics call", daemon=True).start()
 
     def call(self, function: Callable[[], Any]) -> asyncio.Future[Outcome]:
         future = asyncio.get_running_loop().create_future()

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.judging.matching.budget import Lengths
     from retrieval_metrics.types import DocumentId, QueryId, RunMapping
 
-EXACT = 2**53
+EXACT = 2.0**53
 """Integers beyond this limit tie if their nearest floats do, as in columns and files."""
 
 

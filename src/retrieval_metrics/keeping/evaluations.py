@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.matching.matching import Key
     from retrieval_metrics.keeping.document import Document, Labels
+    from retrieval_metrics.types import QueryId
 
 OWN = {"metrics", "queries", "values", "residuals", "ideals", "lowest", "highest", "origin"}
 """Fields of `Scores` that have a form of their own in the file; all others are small records."""
@@ -69,11 +70,16 @@ def of_evaluation(
     said["values"] = Section(queries=[of_id(query) for query in record.queries])
     for name in TABLES:
         table = getattr(record, name)
-        said["values"][name] = None if table is None else Lines(of_column(table))
+        said["values"][name] = None if table is None else _by_query(record.queries, table)
     for name in OF_A_METRIC:
         columns = _columns(record, name)
         said["values"][name] = {str(metric): of_column(column) for metric, column in columns.items()}
     return said
+
+
+def _by_query(queries: Sequence[QueryId], table: Any) -> Lines:
+    """Return a table with the query at the beginning of each row, for those who read how a file changed."""
+    return Lines([of_id(query), *row] for query, row in zip(queries, of_column(table), strict=True))
 
 
 def _columns(record: Scores, name: str) -> Mapping[Metric, Any]:
@@ -171,13 +177,7 @@ def _metric(entry: Any, document: Document, number: int) -> Metric:
 
 def _scores(held: Any, metrics: Sequence[Metric], known: dict[str, Any], origin: Origin | None) -> Scores:
     queries = tuple(held["queries"])
-    tables: dict[str, Any] = {name: held[name] if held[name] is None else column_of(held[name]) for name in TABLES}
-    for name, table in tables.items():
-        if table is not None and table.size != len(queries) * len(metrics):
-            raise ValueError(f"{name} has {table.size} numbers for {len(queries)} queries and {len(metrics)} metrics")
-    tables = {
-        name: table if table is None else table.reshape(len(queries), len(metrics)) for name, table in tables.items()
-    }
+    tables: dict[str, Any] = {name: _table(held, name, queries, len(metrics)) for name in TABLES}
     by_name = {str(metric): metric for metric in metrics}
     columns: dict[str, Any] = {
         name: {by_name[each]: column_of(column) for each, column in held[name].items()} for name in OF_A_METRIC
@@ -189,6 +189,21 @@ def _scores(held: Any, metrics: Sequence[Metric], known: dict[str, Any], origin:
     if origin is not None and not set(queries) <= set(origin.judged.qrels.queries):
         raise ValueError("a query has values and no judgments")
     return Scores(metrics=tuple(metrics), queries=queries, origin=origin, **tables, **columns, **known)
+
+
+def _table(held: Any, name: str, queries: Sequence[QueryId], n: int) -> Any:
+    """Return a table of `n` metrics as an array; a row may begin with its query."""
+    rows = held[name]
+    if rows is None:
+        return None
+    if [len(row) - n for row in rows] == [1] * len(queries):
+        if (named := [row[0] for row in rows]) != list(queries):
+            raise ValueError(f"the rows of {name} are those of other queries, such as {named[0]!r}")
+        rows = [row[1:] for row in rows]
+    table = column_of(rows)
+    if table.size != len(queries) * n:
+        raise ValueError(f"{name} has {table.size} numbers for {len(queries)} queries and {n} metrics")
+    return table.reshape(len(queries), n)
 
 
 def _origin_of(said: Any, document: Document, texts: list[str], rules: Any, others: Mapping[str, Qrels]) -> Origin:

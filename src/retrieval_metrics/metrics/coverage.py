@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 def score(judged: JudgedRun, *, k: Cut) -> FloatArray:
     """Return the share of the needed characters that the first `k` items cover, shape (queries,).
 
-        coverage@k = |G n (C_1 u ... u C_k)| / |G|
+        coverage@k = c / n
 
-    where C_i are the characters of item i and G those of the relevant spans and texts. For groups of alternatives, G
-    takes the choice for which the value is largest. White space does not count if the sources are known. Range [0, 1].
-    A query for which nothing was retrieved scores 0. Undefined (NaN) if something relevant is not a `Span` or `Text`,
-    or an item has no offsets.
+    where n is the number of characters of the relevant spans and texts, and c how many of them the first k items hold
+    together, each counted once. For groups of alternatives, both take the choice for which the value is largest. White
+    space does not count if the sources are known. Range [0, 1]. A query for which nothing was retrieved scores 0.
+    Undefined (NaN) if something relevant is not a `Span` or `Text`, or an item has no offsets.
     """
     if judged.covered is None:
         return np.full(judged.n_queries, np.nan)

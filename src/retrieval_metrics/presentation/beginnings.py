@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
+from retrieval_metrics.presentation.escapes import on_one_line
+
 LENGTH = 60
 _ENOUGH = 4
 """So many times the length is looked at: what is left after white space is taken out is hardly shorter than it."""
-
-
-def printable(text: str) -> str:
-    r"""Return a text without characters that steer a terminal or turn the direction of writing.
-
-    Example:
-        >>> printable("a\x1b[31mb\u202ec")
-        'a�[31mb�c'
-    """
-    return text if text.isprintable() else "".join(one if one.isprintable() else "\ufffd" for one in text)
 
 
 def beginning(text: str, length: int = LENGTH) -> str:
@@ -25,8 +17,10 @@ def beginning(text: str, length: int = LENGTH) -> str:
         'The with statement…'
         >>> beginning("short")
         'short'
+        >>> print(beginning("a\x1b[31mb"))
+        a\x1b[31mb
     """
-    line = printable(" ".join(text[: length * _ENOUGH].split()))
+    line = on_one_line(" ".join(text[: length * _ENOUGH].split()))
     if len(line) <= length and len(text) <= length * _ENOUGH:
         return line
     cut = line[: length - 1]

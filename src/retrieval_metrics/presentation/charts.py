@@ -102,7 +102,10 @@ def lines(
 ) -> str:
     """Return means over the cut-off k, a line each, few with their intervals, and the k that was asked for marked."""
     ks = list(next(iter(series.values())))
-    top = max([mean for each in series.values() for mean in each.values() if not isnan(mean)], default=1.0) or 1.0
+    drawn_to = [mean for each in series.values() for mean in each.values()]
+    if len(series) <= FEW:
+        drawn_to += [intervals[name][k].high for name, each in series.items() for k in each]
+    top = max([height for height in drawn_to if not isnan(height)], default=1.0) or 1.0
     top = 1.0 if 0.5 < top <= 1 else top  # noqa: PLR2004  (more than half of the scale is filled anyway)
 
     def place(k: int, mean: float) -> tuple[float, float]:

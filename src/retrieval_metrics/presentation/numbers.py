@@ -59,11 +59,15 @@ def queries(number: int) -> str:
     return count(number, "query", "queries")
 
 
-def listed(names: list[str]) -> str:
-    """Return names as a list in a sentence: `a`, `a and b`, `a, b and c`.
+def listed(names: list[str], most: int | None = None) -> str:
+    """Return names as a list in a sentence: `a`, `a and b`, `a, b and c`, of more than `most` the first of them.
 
     Example:
         >>> listed(["map", "mrr", "ndcg@10"])
         'map, mrr and ndcg@10'
+        >>> listed(["map", "mrr", "ndcg@10"], most=1)
+        'map and 2 more'
     """
+    if most is not None and len(names) > most:
+        names = [*names[:most], f"{len(names) - most:,} more"]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -56,27 +56,38 @@ def queries(static: str) -> str:
     return f'<div id="queries"><div class="static">{static}</div></div>'
 
 
-def write(path: str | PathLike[str], title: str, parts: Sequence[str], data: Any = None) -> None:
+def write(
+    path: str | PathLike[str],
+    title: str,
+    parts: Sequence[str],
+    data: Any = None,
+    *,
+    script: str = "queries.js",
+    style: str = "",
+) -> None:
     """Write a page with a title to a file.
 
     Args:
         path: Where to write it.
         title: Its title.
         parts: Its parts, as HTML.
-        data: What the script shows in the place of `queries`, as JSON can hold it; None leaves the script out.
+        data: What the script shows, as JSON can hold it; None leaves the script out.
+        script: The file of the script, beside this one. `queries.js` shows the queries in the place of `queries`.
+        style: The file of a further style sheet, beside this one.
     """
-    script = "" if data is None else _text("queries.js")
-    digest = b64encode(sha256(script.encode()).digest()).decode()
+    program = "" if data is None else _text(script)
+    digest = b64encode(sha256(program.encode()).digest()).decode()
     # No script but the page's own may run and nothing may be fetched, whatever the texts of a corpus hold.
     allowed = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    styles = _text("page.css") + (_text(style) if style else "")
     head = (
         '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta http-equiv="Content-Security-Policy" content="{allowed}">'
-        f"<title>{escape(title)}</title><style>{_text('page.css')}</style>"
+        f"<title>{escape(title)}</title><style>{styles}</style>"
     )
     body = "\n".join([f"<h1>{escape(title)}</h1>", *parts])
     if data is not None:
-        body += f'\n<script type="application/json" id="data">{_json(data)}</script>\n<script>{script}</script>'
+        body += f'\n<script type="application/json" id="data">{_json(data)}</script>\n<script>{program}</script>'
     page = f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>\n{body}\n</body></html>\n'
     # Half a surrogate pair, which broken texts may hold, has no place in UTF-8.
     save_text(path, page.encode("utf-8", "backslashreplace").decode())

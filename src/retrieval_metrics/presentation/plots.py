@@ -78,8 +78,15 @@ def side(name: str, systems: Sequence[str]) -> Side:
     return Side(name, style(list(systems).index(name)).colour)
 
 
-def figure(panels: Sequence[Panel], across: int, key: Sequence[str] = ()) -> Plot:
-    """Return a figure of panels, `across` of them beside each other, with one key of the series below all."""
+def figure(panels: Sequence[Panel], across: int, key: Sequence[str] = (), *, wide: int = 1) -> Plot:
+    """Return a figure of panels, `across` of them beside each other, with one key of the series below all.
+
+    Args:
+        panels: The panels, in the order of reading.
+        across: How many stand beside each other, at most.
+        key: The names of the series.
+        wide: The least width of the figure, in panels.
+    """
     across = min(len(panels), across)
     rows = [panels[at : at + across] for at in range(0, len(panels), across)]
     heights = [max(PANEL[1], 1.1 + PER_ROW * max(panel.rows for panel in row)) for row in rows]
@@ -88,7 +95,7 @@ def figure(panels: Sequence[Panel], across: int, key: Sequence[str] = ()) -> Plo
     columns = max(1, min(len(names), int(across * PANEL[0] * 12 // (letters + 8))))
     lines = -(-sum(name.count("\n") + 1 for name in names) // columns)
     with rc_context(_SETTINGS):
-        drawn = Plot(PANEL[0] * across, sum(heights) + PER_NAME * lines)
+        drawn = Plot(PANEL[0] * max(across, wide), sum(heights) + PER_NAME * lines)
         grid = drawn.subplots(len(rows), across, squeeze=False, gridspec_kw={"height_ratios": heights}).ravel()
         for axes, panel in zip(grid, panels, strict=False):
             panel.draw(axes)
@@ -116,7 +123,15 @@ def dash(at: int) -> Any:
     return (0, tuple(float(part) / 1.8 for part in pattern.split())) if pattern else "-"
 
 
-def _plain(axes: Axes, *, grid: str) -> None:
+def from_zero(axes: Axes) -> None:
+    """Let the heights start at 0, and end at 1 where they are means between 0 and 1."""
+    axes.set_ylim(bottom=0)
+    if axes.get_ylim()[1] <= 1.1:  # noqa: PLR2004  (1, and the room around it)
+        axes.set_ylim(0, 1)
+
+
+def plain(axes: Axes, *, grid: str) -> None:
+    """Leave out of the frame what is not read, and draw faint lines across `x` or `y`."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="x" if grid == "x" else "y", alpha=0.3, linewidth=0.7)
     axes.set_axisbelow(True)
@@ -137,7 +152,8 @@ def draw_means(axes: Axes, rows: Sequence[Mean], title: str, level: float, *, na
         reach = np.nan_to_num(np.abs(np.array(ends, dtype=np.float64) - mean))[:, None]
         colour, marker, _ = style(series)
         axes.errorbar(
-            [mean], [at], xerr=reach, fmt=marker, color=colour, capsize=3, markersize=6.5, linewidth=1.8
+            [mean], [at], xerr=reach, fmt=marker, color=colour, capsize=3, markersize=6.5, linewidth=1.8,
+            clip_on=False,  # else half of the marker of a mean of 1 is cut off
         )  # fmt: skip
     axes.set_yticks(range(len(rows)), [broken(row.name, 24) for row in rows] if named else [""] * len(rows))
     axes.set_ylim(len(rows) - 0.5, -0.5)
@@ -147,7 +163,7 @@ def draw_means(axes: Axes, rows: Sequence[Mean], title: str, level: float, *, na
         axes.set_xlim(0, 1)
     if title:
         axes.set_title(broken(title), loc="left")
-    _plain(axes, grid="x")
+    plain(axes, grid="x")
 
 
 class Line(NamedTuple):
@@ -177,12 +193,10 @@ def draw_cutoffs(axes: Axes, lines: Sequence[Line], title: str, marked: int | No
     if marked is not None:
         axes.axvline(marked, color=rcParams["text.color"], linewidth=0.9, linestyle=":")
     axes.set_xlabel("cut-off k" if marked is None else f"cut-off k, {marked} marked")
-    axes.set_ylim(bottom=0)
-    if axes.get_ylim()[1] <= 1.1:  # noqa: PLR2004  (as above)
-        axes.set_ylim(0, 1)
+    from_zero(axes)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=7, integer=True))
     axes.set_title(broken(title), loc="left")
-    _plain(axes, grid="y")
+    plain(axes, grid="y")
 
 
 def draw_differences(
@@ -207,7 +221,7 @@ def draw_differences(
     ends = numbers.interval(interval, signed=True).removesuffix("-").rstrip()
     axes.set_xlabel(f"queries, sorted; mean {numbers.signed(mean, 3)} {ends}")
     axes.set_title(broken(title), loc="left")
-    _plain(axes, grid="y")
+    plain(axes, grid="y")
     _key(axes, [(system.colour, f"{system.name} better"), (baseline.colour, f"{baseline.name} better")], below=36)
 
 
@@ -220,7 +234,7 @@ def draw_wins(axes: Axes, rows: Sequence[tuple[str, int, int, int]], sides: tupl
             (-tied / 2, tied, TIED),
             (tied / 2, won, system.colour),
         ):
-            axes.barh(at, width, left=left, color=colour, height=0.62, linewidth=0, alpha=0.45 if colour == TIED else 1)
+            axes.barh(at, width, left=left, color=colour, height=0.62, linewidth=0, alpha=_opacity(colour))
     widest = max((tied / 2 + max(won, lost) for _, won, tied, lost in rows), default=1) * 1.25 or 1
     for at, (_, won, tied, lost) in enumerate(rows):
         for place, number, where in ((-tied / 2 - lost, lost, "right"), (tied / 2 + won, won, "left")):
@@ -228,8 +242,9 @@ def draw_wins(axes: Axes, rows: Sequence[tuple[str, int, int, int]], sides: tupl
             axes.annotate(
                 str(number), (place, at), xytext=(shift, 0), textcoords="offset points", ha=where, va="center"
             )
-        if tied:
-            axes.text(0, at, str(tied), ha="center", va="center")
+        if tied:  # the box keeps the number readable where it is wider than its bar
+            box = {"boxstyle": "round,pad=0.15", "facecolor": axes.get_facecolor(), "edgecolor": "none", "alpha": 0.85}
+            axes.text(0, at, str(tied), ha="center", va="center", bbox=box)
     axes.set_yticks(range(len(rows)), [broken(metric, 24) for metric, *_ in rows])
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.set_xlim(-widest, widest)
@@ -240,9 +255,13 @@ def draw_wins(axes: Axes, rows: Sequence[tuple[str, int, int, int]], sides: tupl
     _key(axes, names, below=6)
 
 
+def _opacity(colour: str) -> float:
+    return 0.45 if colour == TIED else 1
+
+
 def _key(axes: Axes, colours: Sequence[tuple[str, str]], *, below: int) -> None:
     """Write some points below a panel what its colours mean."""
-    handles = [Patch(color=colour, label=broken(name, LETTERS)) for colour, name in colours]
+    handles = [Patch(color=colour, alpha=_opacity(colour), label=broken(name, LETTERS)) for colour, name in colours]
     place = offset_copy(axes.transAxes, axes.get_figure(root=True), x=0, y=-below, units="points")
     axes.legend(
         handles=handles, loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=place, frameon=False, borderaxespad=0,
@@ -274,7 +293,7 @@ def draw_trade_off(axes: Axes, line: Sequence[Point], label: str, reference: Poi
     axes.set_ylim(0, max(1.0, axes.get_ylim()[1]))
     place = offset_copy(axes.transAxes, axes.get_figure(root=True), x=0, y=-40, units="points")
     axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=place, borderaxespad=0)
-    _plain(axes, grid="y")
+    plain(axes, grid="y")
 
 
 def _name_points(axes: Axes, points: Sequence[Point]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,9 +18,10 @@ from retrieval_metrics.questions.exchange import (
 )
 from retrieval_metrics.questions.lint import lint
 from retrieval_metrics.questions.parting import merged, parts
+from retrieval_metrics.questions.sample import Sample, draw
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Hashable, Mapping
 
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.questions.linting.lint import Lint
@@ -116,6 +117,35 @@ class EvaluationSet(Questions):
         """
         return tuple(self._only(queries) for queries in parts(self, shares or (0.8, 0.2), seed))
 
+    def sample(self, n: int, strata: str | Mapping[Any, Hashable] | None = None, seed: int = 0) -> Sample:
+        """Draw queries at random, such as those that people are to grade.
+
+        `evaluate_with_labels` needs a sample: what people say of queries that somebody chose holds for these alone. Of
+        one seed a larger sample holds every smaller one, so that further labels add to those that are there.
+
+        Args:
+            n: How many queries.
+            strata: Draw in proportion from each stratum, at least two: a mapping of query ids, or an entry of where
+                the questions come from, such as `"kind"`. It pays where strata differ in how well systems do.
+            seed: The same seed draws the same queries.
+
+        Raises:
+            TypeError: If `n` or `seed` is no integer, or `strata` is neither text nor a mapping.
+            ValueError: If there are fewer than `n` queries, a query has no stratum, a stratum has a single query, or
+                `n` is less than twice the number of strata.
+
+        Example:
+            >>> questions = EvaluationSet.of({f"q{at}": ["d"] for at in range(40)})
+            >>> sample = questions.sample(10)
+            >>> len(sample), sample.probabilities[sample.queries[0]]
+            (10, 0.25)
+            >>> set(sample) < set(questions.sample(15))
+            True
+        """
+        layers = self.labels(strata) if isinstance(strata, str) else strata
+        sources = {query: made.source for query, made in self.provenance.items() if made.source is not None}
+        return replace(draw(list(self.queries), n, layers, seed), sources=sources)
+
     def merge(self, *others: EvaluationSet) -> EvaluationSet:
         """Return the questions of several sets as one.
 
@@ -161,10 +191,10 @@ class EvaluationSet(Questions):
         """Return rows for `EvaluationDataset.from_list` of Ragas: `user_input` and what is relevant.
 
         Ids become `reference_context_ids`; quotes and texts become `reference_contexts`. Ragas has neither grades nor
-        groups, so of groups all alternatives are listed.
+        groups, so of groups all alternatives are listed, but for spans where a quote or a text says the same.
 
         Raises:
-            ValueError: If a judgment is a span or a property, for which Ragas has no place.
+            ValueError: If a span or a property is alone in its group: Ragas has no place for it.
         """
         return ragas_rows(self)
 

@@ -115,13 +115,16 @@ def _write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
 def ragas_rows(questions: Questions) -> list[dict[str, Any]]:
     """Return rows for Ragas."""
     rows = []
-    for query, text, judged in _relevant(questions):
+    truth = as_qrels(questions)
+    for at, (query, text, judged) in enumerate(_relevant(questions)):
         row: dict[str, Any] = {"user_input": text}
         texts = [one.text for one in judged if isinstance(one, (Quote, Text))]
         ids = [one for one in judged if not isinstance(one, Piece)]
-        if len(texts) + len(ids) < len(judged):
-            other = next(one for one in judged if isinstance(one, Piece) and not isinstance(one, (Quote, Text)))
-            raise ValueError(f"Ragas has no place for {other!r} of query {query!r}; it takes ids, quotes and texts")
+        groups: Any = [[one] for one in judged] if truth.is_flat else truth.judgments(at)
+        for group in groups:
+            held = [one for one in group if not isinstance(one, Piece) or isinstance(one, (Quote, Text))]
+            if not held and (other := next((one for one in group if one in judged), None)) is not None:
+                raise ValueError(f"Ragas has no place for {other!r} of query {query!r}; it takes ids, quotes and texts")
         if ids or not texts:
             row["reference_context_ids"] = ids
         if texts:

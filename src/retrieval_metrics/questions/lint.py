@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import proportion
 from retrieval_metrics.definition.metric import Metric
+from retrieval_metrics.inputs.named_runs import named_runs
 from retrieval_metrics.inputs.progress import progress
 from retrieval_metrics.inputs.qrels import as_qrels
-from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.judging.matching.matching import Matching
 from retrieval_metrics.questions.linting import difficulty, questions_alone, repeated_questions, searching, whole_set
@@ -43,7 +42,7 @@ def lint(
     wanted = Metric.parse(metric) if isinstance(metric, str) else metric
     proportion(difference, "difference", one=True)
     subject = Subject(questions.queries, as_qrels(questions), None if corpus is None else Passages.of(corpus))
-    bench = _Bench(questions, subject, _named(runs, subject))
+    bench = _Bench(questions, subject, {} if runs is None else named_runs(runs, subject.relevant, "judged"))
     found: list[LintFinding] = []
     steps = bench.steps(wanted, difference)
     with progress("linting", len(steps), enabled=show_progress) as advance:
@@ -126,17 +125,3 @@ class _Bench:
     def _sources(self) -> dict[Any, str]:
         known = self._questions.provenance
         return {query: made.source for query, made in known.items() if made.source is not None}
-
-
-def _named(runs: Any, subject: Subject) -> dict[str, Any]:
-    """Return the runs by name; a single one is taken as it is."""
-    if runs is None:
-        return {}
-    if isinstance(runs, Run) or (isinstance(runs, Mapping) and not subject.relevant.keys().isdisjoint(runs)):
-        return {"the run": runs}
-    if not isinstance(runs, Mapping) or not runs or not all(isinstance(run, (Mapping, Run)) for run in runs.values()):
-        raise TypeError(
-            "runs must be a run, or map names to runs, such as {'bm25': {'q1': ['d7', 'd3']}}, got "
-            f"{type(runs).__name__}{'' if not isinstance(runs, Mapping) else ' without a query that is judged'}"
-        )
-    return dict(runs)

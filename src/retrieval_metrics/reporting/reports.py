@@ -21,7 +21,7 @@ from retrieval_metrics.reporting.verdict import (
     telling,
     verdict,
 )
-from retrieval_metrics.results.ranking import main_pair, ranking_of
+from retrieval_metrics.results.ranking import NAMED, main_pair, ranking_of
 from retrieval_metrics.results.summary import summary_table
 
 if TYPE_CHECKING:
@@ -98,7 +98,8 @@ def comparison_report(comparison: Compared, path: str | PathLike[str], title: st
 
 
 def _title(comparison: Compared) -> str:
-    return f"Comparison of {numbers.listed(list(comparison.systems))}"
+    names = list(comparison.systems)
+    return f"Comparison of {numbers.listed(names) if len(names) <= NAMED else f'{len(names):,} systems'}"
 
 
 def _pairs(comparison: Compared, tables: Sequence[Table], shown: tuple[str, str], main: Metric) -> list[str]:

@@ -115,7 +115,10 @@ _REPEATS = {
 
 
 def describe(counts: Counts, rules: Rules) -> list[str]:
-    """Return what was met in words, one line each, without what did not occur."""
+    """Return what was met in words, one line each, without what did not occur.
+
+    A query whose retriever failed is told as such and not again among those with nothing retrieved.
+    """
     scored_zero = ", scored 0"
     said: dict[str, str] = {
         "missing": "with nothing retrieved"
@@ -130,7 +133,7 @@ def describe(counts: Counts, rules: Rules) -> list[str]:
         "misplaced": "retrieved items whose offsets do not fit their text or source, which were not believed",
         "ambiguous": "items that stand in their source more than once, taken to be the first",
     }
-    numbers: Mapping[str, Any] = counts
+    numbers: Mapping[str, int] = {**counts, "missing": max(counts["missing"] - counts["failed"], 0)}  # type: ignore[dict-item]  # all are numbers
     queries = f"{counts['queries']} {'query' if counts['queries'] == 1 else 'queries'}"
     first = queries if rules.name == "standard" else f"{queries}, {rules.name} rules"
     if rules.unjudged == "condensed":

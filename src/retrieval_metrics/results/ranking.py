@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.results.difference import Difference
     from retrieval_metrics.statistics import Interval
 
+NAMED = 4
+"""How many systems a sentence names; the table has all of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -89,14 +92,20 @@ class Ranking(Printed):
 
     @property
     def sentences(self) -> list[str]:
-        """The best systems of each metric in words."""
+        """The best systems of each metric in words, or those that are better than the baseline."""
         said = []
         for metric, best in self.best.items():
-            apart = "" if len(best) == 1 else "; the data cannot tell them apart"
-            if len(best) == len(self.places[metric]):
+            names = numbers.listed(list(best), most=NAMED)
+            if self.baseline in best:
+                said.append(f"No system is shown to be better than {self.baseline} in {metric}.")
+            elif self.baseline is not None:
+                apart = "" if len(best) == 1 else "; they were not compared with each other"
+                said.append(f"Better than {self.baseline} in {metric}: {names}{apart}.")
+            elif len(best) == len(self.places[metric]):
                 said.append(f"The data cannot tell any system from the best in {metric}.")
             else:
-                said.append(f"Best in {metric}: {numbers.listed(list(best))}{apart}.")
+                apart = "" if len(best) == 1 else "; the data cannot tell them apart"
+                said.append(f"Best in {metric}: {names}{apart}.")
         return said
 
     @property

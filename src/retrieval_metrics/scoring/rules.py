@@ -217,5 +217,5 @@ def as_rules(semantics: str | Rules, ties: str | None = None, unjudged: str | No
             f"unjudged must be one of {', '.join(get_args(UnjudgedRule))}, or None for what the rule set says, got "
             f"{unjudged!r}"
         )
-    changed: dict[str, Any] = {"ties": ties, "unjudged": unjudged}
-    return replace(rules, **{name: value for name, value in changed.items() if value is not None})
+    changed = {name: value for name, value in (("ties", ties), ("unjudged", unjudged)) if value is not None}
+    return replace(rules, **changed) if changed else rules  # type: ignore[arg-type]  # checked above

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from retrieval_metrics.lazy import lazy
 
 if TYPE_CHECKING:
+    from retrieval_metrics.statistics.agreement import Agreed, cohens_kappa, jackknifed, share_alike
     from retrieval_metrics.statistics.clusters import Units, effective_sums
+    from retrieval_metrics.statistics.corrected import CorrectedMean, corrected_mean
     from retrieval_metrics.statistics.difference_interval import difference_intervals, fewest_units
     from retrieval_metrics.statistics.intervals import Interval, interval_from_sums, mean_interval
     from retrieval_metrics.statistics.joint import JointTest, joint_sign_flips
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.statistics.sums import ExactSums, Sums
 
 __all__ = [
+    "Agreed",
+    "CorrectedMean",
     "ExactSums",
     "Interval",
     "JointTest",
@@ -35,17 +39,21 @@ __all__ = [
     "Sums",
     "Units",
     "WithinMargin",
+    "cohens_kappa",
+    "corrected_mean",
     "detectable_difference",
     "difference_intervals",
     "effective_sums",
     "fewest_for_margin",
     "fewest_units",
     "interval_from_sums",
+    "jackknifed",
     "joint_sign_flips",
     "mean_interval",
     "paired_difference",
     "paired_differences",
     "queries_needed",
+    "share_alike",
     "sign_flip_test",
     "within_margins",
 ]
@@ -54,8 +62,14 @@ if not TYPE_CHECKING:  # a type checker knows the names from above
     __getattr__ = lazy(
         __name__,
         {
+            "Agreed": "agreement",
+            "cohens_kappa": "agreement",
+            "jackknifed": "agreement",
+            "share_alike": "agreement",
             "Units": "clusters",
             "effective_sums": "clusters",
+            "CorrectedMean": "corrected",
+            "corrected_mean": "corrected",
             "difference_intervals": "difference_interval",
             "fewest_units": "difference_interval",
             "Interval": "intervals",

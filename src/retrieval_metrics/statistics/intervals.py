@@ -139,7 +139,7 @@ def interval_from_sums(
                 f"binary=True needs values that are 0 or 1; these range from {smallest} to {largest} "
                 f"with sum {sums.total} and sum of squares {sums.total_of_squares}"
             )
-        return _clopper_pearson(sums.total, sums.count, level)
+        return clopper_pearson(sums.total, sums.count, level)
     low, high = beta_interval(sums, ends=_ends(smallest, largest, bounds), level=level)
     # The half observations move the interval off the edge: if every value is 0, its low end would be above 0. And the
     # mean of values at the upper bound may be rounded to a number above it, as that of three times 0.2 is.
@@ -175,7 +175,8 @@ def _ends(smallest: float, largest: float, bounds: tuple[float, float]) -> tuple
     return (smallest - spread if math.isinf(lower) else lower), (largest + spread if math.isinf(upper) else upper)
 
 
-def _clopper_pearson(successes: float, count: float, level: float) -> Interval:
+def clopper_pearson(successes: float, count: float, level: float) -> Interval:
+    """Return the interval of Clopper and Pearson; the counts need not be whole (Korn and Graubard 1998)."""
     tail, failures = (1 - level) / 2, count - successes
     return Interval(
         _beta_quantile(successes, failures + 1, tail) if successes else 0.0,

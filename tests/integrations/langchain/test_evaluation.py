@@ -200,6 +200,32 @@ def test_questions_of_one_source_are_a_cluster() -> None:
     assert result.scores.clusters.count == 2
 
 
+CLUSTERS = {f"question {at}": at // 3 for at in range(66)}
+
+
+@pytest.mark.parametrize("clusters", [CLUSTERS, CLUSTERS.get, None, "source"])
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_clusters_are_those_of_the_core(clusters: Any, *, asynchronous: bool) -> None:
+    answers = {query: ["d", "x"] if cluster % 2 else ["x", "d"] for query, cluster in CLUSTERS.items()}
+    dataset = [(query, ["d"]) for query in CLUSTERS]
+    if asynchronous:
+        result = asyncio.run(aevaluate_retriever(Prepared(answers=answers), dataset, "mrr", clusters=clusters))
+    else:
+        result = evaluate_retriever(Prepared(answers=answers), dataset, "mrr", clusters=clusters)
+    core = rm.evaluate({query: ["d"] for query in CLUSTERS}, answers, "mrr", clusters=clusters)
+    assert dict(result.intervals()) == dict(core.intervals())
+    independent = rm.evaluate({query: ["d"] for query in CLUSTERS}, answers, "mrr", clusters=None)
+    assert (dict(core.intervals()) == dict(independent.intervals())) == (clusters is None or clusters == "source")
+
+
+def test_clusters_that_know_no_question_are_refused_before_anything_is_asked() -> None:
+    asked: list[str] = []
+    retriever: Any = asked.append
+    with pytest.raises(ValueError, match="clusters has none of the judged queries, such as 'why\\?'"):
+        evaluate_retriever(retriever, ROWS, "mrr", clusters={"other": 1})
+    assert not asked
+
+
 def test_retrievers_of_langchain_are_compared_by_the_core() -> None:
     better = Prepared(answers={query: ["d", "x"] for query in "abcdefgh"})
     worse = Prepared(answers={query: ["x", "d"] for query in "abcdefgh"})

@@ -20,6 +20,7 @@ from llama_index.embeddings.openai import OpenAIEmbedding
 
 import retrieval_metrics as rm
 from llama_index.evaluation.retrieval_metrics import RetrieverEvaluator
+from retrieval_metrics.adapting import run_until_complete
 
 TOPICS = ["yield", "with", "try", "lambda", "import", "class", "global", "assert"]
 ROWS = [(f"what does {topic} do?", [topic]) for topic in TOPICS]
@@ -59,9 +60,19 @@ def address() -> Iterator[str]:
 
 
 @pytest.fixture
-def retriever(address: str) -> Callable[[int], Any]:
+def client(address: str) -> Iterator[httpx.AsyncClient]:
+    """An asynchronous client, closed where it was used: in the loop of this process, if the test has not done so."""
+    client = httpx.AsyncClient(base_url=address, timeout=10)
+    yield client
+    run_until_complete(client.aclose())
+
+
+@pytest.fixture
+def retriever(address: str, client: httpx.AsyncClient) -> Callable[[int], Any]:
     """Makes retrievers of one index, which share its embedding model and so its client."""
-    model = OpenAIEmbedding(api_key="none", api_base=f"{address}/v1", max_retries=0, timeout=10)
+    model = OpenAIEmbedding(
+        api_key="none", api_base=f"{address}/v1", max_retries=0, timeout=10, async_http_client=client
+    )
     nodes = [TextNode(id_=topic, text=f"about {topic}") for topic in TOPICS]
     index = VectorStoreIndex(nodes, embed_model=model)
     return lambda k: index.as_retriever(similarity_top_k=k)
@@ -102,13 +113,15 @@ def test_evaluations_share_a_client_inside_a_running_loop(retriever: Callable[[i
 
 
 def test_the_asynchronous_twins_share_a_client_with_everything_else_of_their_loop(
-    retriever: Callable[[int], Any],
+    retriever: Callable[[int], Any], client: httpx.AsyncClient
 ) -> None:
     ours = RetrieverEvaluator.from_metric_names(["mrr"], retriever=retriever(1))
 
     async def notebook() -> list[float]:
-        results = [await ours.aevaluate_dataset(ROWS, workers=3) for _ in range(3)]
-        return [*(one.means["mrr"] for one in results), (await ours.aevaluate(*ROWS[0])).metric_vals_dict["mrr"]]
+        async with client:
+            results = [await ours.aevaluate_dataset(ROWS, workers=3) for _ in range(3)]
+            one = await ours.aevaluate(*ROWS[0])
+        return [*(each.means["mrr"] for each in results), one.metric_vals_dict["mrr"]]
 
     assert asyncio.run(notebook()) == [1.0] * 4
 
@@ -128,9 +141,9 @@ def test_the_callers_own_loop_is_left_alone(retriever: Callable[[int], Any]) -> 
 class Asks(BaseRetriever):
     """Keeps one asynchronous client of httpx for all queries, and notes the tags of the caller."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, client: httpx.AsyncClient) -> None:
         super().__init__()
-        self.client = httpx.AsyncClient(base_url=address, timeout=10)
+        self.client = client
         self.tags: list[dict[str, Any]] = []
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
@@ -144,8 +157,8 @@ class Asks(BaseRetriever):
         return [NodeWithScore(node=TextNode(id_=TOPICS[at], text=f"about {TOPICS[at]}")) for at in order]
 
 
-def test_a_client_of_httpx_and_the_tags_of_the_caller_survive(address: str) -> None:
-    asking = Asks(address)
+def test_a_client_of_httpx_and_the_tags_of_the_caller_survive(client: httpx.AsyncClient) -> None:
+    asking = Asks(client)
 
     async def notebook() -> None:
         assert evaluated(asking) == ({"mrr": 1.0}, {})
@@ -159,7 +172,7 @@ def test_a_client_of_httpx_and_the_tags_of_the_caller_survive(address: str) -> N
         asking.tags.clear()
 
 
-def test_a_service_that_fails_is_in_the_errors_and_what_it_takes_is_limited(address: str) -> None:
+def test_a_service_that_fails_is_in_the_errors_and_what_it_takes_is_limited(client: httpx.AsyncClient) -> None:
     class Fails(Asks):
         failed = False
 
@@ -171,7 +184,7 @@ def test_a_service_that_fails_is_in_the_errors_and_what_it_takes_is_limited(addr
                 raise httpx.ConnectError("refused")
             return await super()._aretrieve(query_bundle)
 
-    ours = RetrieverEvaluator.from_metric_names(["mrr"], retriever=Fails(address))
+    ours = RetrieverEvaluator.from_metric_names(["mrr"], retriever=Fails(client))
     with pytest.warns(rm.RetrievalWarning, match="failed for 1 of them"):
         result = ours.evaluate_dataset(ROWS, timeout=0.5, retries=1)
     assert {query: type(error) for query, error in result.errors.items()} == {ROWS[0][0]: TimeoutError}

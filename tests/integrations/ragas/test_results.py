@@ -44,11 +44,64 @@ def test_a_metric_that_raised_scores_0_and_is_counted() -> None:
     assert met == {"queries": 4, "scored": 3, "missing": 2, "failed": 1, "no_relevant": 1}
     assert str(evaluation).splitlines()[3:] == [
         "4 queries",
-        "2 with nothing retrieved, scored 0",
+        "1 with nothing retrieved, scored 0",
         "1 for which the retriever failed, scored 0",
         "1 without a relevant document, undefined and out of the means",
         "n too small: an interval of fewer than 4 queries says little",
     ]
+
+
+def test_one_metric_that_failed_leaves_the_others_of_its_row() -> None:
+    rows: list[dict[str, Any]] = [
+        {**FOUND, "mrr": 1.0, "recall": 1.0},
+        {**FOUND, "user_input": "half", "mrr": 1.0, "recall": None},
+    ]
+    with pytest.warns(
+        rm.RetrievalWarning, match="1 of 2 rows failed or were dropped, for example 'half'; they score 0"
+    ):
+        evaluation = to_evaluation(rows)
+    assert dict(evaluation.means) == {"mrr": 1.0, "recall": 0.5}
+    assert (evaluation.counts["failed"], evaluation.counts["missing"]) == (1, 1)
+
+
+def test_a_result_that_the_rows_do_not_give_is_kept_and_said_so() -> None:
+    rows = [{**FOUND, "mrr": 0.5}, {**FOUND, "user_input": "other", "mrr": 1.0}]
+    with pytest.warns(rm.RetrievalWarning, match=r"mrr of 'found' is 0.5 in the result and 1 by the rows.*qrels="):
+        evaluation = to_evaluation(rows)
+    assert evaluation.per_query["mrr"] == {"found": 0.5, "other": 1.0}
+    with pytest.raises(ValueError, match="cannot be explained"):
+        evaluation.explain("found")
+
+
+def test_judgments_that_were_given_to_the_metrics_are_given_again() -> None:
+    qrels: dict[str, Any] = {"found": {"d1": 1, "d2": 3}, "repeated": [["d1", "d2"], ["d3"]]}
+    rows: list[dict[str, Any]] = [
+        {key: value for key, value in row.items() if key != "reference_context_ids"} for row in (FOUND, REPEATED)
+    ]
+    result = evaluated(rows, [NDCG(5, qrels=qrels), MRR(qrels=qrels)])
+    run: dict[str, Any] = {str(row["user_input"]): row["retrieved_context_ids"] for row in rows}
+    core = rm.evaluate(qrels, run, ["ndcg@5", "mrr"])
+    evaluation = to_evaluation(result, qrels=qrels)
+    assert str(evaluation) == str(core)
+    assert str(evaluation.explain("repeated")) == str(core.explain("repeated"))
+    assert dict(to_evaluation(result).means) == dict(core.means)
+    questions = rm.EvaluationSet({1: "found", 2: "repeated"}, {1: qrels["found"], 2: qrels["repeated"]})
+    assert to_evaluation(result, qrels=questions).queries == (1, 2)
+
+
+def test_two_runs_are_compared_and_kept(tmp_path: Any) -> None:
+    rows = [
+        {"user_input": f"q{number}", "retrieved_context_ids": ["x", "d1"], "reference_context_ids": ["d1"]}
+        for number in range(30)
+    ]
+    better = [{**row, "retrieved_context_ids": ["d1", "x"]} for row in rows]
+    first, second = (to_evaluation(evaluated(some, [MRR()])) for some in (rows, better))
+    comparison = rm.compare({"first": first, "second": second})
+    assert comparison.difference("mrr", "second", "first").mean == 0.5
+    assert "second is better than first in mrr" in str(comparison)
+    first.save(tmp_path / "first.json")
+    again: Any = rm.load(tmp_path / "first.json")
+    assert str(again.explain("q7")) == str(first.explain("q7"))
 
 
 def test_the_counts_tell_repeats() -> None:
@@ -100,8 +153,31 @@ def test_an_experiment_without_its_dataset_is_warned_of() -> None:
 
 def test_all_rows_dropped_is_an_error_not_a_mean_of_nothing() -> None:
     dataset: Dataset[Any] = Dataset("questions", "inmemory", data=[WRONG_TYPE])
-    with pytest.raises(ValueError, match="no rows; every row may have failed"):
+    with pytest.raises(
+        ValueError, match="no rows: every row failed or was dropped; row 'wrong type' raises TypeError: "
+    ):
         to_evaluation(asyncio.run(run_mrr.arun(dataset)), dataset)
+
+
+def test_all_rows_dropped_points_to_what_ragas_printed_where_the_cause_is_not_in_the_rows() -> None:
+    @experiment()
+    async def run_broken(row: dict[str, Any]) -> dict[str, Any]:
+        raise ConnectionError(row)
+
+    dataset: Dataset[Any] = Dataset("questions", "inmemory", data=[FOUND, NOTHING])
+    result = asyncio.run(run_broken.arun(dataset))
+    for expected in (dataset, 2, [{"user_input": "found"}], None):
+        with pytest.raises(ValueError, match="every row failed or was dropped; what ragas printed, 'Task failed with"):
+            to_evaluation(result, expected)
+
+
+def test_an_experiment_takes_what_it_does_not_return_from_its_dataset() -> None:
+    rows = [FOUND, NOTHING, REPEATED]
+    dataset: Dataset[Any] = Dataset("questions", "inmemory", data=[{**row, "response": "text"} for row in rows])
+    evaluation = to_evaluation(asyncio.run(run_mrr.arun(dataset)), dataset)
+    direct = to_evaluation(evaluated(rows, [MRR()]))
+    assert str(evaluation) == str(direct)
+    assert str(evaluation.worst("mrr")) == str(direct.worst("mrr"))
 
 
 def test_more_rows_than_expected_is_an_error() -> None:
@@ -145,9 +221,9 @@ def test_rows_come_as_mappings_models_frames_and_metric_results() -> None:
         ([{"mrr": "MetricResult(value=0.5)"}], TypeError, "which is no number; .* return metric_result.value"),
         ([{"mrr": True}], TypeError, "True, which is no number"),
         ([{"mrr": [0.5]}], TypeError, r"\[0.5\], which is no number"),
-        ("result.csv", TypeError, "or its rows, got str"),
-        ({"mrr": 0.5}, TypeError, "or its rows, got dict"),
-        (Executor(), TypeError, "or its rows, got Executor"),
+        ("result.csv", TypeError, "or a DataFrame, got str"),
+        ({"mrr": 0.5}, TypeError, "or a DataFrame, got dict"),
+        (Executor(), TypeError, "or a DataFrame, got Executor"),
         ([0.5], TypeError, "row 1 must be a mapping or a pydantic model, got 0.5"),
         ([], ValueError, "no rows"),
     ],

@@ -19,13 +19,14 @@ from retrieval_metrics import (
     evaluate,
     retrieve,
 )
-from retrieval_metrics.adapting import WORKERS, first_answer_check, positive_integer
+from retrieval_metrics.adapting import WORKERS, clusters_of, first_answer_check, positive_integer
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
     from langchain_retrieval_metrics.documents import Match
     from retrieval_metrics import Evaluation, Metric, RetrievedRun, Rules
+    from retrieval_metrics.adapting import ClustersBy
 
 Documents: TypeAlias = Sequence[Document]
 Answer: TypeAlias = Documents | Mapping[str, Any]
@@ -42,6 +43,7 @@ def evaluate_retriever(
     *,
     match: Match = "id",
     semantics: str | Rules = "standard",
+    clusters: ClustersBy = "source",
     documents_key: str | None = None,
     max_concurrency: int = WORKERS,
     timeout: float | None = None,
@@ -66,6 +68,9 @@ def evaluate_retriever(
             Document, or the core's `Matching`. Several chunks of one `metadata:<key>` keep their places and the first
             counts; `Matching(by="metadata:<key>", collapse=True)` ranks each key once.
         semantics: The rules for what libraries treat differently; see the core's `evaluate`.
+        clusters: Which questions belong together, for the intervals, as in the core's `evaluate`: a mapping of question
+            ids to clusters, a function of the id, `"source"` (the document that a question comes from, where the
+            dataset says so), or None.
         documents_key: Where the answer of a chain holds its documents, such as `"context"` for
             `{"answer": ..., "context": ...}`; None for a retriever.
         max_concurrency: How many questions may be under way at once.
@@ -81,8 +86,9 @@ def evaluate_retriever(
 
     Raises:
         TypeError: If the dataset has another shape, or the first answer is anything but Documents.
-        ValueError: If the dataset is empty or incomplete, a metric unknown, or a document of the first answer lacks
-            what it is to be judged by, such as an id; a later one that does is the failure of its question.
+        ValueError: If the dataset is empty or incomplete, a metric unknown, `clusters` knows no question, or a document
+            of the first answer lacks what it is to be judged by, such as an id; a later one that does is the failure of
+            its question.
 
     Warns:
         RetrievalWarning: If nothing was retrieved for a question, or nothing that was retrieved is judged anywhere.
@@ -93,7 +99,7 @@ def evaluate_retriever(
         >>> result.means["mrr"]  # 1/2
         0.5
     """
-    asked = _Asked(dataset, metrics, match, semantics, documents_key)
+    asked = _Asked(dataset, metrics, match, semantics=semantics, clusters=clusters, documents_key=documents_key)
     run = retrieve(
         _synchronous(retriever, config),
         asked.questions.queries,
@@ -115,6 +121,7 @@ async def aevaluate_retriever(
     *,
     match: Match = "id",
     semantics: str | Rules = "standard",
+    clusters: ClustersBy = "source",
     documents_key: str | None = None,
     max_concurrency: int = WORKERS,
     timeout: float | None = None,  # noqa: ASYNC109  (of each question, not of the whole)
@@ -127,7 +134,7 @@ async def aevaluate_retriever(
 
     Arguments, result and errors are the same; the retriever is asked by `ainvoke`, or awaited if it is a function.
     """
-    asked = _Asked(dataset, metrics, match, semantics, documents_key)
+    asked = _Asked(dataset, metrics, match, semantics=semantics, clusters=clusters, documents_key=documents_key)
     run = await aretrieve(
         _asynchronous(retriever, config),
         asked.questions.queries,
@@ -150,7 +157,9 @@ class _Asked:
         dataset: Any,
         metrics: str | Metric | Iterable[str | Metric],
         match: Match,
+        *,
         semantics: str | Rules,
+        clusters: ClustersBy,
         documents_key: str | None,
     ) -> None:
         key_of(match)  # what is wrong with it is said now
@@ -161,6 +170,7 @@ class _Asked:
         self._match = match
         self._documents_key = documents_key
         qrels = Qrels(self.questions.qrels)
+        self._clusters = clusters_of(self.questions, qrels, clusters)
         self._by_id = needs_ids(qrels)
         self.check = first_answer_check(qrels, self._metrics, semantics=semantics, match=self._compared)
 
@@ -183,8 +193,10 @@ class _Asked:
     def evaluation(self, run: RetrievedRun) -> Evaluation:
         """Score what was retrieved."""
         known = any(made.get("source") is not None for made in self.questions.provenance.values())
-        truth = self.questions if known else self.questions.qrels  # questions of one source are a cluster
-        return evaluate(truth, run, self._metrics, semantics=self._semantics, match=self._compared)
+        truth = self.questions if known else self.questions.qrels
+        return evaluate(
+            truth, run, self._metrics, semantics=self._semantics, match=self._compared, clusters=self._clusters
+        )
 
 
 def as_questions(dataset: Any) -> EvaluationSet:

@@ -1,179 +1,137 @@
-"""The values of an earlier run, in a small JSON file beside the test."""
+"""What a check measured when its baseline was written: an evaluation, saved beside the test."""
 
 from __future__ import annotations
 
 import json
-import re
-from dataclasses import dataclass
-from hashlib import sha256
-from math import isnan, nan
+from dataclasses import dataclass, replace
+from math import isfinite
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from retrieval_metrics import Evaluation
-from retrieval_metrics.adapting import Scores, save_text
+from retrieval_metrics import Evaluation, Retrieved, RetrievedRun, Run, evaluate, load
+from retrieval_metrics.adapting import Piece, save_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+    from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics import Qrels
+    from retrieval_metrics import Metric
 
-VERSION = 1
-LONGEST_NAME = 120
-HEX_OF_A_NAME = 8
+WAY_OUT = "restore it from version control, or delete it and write it anew with --retrieval-update"
+CONFLICT = ("<<<<<<< ", ">>>>>>> ")
+DATE = '"written": '
+"""How the line begins that says when and by what a file was written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What a check measured when its baseline was written.
+    """A baseline that was read.
 
     Attributes:
-        qrels: Fingerprint of the judgments.
-        rules: Name of the rule set.
-        metrics: Names of the metrics.
-        values: Per query the value of each metric, NaN where it is undefined.
-        ranks: Per query the rank of each relevant document that was retrieved.
+        path: The file.
+        evaluation: What it holds; its labels are the test, the name of the check, its repeats and its means.
     """
 
-    qrels: str
-    rules: str
-    metrics: tuple[str, ...]
-    values: Mapping[str, tuple[float, ...]]
-    ranks: Mapping[str, Mapping[str, int]]
+    path: Path
+    evaluation: Evaluation
 
     @classmethod
-    def of(cls, evaluation: Evaluation) -> Baseline:
-        """Keep what an evaluation found."""
-        judged = evaluation.scores.needed_origin("kept as a baseline").judged
-        ranks: dict[str, dict[str, int]] = {}
-        for at, query in enumerate(evaluation.queries):
-            values = {
-                str(finding.document): finding.rank
-                for finding in evaluation.explain(query).findings
-                if finding.rank is not None
-            }
-            ranks[key(evaluation.queries[at])] = values
-        rows = map(tuple, evaluation.values.tolist())
-        return cls(
-            fingerprint(judged.qrels),
-            evaluation.rules.name,
-            tuple(map(str, evaluation.metrics)),
-            dict(zip(map(key, evaluation.queries), rows, strict=True)),
-            ranks,
-        )
-
-    @classmethod
-    def read(cls, path: Path) -> Baseline:
-        """Read the file.
+    def read(cls, path: Path, test: str) -> Baseline:
+        """Read the file of a test.
 
         Raises:
-            ValueError: If it is no baseline of this version.
+            ValueError: If it cannot be used; one sentence with the file and the way out.
         """
-        try:
-            held = json.loads(path.read_text(encoding="utf-8"))
-            if held["version"] != VERSION:
-                raise ValueError(f"version {held['version']!r}, this is version {VERSION}")  # noqa: TRY301  (said below)
-            metrics = tuple(held["metrics"])
-            values, ranks = {}, {}
-            for query, row in held["queries"].items():
-                numbers = [row[metric] for metric in metrics]
-                values[query] = tuple(nan if number is None else float(number) for number in numbers)
-                ranks[query] = row["ranks"]
-            return cls(held["qrels"], held["rules"], metrics, values, ranks)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        text = path.read_text(encoding="utf-8", errors="replace")
+        marks = [number for number, line in enumerate(text.splitlines(), start=1) if line.startswith(CONFLICT)]
+        if marks:
+            raise ValueError(f"{path} has an unresolved merge conflict at line {marks[0]}; {WAY_OUT}")
+        if '"qrels": "sha256:' in text:
             raise ValueError(
-                f"{path} is no baseline: {type(error).__name__}: {error}; write it anew with --retrieval-update"
-            ) from error
-
-    def means(self) -> dict[str, float | None]:
-        """Return the mean of each metric to four places; None where it is undefined."""
-        means: dict[str, float | None] = {}
-        for at, metric in enumerate(self.metrics):
-            defined = [row[at] for row in self.values.values() if not isnan(row[at])]
-            means[metric] = round(sum(defined) / len(defined), 4) if defined else None
-        return means
-
-    def changes(self, earlier: Baseline, path: Path) -> list[str]:
-        """Return in words what this baseline holds instead of an earlier one in the same file."""
-        before = earlier.means()
-        return [f"{path.name}: {metric} {before.get(metric)} -> {mean}" for metric, mean in self.means().items()]
-
-    def write(self, path: Path) -> None:
-        """Write the file, a line per query, so that a change of the baseline can be read in a review."""
-        means = self.means()
-        head = {
-            "version": VERSION, "qrels": self.qrels, "rules": self.rules, "metrics": list(self.metrics), "means": means
-        }  # fmt: skip
-        lines = [f"  {_json(name)}: {_json(value)}," for name, value in head.items()]
-        rows = []
-        for query, row in self.values.items():
-            numbers = {name: None if isnan(value) else value for name, value in zip(self.metrics, row, strict=True)}
-            rows.append(f"    {_json(query)}: {_json(numbers | {'ranks': self.ranks[query]})}")
-        text = "\n".join(["{", *lines, '  "queries": {', ",\n".join(rows), "  }", "}", ""])
-        path.parent.mkdir(parents=True, exist_ok=True)
-        save_text(path, text)
-
-    def evaluation(self, now: Evaluation) -> Evaluation:
-        """Return the earlier values as an evaluation of the same queries, for the metrics that both have."""
-        metrics = [metric for metric in now.metrics if str(metric) in self.metrics]
-        places = [self.metrics.index(str(metric)) for metric in metrics]
-        queries = [query for query in now.queries if key(query) in self.values]
-        rows = [[self.values[key(query)][place] for place in places] for query in queries]
-        kept = np.flatnonzero([key(query) in self.values for query in now.queries])
-        ideals = {metric: now.scores.column("ideal", metric) for metric in metrics}
-        return Evaluation(
-            Scores(
-                metrics=tuple(metrics),
-                queries=tuple(queries),
-                values=np.array(rows, dtype=np.float64).reshape(len(queries), len(metrics)),
-                counts=now.counts,
-                rules=now.rules,
-                # The same judgments: what metrics can reach is the same.
-                ideals={metric: ideal[kept] for metric, ideal in ideals.items() if ideal is not None},
+                f"{path} is a baseline of an earlier form, which held neither questions nor rankings; delete it, and "
+                "write it anew with --retrieval-update, on the retriever as it was"
             )
-        )
+        try:
+            found = load(path)
+        except (ValueError, OSError) as error:
+            way = "" if "pip install" in str(error) else f"; {WAY_OUT}"
+            raise ValueError(f"{error}{way}") from error
+        if not isinstance(found, Evaluation):
+            raise ValueError(f"{path} holds no evaluation but a {type(found).__name__}; {WAY_OUT}")  # noqa: TRY004  (said of a file)
+        owner = str(found.labels.get("test", test))
+        if owner != test and owner.lower() == test.lower():
+            raise ValueError(
+                f"{path} is the baseline of {owner}, whose name differs from {test} in case alone: where files take "
+                "no notice of case both have one baseline; rename a test"
+            )
+        return cls(path, found)
 
 
-def key(query: str | int) -> str:
-    """Return a query id as JSON holds it."""
-    return str(query)
+def write(path: Path, evaluation: Evaluation, labels: Mapping[str, str | int]) -> bool:
+    """Write an evaluation as a baseline, and return whether that changed anything but the date.
 
-
-def fingerprint(qrels: Qrels) -> str:
-    """Return a name of the judgments, the same whatever the order of queries, groups and documents.
-
-    Example:
-        >>> import retrieval_metrics as rm
-        >>> one, other = rm.Qrels({"q1": ["a", "b"], "q2": ["c"]}), rm.Qrels({"q2": {"c": 1}, "q1": ["b", "a"]})
-        >>> fingerprint(one) == fingerprint(other)
-        True
+    Raises:
+        ValueError: If a file cannot hold it.
+        OSError: If it cannot be written.
     """
-    of_queries = []
-    for at, query in enumerate(qrels.queries):
-        judgments: Any = qrels.judgments(at)
-        groups = judgments if isinstance(judgments, list) else [judgments]
-        said = sorted(
-            repr(sorted((repr(document), float(grade)) for document, grade in group.items())) for group in groups
-        )
-        of_queries.append(repr((repr(query), qrels.is_flat, said)))
-    return f"sha256:{sha256(chr(10).join(sorted(of_queries)).encode()).hexdigest()[:16]}"
+    means = {metric: round(mean, 4) for metric, mean in evaluation.means.items() if isfinite(mean)}
+    with TemporaryDirectory() as folder:
+        fresh = Path(folder) / "baseline.json"
+        lean(evaluation).save(fresh, labels={**labels, **means})
+        text = fresh.read_text(encoding="utf-8")
+    if path.exists() and _undated(path.read_text(encoding="utf-8")) == _undated(text):
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    save_text(path, text)
+    return True
 
 
-def file_name(test: str, name: str) -> str:
-    """Return the file of a test's baseline: its name within its file, made fit for every file system.
+def _undated(text: str) -> list[str]:
+    return [line for line in text.splitlines() if not line.startswith(DATE)]
 
-    Example:
-        >>> file_name("TestSearch::test_words[bm25]", "")
-        'TestSearch.test_words[bm25].json'
+
+def with_metrics(baseline: Evaluation, metrics: Sequence[Metric]) -> Evaluation:
+    """Return a baseline with these metrics; those it lacks are computed from rankings, if these are of one round."""
+    if set(metrics) <= set(baseline.metrics) or baseline.labels.get("repeats", 1) != 1:
+        return baseline
+    scores = baseline.scores
+    origin = scores.needed_origin("computed anew")
+    rules, match = scores.rules, origin.match
+    fresh = evaluate(origin.judged.qrels, origin.run, list(metrics), semantics=rules, match=match)
+    return Evaluation(replace(fresh.scores, clusters=scores.clusters), labels=baseline.labels)
+
+
+def labels_of(path: Path) -> dict[str, Any]:
+    """Return the labels of a baseline without reading the rest; none where it cannot be read."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            line = next((line for line in file if line.startswith('"labels": ')), "")
+        found = json.loads(line.partition(": ")[2].rstrip().removesuffix(","))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def lean(evaluation: Evaluation, *, texts: bool = False) -> Evaluation:
+    """Return an evaluation whose rankings hold no more than judging them needs: ids, where ids are judged.
+
+    Args:
+        evaluation: What was measured.
+        texts: Whether texts stay too, for people who read, with what failed and how long it took.
     """
-    full = test.replace("::", ".") + (f".{name}" if name else "")
-    fit = re.sub(r"[^\w\-.\[\]]", "_", full)[:LONGEST_NAME]
-    if fit != full:  # two tests may become one name
-        fit += f"-{sha256(full.encode()).hexdigest()[:HEX_OF_A_NAME]}"
-    return f"{fit}.json"
+    scores = evaluation.scores
+    origin = scores.needed_origin("kept as a baseline")
+    by_id = origin.match == "id" and not any(isinstance(one, Piece) for one in origin.judged.qrels.documents)
+    rankings = origin.run.rankings() if isinstance(origin.run, Run) else origin.run.items()
+    run: Any = {query: _lean(ranking, texts=texts) if by_id else ranking for query, ranking in rankings}
+    if texts and isinstance(origin.run, RetrievedRun):
+        run = RetrievedRun(run, origin.run.errors, origin.run.seconds)
+    return Evaluation(replace(scores, origin=origin._replace(run=run)), labels=evaluation.labels)
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+def _lean(ranking: Any, *, texts: bool) -> Any:
+    if not isinstance(ranking, list) or not ranking or not isinstance(ranking[0], Retrieved):
+        return ranking
+    if texts:
+        return [replace(item, metadata=None) for item in ranking]
+    return [item.id for item in ranking]

@@ -3,32 +3,43 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from numbers import Real
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
-from pytest_retrieval_metrics.baseline import Baseline, file_name
+from pytest_retrieval_metrics.approval import approved, changes, stays
+from pytest_retrieval_metrics.baseline import Baseline, lean, write
+from pytest_retrieval_metrics.carrying import put
 from pytest_retrieval_metrics.failure import explained
-from pytest_retrieval_metrics.gates import Verdict, floor_gate, regression_gate
-from pytest_retrieval_metrics.records import record
+from pytest_retrieval_metrics.floors import floors_of, queries_of, query_floors_of
+from pytest_retrieval_metrics.gates import (
+    Verdict,
+    compared,
+    floor_gate,
+    never_worse_gate,
+    query_floor_gate,
+    regression_gate,
+)
+from pytest_retrieval_metrics.naming import file_name, name_of, shown
+from pytest_retrieval_metrics.records import FAILING, head, metric_rows, moved, query_rows
+from pytest_retrieval_metrics.repeating import Repeats
 from pytest_retrieval_metrics.retrieving import Task
-from retrieval_metrics import Evaluation, Metric, RetrievalWarning, aretrieve, evaluate, retrieve
-from retrieval_metrics.adapting import WORKERS
+from retrieval_metrics import Evaluation, Metric, RetrievalWarning
+from retrieval_metrics.adapting import WORKERS, questions_fingerprint
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pytest_retrieval_metrics.settings import Settings
-    from retrieval_metrics import Matching, RetrievedRun, Rules
-    from retrieval_metrics.adapting import ClustersBy, Key
+    from retrieval_metrics import Comparison, Matching, Rules
+    from retrieval_metrics.adapting import ClustersBy, Key, QueryId
 
     # A mapping is invariant in its keys, so that this is a union of mappings.
     Floors: TypeAlias = Mapping[str, float | None] | Mapping[Metric, float | None]
-
-FAILING: Final = ("below the floor", "worse")
+    QueryFloors: TypeAlias = Mapping[str, float | Mapping[Any, float]] | Mapping[Metric, float | Mapping[Any, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +47,33 @@ class Checked:
     """What a check that did not fail found.
 
     Attributes:
-        evaluation: The values, as `rm.evaluate` returns them.
+        evaluation: The values, as `rm.evaluate` returns them; of several rounds, pooled per query.
         verdicts: What each gate said of each metric.
         baseline: The file of the baseline; None without one.
+        comparison: The comparison with the baseline, as `rm.compare` returns it; None where nothing was compared.
     """
 
     evaluation: Evaluation
     verdicts: tuple[Verdict, ...]
     baseline: Path | None
+    comparison: Comparison | None = None
 
     def __str__(self) -> str:
         return str(self.evaluation)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a call asked for, checked."""
+
+    name: str
+    task: Task
+    floors: Mapping[str, float | None]
+    query_floors: Mapping[str, float | Mapping[QueryId, float]]
+    never_worse: Sequence[QueryId]
+    given: Mapping[str, Any]
+    path: Path | None
+    known: Baseline | None
 
 
 class RetrievalCheck:
@@ -56,11 +83,21 @@ class RetrievalCheck:
     than the test's stored baseline. Await `acheck` where the test itself is asynchronous.
     """
 
-    def __init__(self, item: pytest.Item, settings: Settings, *, checks: int, records: list[dict[str, Any]]) -> None:
+    def __init__(
+        self,
+        item: pytest.Item,
+        settings: Settings,
+        *,
+        checks: int,
+        records: list[dict[str, Any]],
+        folder: str | None = None,
+    ) -> None:
         self._item = item
+        self._test = name_of(item)
         self._settings = settings
         self._alpha = settings.alpha / max(checks, 1)
         self._records = records
+        self._folder = folder
         self._names: set[str] = set()
 
     def __call__(
@@ -72,6 +109,9 @@ class RetrievalCheck:
         baseline: bool = False,
         name: str = "",
         queries: Mapping[Any, str] | None = None,
+        at_least_per_query: QueryFloors | None = None,
+        never_worse: Sequence[QueryId] = (),
+        repeats: int = 1,
         match: str | Key | Matching = "id",
         clusters: ClustersBy = "source",
         semantics: str | Rules = "standard",
@@ -85,10 +125,14 @@ class RetrievalCheck:
                 `rm.EvaluationSet.of` takes it: pairs, rows, or an object with `queries` and `relevant_docs`.
             run_or_retriever: A run as `rm.evaluate` takes it; or something callable with the text of a query, also
                 asynchronous; or a retriever of a framework whose integration is installed, such as LangChain.
-            at_least: The metrics, each with its floor, or None for no floor.
+            at_least: The metrics, each with the floor of its mean, or None for no floor.
             baseline: Whether to compare with the values stored beside the test, which `--retrieval-update` writes.
             name: Tells several checks of one test apart.
             queries: The texts of the queries, by id; None takes the ids as texts.
+            at_least_per_query: Floors of single queries, by metric: a number that every query must reach, or the floor
+                of each query that has one. They hold exactly, without statistics.
+            never_worse: Ids of queries none of whose values may be lower than in the baseline, exactly.
+            repeats: How often a retriever that varies is asked everything; its values are then means per query.
             match: What ids of the judgments are compared with, as in `rm.evaluate`.
             clusters: Which queries belong together, as in `rm.evaluate`; intervals and the test take whole clusters.
             semantics: The rules, as in `rm.evaluate`.
@@ -100,15 +144,19 @@ class RetrievalCheck:
 
         Raises:
             TypeError: If something has the wrong type.
-            ValueError: If a metric is unknown, a floor is no finite number, or a name comes twice in a test.
+            ValueError: If a metric or a query is unknown, a floor is no finite number, or a name comes twice in a test.
         """
         __tracebackhide__ = True
-        floors, task = self._begin(qrels, run_or_retriever, at_least, name=name, queries=queries)
-        run = task.run
-        if run is None:
-            run = retrieve(task.retriever, task.queries, workers=workers, raise_on_error=raise_on_error)
-        given = {"match": match, "semantics": semantics, "clusters": clusters}
-        return self._finish(task, run, floors, given, baseline=baseline, name=name)
+        asked = self._begin(
+            Task.of(qrels, run_or_retriever, queries, repeats),
+            (at_least, at_least_per_query, never_worse),
+            {"match": match, "semantics": semantics, "clusters": clusters},
+            baseline=baseline,
+            name=name,
+        )
+        with self._noted(asked):
+            runs = asked.task.runs(workers=workers, raise_on_error=raise_on_error)
+        return self._finish(asked, runs)
 
     async def acheck(
         self,
@@ -119,6 +167,9 @@ class RetrievalCheck:
         baseline: bool = False,
         name: str = "",
         queries: Mapping[Any, str] | None = None,
+        at_least_per_query: QueryFloors | None = None,
+        never_worse: Sequence[QueryId] = (),
+        repeats: int = 1,
         match: str | Key | Matching = "id",
         clusters: ClustersBy = "source",
         semantics: str | Rules = "standard",
@@ -127,113 +178,187 @@ class RetrievalCheck:
     ) -> Checked:
         """Do the same in an asynchronous test, on its own event loop; arguments and errors are those of the call."""
         __tracebackhide__ = True
-        floors, task = self._begin(qrels, run_or_retriever, at_least, name=name, queries=queries)
-        run = task.run
-        if run is None:
-            run = await aretrieve(task.retriever, task.queries, workers=workers, raise_on_error=raise_on_error)
-        given = {"match": match, "semantics": semantics, "clusters": clusters}
-        return self._finish(task, run, floors, given, baseline=baseline, name=name)
+        asked = self._begin(
+            Task.of(qrels, run_or_retriever, queries, repeats),
+            (at_least, at_least_per_query, never_worse),
+            {"match": match, "semantics": semantics, "clusters": clusters},
+            baseline=baseline,
+            name=name,
+        )
+        with self._noted(asked):
+            runs = await asked.task.aruns(workers=workers, raise_on_error=raise_on_error)
+        return self._finish(asked, runs)
 
     def _begin(
-        self, qrels: Any, retriever: Any, at_least: Any, *, name: str, queries: Mapping[Any, str] | None
-    ) -> tuple[dict[str, float | None], Task]:
-        floors = _floors(at_least)
+        self, task: Task, wanted: tuple[Any, Any, Any], given: Mapping[str, Any], *, baseline: bool, name: str
+    ) -> _Asked:
+        """Complain of whatever is wrong before anything is retrieved."""
+        __tracebackhide__ = True
+        at_least, per_query, never_worse = wanted
+        floors = floors_of(at_least)
+        query_floors = query_floors_of(per_query, task.qrels.queries)
+        for metric in query_floors:
+            floors.setdefault(metric, None)
+        golden = queries_of(never_worse, task.qrels.queries)
+        if golden and not baseline:
+            raise ValueError("never_worse compares with a baseline: pass baseline=True")
+        if baseline and callable(given["match"]):
+            raise ValueError(
+                f"a baseline cannot hold match={given['match']!r}, for nothing in a file is ever run; match by "
+                "'source' or 'metadata:<name>'"
+            )
         if name in self._names:
             said = f"named {name!r}" if name else "without a name"
             raise ValueError(f"this test has a check {said} already; give each its own name=")
         self._names.add(name)
-        return floors, Task.of(qrels, retriever, queries)
+        path = self._beside(self._settings.baselines, name) if baseline else None
+        asked = _Asked(name, task, floors, query_floors, golden, given, path, None)
+        if path is None or not path.exists():
+            return asked
+        known = self._read(path, asked)
+        return _Asked(name, task, floors, query_floors, golden, given, path, known)
 
-    def _finish(
-        self,
-        task: Task,
-        run: RetrievedRun,
-        floors: Mapping[str, float | None],
-        given: Mapping[str, Any],
-        *,
-        baseline: bool,
-        name: str,
-    ) -> Checked:
+    def _read(self, path: Path, asked: _Asked) -> Baseline:
+        """Read the baseline, or fail the test with one sentence."""
+        __tracebackhide__ = True
+        try:
+            return Baseline.read(path, self._test)
+        except ValueError as error:
+            said = str(error).replace(str(path), shown(path, self._item.config.rootpath))
+        self._records.append(self._record(asked, f"not compared: {said}"))
+        pytest.fail(said, pytrace=False)
+
+    @contextmanager
+    def _noted(self, asked: _Asked) -> Iterator[None]:
+        """Keep what a retriever raised for the reports; the error is the test's."""
+        __tracebackhide__ = True
+        try:
+            yield
+        except Exception as error:
+            self._records.append(self._record(asked, f"not measured: {type(error).__name__}: {error}"))
+            raise
+
+    def _finish(self, asked: _Asked, runs: Sequence[Any]) -> Checked:
         __tracebackhide__ = True
         with warnings.catch_warnings(record=True) as met:  # said after the verdict, which matters more
             warnings.simplefilter("always")
-            evaluation = evaluate(task.qrels, run, list(floors), **given)
-        verdicts = floor_gate(evaluation, floors, self._settings)
-        path, known = None, None
+            repeats = Repeats.of(asked.task.qrels, runs, list(asked.floors), asked.given)
+        evaluation, shown_to_people = repeats.evaluation, lean(repeats.evaluation, texts=True)
+        verdicts = floor_gate(evaluation, asked.floors, self._settings)
+        verdicts += query_floor_gate(evaluation, asked.query_floors)
+        comparison, of_baseline = self._compared(asked, shown_to_people)
+        verdicts += of_baseline
         replaced: list[str] = []
-        if baseline:
-            path = self._path(name)
-            if self._settings.update:
-                fresh = Baseline.of(evaluation)
-                if path.exists():
-                    replaced = fresh.changes(Baseline.read(path), path)
-                fresh.write(path)
-            elif path.exists():
-                known = Baseline.read(path)
-                verdicts += regression_gate(evaluation, known, path, self._settings, self._alpha)
+        left = ""
+        if asked.path is not None and self._settings.update:
+            verdicts, may = approved(evaluation, verdicts, asked.floors, self._settings)
+            if may:
+                replaced = self._store(asked, evaluation, comparison, len(runs))
             else:
-                said = f"there is no baseline {path.parent.name}/{path.name}; --retrieval-update writes it"
-                verdicts += [Verdict(metric=metric, outcome="not compared", said=said) for metric in floors]
-        self._keep(evaluation, floors, verdicts, name, replaced)
-        self._judge(evaluation, verdicts, known, [str(warning.message) for warning in met])
+                left = stays(verdicts)
+        notes = [*(comparison.notes if comparison else ()), *repeats.notes()]
+        failure = self._failure(evaluation, verdicts, comparison, [left, *notes, *(str(one.message) for one in met)])
+        record = self._record(asked, failure) | self._measured(asked, shown_to_people, comparison, verdicts)
+        self._records.append(record | {"notes": notes, "replaced": replaced})
+        self._hand_to_junit(record)
+        self._end(verdicts, failure)
         for warning in met:
             warnings.warn(warning.message, warning.category, stacklevel=3)
-        return Checked(evaluation, tuple(verdicts), path)
+        return Checked(evaluation, tuple(verdicts), asked.path, comparison)
 
-    def _path(self, name: str) -> Path:
-        test = self._item.nodeid.partition("::")[2]
-        return self._item.path.parent / self._settings.baselines / self._item.path.stem / file_name(test, name)
+    def _compared(self, asked: _Asked, evaluation: Evaluation) -> tuple[Comparison | None, list[Verdict]]:
+        """Compare with the baseline, and return what the gates say; nothing where none was asked for."""
+        if asked.path is None:
+            return None, []
+        said, comparison = "", None
+        if asked.known is None:
+            said = f"there is no baseline {shown(asked.path, self._item.config.rootpath)}; --retrieval-update writes it"
+        else:
+            try:
+                comparison = compared(evaluation, asked.known, self._alpha)
+            except ValueError as error:
+                said = f"{error}; --retrieval-update writes {asked.path.name} anew"
+        if comparison is None or asked.known is None:
+            return None, [Verdict(metric=metric, outcome="not compared", figures=said) for metric in asked.floors]
+        verdicts = regression_gate(evaluation, comparison, asked.known, self._settings)
+        return comparison, verdicts + never_worse_gate(comparison, asked.never_worse)
 
-    def _keep(
-        self,
-        evaluation: Evaluation,
-        floors: Mapping[str, float | None],
-        verdicts: list[Verdict],
-        name: str,
-        replaced: list[str],
-    ) -> None:
-        kept = record(
-            self._item.nodeid,
-            name,
-            evaluation,
-            floors=floors,
-            verdicts=verdicts,
-            settings=self._settings,
-            alpha=self._alpha,
-            replaced=replaced,
-        )
-        self._records.append(kept)
-        for row in kept["metrics"]:  # --junitxml writes these beside the test
-            self._item.user_properties.append((f"{name + ': ' if name else ''}{row['metric']}", row["mean"]))
+    def _store(self, asked: _Asked, evaluation: Evaluation, comparison: Comparison | None, rounds: int) -> list[str]:
+        """Write the baseline, and return in lines what it replaces."""
+        assert asked.path is not None  # noqa: S101  (for type checkers: there is one where it is stored)
+        where = shown(asked.path, self._item.config.rootpath)
+        written = write(asked.path, evaluation, {"test": self._test, "check": asked.name, "repeats": rounds})
+        if asked.known is None:
+            return [f"{where}: new"]
+        if comparison is None:
+            return [f"{where}: replaced; nothing of it could be compared"]
+        return changes(where, comparison, self._settings.show) if written else []
 
-    def _judge(self, evaluation: Evaluation, verdicts: list[Verdict], known: Baseline | None, notes: list[str]) -> None:
-        """End the test as the worst verdict asks for."""
-        __tracebackhide__ = True
+    def _failure(
+        self, evaluation: Evaluation, verdicts: Sequence[Verdict], comparison: Comparison | None, notes: Sequence[str]
+    ) -> str:
+        failed = [verdict for verdict in verdicts if self._ends(verdict) == "fail"]
+        if not failed:
+            return ""
+        text = explained(evaluation, failed, comparison, self._settings.show)
+        return "\n\n".join([text, *(note for note in notes if note)])
+
+    def _ends(self, verdict: Verdict) -> str:
+        """Return how a verdict ends the test: as one asked for, and `pass` where there is nothing to say."""
         asked = {"cannot tell": self._settings.undecided, "not compared": self._settings.uncompared}
-        ends = [(verdict, "fail" if verdict.outcome in FAILING else asked.get(verdict.outcome)) for verdict in verdicts]
-        if failed := [verdict for verdict, end in ends if end == "fail"]:
-            text = explained(evaluation, failed, known, self._settings.show)
-            pytest.fail("\n\n".join([text, *notes]), pytrace=False)
-        for verdict in [verdict for verdict, end in ends if end == "warn"]:
-            said = f"{self._item.nodeid}: {verdict.metric}: {verdict.outcome}: {verdict.said}"
-            warnings.warn(said, RetrievalWarning, stacklevel=4)
-        if left := [verdict for verdict, end in ends if end == "skip"]:
-            pytest.skip("; ".join(f"{verdict.metric}: {verdict.outcome}: {verdict.said}" for verdict in left))
+        return "fail" if verdict.outcome in FAILING else asked.get(verdict.outcome, "pass")
+
+    def _end(self, verdicts: Sequence[Verdict], failure: str) -> None:
+        __tracebackhide__ = True
+        if failure:
+            pytest.fail(failure, pytrace=False)
+        for verdict in verdicts:
+            if self._ends(verdict) == "warn":
+                warnings.warn(f"{self._item.nodeid}: {_whole(verdict)}", RetrievalWarning, stacklevel=4)
+        if left := [verdict for verdict in verdicts if self._ends(verdict) == "skip"]:
+            pytest.skip("; ".join(map(_whole, left)))
+
+    def _record(self, asked: _Asked, failure: str) -> dict[str, Any]:
+        """Return what is known of a check before it is measured, as plain data."""
+        history = self._settings.history
+        known = {
+            "failure": failure,
+            "baseline": None if asked.path is None else str(asked.path),
+            "had_baseline": asked.known is not None,
+            "history": str(self._beside(history, asked.name, ".jsonl")) if history else None,
+        }
+        level, alpha = self._settings.level, self._alpha
+        return head(self._item.nodeid, asked.name, self._test, level=level, alpha=alpha) | known
+
+    def _measured(
+        self, asked: _Asked, evaluation: Evaluation, comparison: Comparison | None, verdicts: Sequence[Verdict]
+    ) -> dict[str, Any]:
+        """Return what was measured, as plain data, with the files in which whole evaluations are carried."""
+        return {
+            "questions": questions_fingerprint(evaluation.scores),
+            "metrics": metric_rows(evaluation, verdicts, asked.floors, self._settings.level),
+            "queries": query_rows(evaluation, comparison),
+            "evaluation": put(evaluation, self._folder),
+            "comparison": None if comparison is None else put(comparison, self._folder),
+        }
+
+    def _hand_to_junit(self, record: Mapping[str, Any]) -> None:
+        """Give the test properties, which `--junitxml` writes beside it; a test that runs again replaces its own."""
+        found: dict[str, Any] = {}
+        prefix = f"{record['name']}: " if record["name"] else ""
+        for row in record["metrics"]:
+            metric = row["metric"]
+            found[f"{prefix}{metric}"] = row["mean"]
+            for query, before, now in moved(record, metric):
+                found[f"{prefix}{metric}: {query}"] = f"{before:.4f} -> {now:.4f}"
+        kept = [pair for pair in self._item.user_properties if pair[0] not in found]
+        self._item.user_properties[:] = [*kept, *found.items()]
+
+    def _beside(self, folder: str, name: str, ending: str = ".json") -> Path:
+        """Return the file of a check in a folder beside the file of its test."""
+        path = self._item.path
+        return path.parent / folder / path.stem / file_name(self._test, name, ending)
 
 
-def _floors(at_least: Any) -> dict[str, float | None]:
-    if not isinstance(at_least, Mapping):
-        raise TypeError(f"at_least maps metrics to floors, such as {{'ndcg@10': 0.35}}; got {at_least!r}")
-    if not at_least:
-        raise ValueError("at_least is empty: name a metric, with None for no floor: {'ndcg@10': None}")
-    floors: dict[str, float | None] = {}
-    for metric, floor in at_least.items():
-        name = str(metric if isinstance(metric, Metric) else Metric.parse(metric))
-        if floor is not None and (isinstance(floor, bool) or not isinstance(floor, Real)):
-            raise TypeError(f"the floor of {name} must be a number or None, got {floor!r}")
-        if floor is not None and not abs(float(floor)) < float("inf"):
-            raise ValueError(f"the floor of {name} must be finite, got {floor!r}")
-        if name in floors:
-            raise ValueError(f"at_least names {name} twice, in two spellings")
-        floors[name] = None if floor is None else float(floor)
-    return floors
+def _whole(verdict: Verdict) -> str:
+    return "; ".join(part for part in (verdict.line, verdict.said) if part)

@@ -5,67 +5,85 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from pytest_retrieval_metrics.baseline import key
+from pytest_retrieval_metrics.gates import BASELINE, NOW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_retrieval_metrics.baseline import Baseline
     from pytest_retrieval_metrics.gates import Verdict
-    from retrieval_metrics import Evaluation
-    from retrieval_metrics.adapting import QueryId
+    from retrieval_metrics import Comparison, Evaluation
+    from retrieval_metrics.adapting import Difference, QueryId
 
 
-def explained(evaluation: Evaluation, failed: Sequence[Verdict], known: Baseline | None, show: int) -> str:
-    """Return the whole text of a failure.
+def explained(evaluation: Evaluation, failed: Sequence[Verdict], comparison: Comparison | None, show: int) -> str:
+    """Return the whole text of a failure; its first line has a metric, the numbers and the verdict.
 
     Args:
         evaluation: What was measured.
         failed: What failed.
-        known: The baseline, if there is one.
+        comparison: The comparison with the baseline, if there was one.
         show: How many queries are shown of each metric.
     """
-    lines = ["retrieval quality"]
+    parts = []
     shown: set[QueryId] = set()
     worse = {verdict.metric for verdict in failed if verdict.outcome == "worse"}
     for verdict in failed:
-        lines += ["", f"{verdict.metric}: {verdict.outcome}: {verdict.said}"]
-        if verdict.outcome in {"worse", "cannot tell"}:
-            lines += _worse(evaluation, verdict, known, show, shown)
+        lines = [verdict.line, *([f"  {verdict.said}"] if verdict.said else [])]
+        if verdict.difference is not None and comparison is not None:
+            lines += _lost(comparison, verdict.difference, show, shown)
         elif verdict.outcome == "below the floor" and verdict.metric not in worse and show:
             lines += _worst(evaluation, verdict.metric, show, shown)
-    return "\n".join(lines)
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
 
 
-def _worse(
-    evaluation: Evaluation, verdict: Verdict, known: Baseline | None, show: int, shown: set[QueryId]
-) -> Iterator[str]:
-    """Say of the queries that lost most what each of their relevant documents was and is."""
-    difference = verdict.difference
-    if difference is None:
-        return
+def losers(difference: Difference) -> list[tuple[QueryId, float]]:
+    """Return the queries that lost and by how much, those that lost most first."""
     pairs = zip(difference.queries, difference.values.tolist(), strict=True)
-    losers = sorted((pair for pair in pairs if pair[1] < 0), key=itemgetter(1))
-    now = evaluation.per_query[verdict.metric]
-    for query, change in losers[:show]:
-        yield f"  {query}: {now[query] - change:.4f} -> {now[query]:.4f}"
-        before = {} if known is None else known.ranks[key(query)]
-        yield from _documents(evaluation, query, verdict.metric, before, shown)
-    if len(losers) > show:
-        yield f"  and {len(losers) - show} more that got worse"
+    return sorted((pair for pair in pairs if pair[1] < 0), key=itemgetter(1))
+
+
+def winners(difference: Difference) -> list[tuple[QueryId, float]]:
+    """Return the queries that won and by how much, those that won most first."""
+    pairs = zip(difference.queries, difference.values.tolist(), strict=True)
+    return sorted((pair for pair in pairs if pair[1] > 0), key=itemgetter(1), reverse=True)
+
+
+def named(query: QueryId, texts: Mapping[QueryId, str]) -> str:
+    """Return a query with its text, where that says more than its id."""
+    text = texts.get(query, "")
+    return str(query) if text in {"", query} else f"{query} ({text})"
+
+
+def texts_of(evaluation: Evaluation) -> Mapping[QueryId, str]:
+    """Return the texts of the questions that were measured, where they are known."""
+    return evaluation.scores.needed_origin("shown").judged.qrels.texts
+
+
+def _lost(comparison: Comparison, difference: Difference, show: int, shown: set[QueryId]) -> Iterator[str]:
+    """Say of the queries that lost most what each of their relevant documents was and is."""
+    lost, now = losers(difference), comparison.evaluations[NOW]
+    values, texts = now.per_query[difference.metric], texts_of(now)
+    for query, change in lost[:show]:
+        yield f"  {named(query, texts)}: {values[query] - change:.4f} -> {values[query]:.4f}"
+        findings = comparison.evaluations[BASELINE].explain(query, difference.metric).findings
+        before = {str(finding.document): finding.rank for finding in findings}
+        yield from _documents(now, query, difference.metric, before, shown)
+    if len(lost) > show:
+        yield f"  and {len(lost) - show} more that got worse"
 
 
 def _worst(evaluation: Evaluation, metric: str, show: int, shown: set[QueryId]) -> Iterator[str]:
-    worst = evaluation.worst(metric, show)
+    worst, texts = evaluation.worst(metric, show), texts_of(evaluation)
     for each in worst:
         if each.values[metric] < evaluation.means[metric]:
-            yield f"  {each.query}: {each.values[metric]:.4f}"
+            yield f"  {named(each.query, texts)}: {each.values[metric]:.4f}"
             yield from _documents(evaluation, each.query, metric, None, shown)
     yield f"  all queries: {worst.summary}"
 
 
 def _documents(
-    evaluation: Evaluation, query: QueryId, metric: str, before: Mapping[str, int] | None, shown: set[QueryId]
+    evaluation: Evaluation, query: QueryId, metric: str, before: Mapping[str, int | None] | None, shown: set[QueryId]
 ) -> Iterator[str]:
     if query in shown:  # for another metric of the same check
         return

@@ -1,4 +1,4 @@
-"""The two gates: a floor, and no regression against the baseline."""
+"""The gates: floors of means and of queries, no regression against the baseline, and queries that may not lose."""
 
 from __future__ import annotations
 
@@ -6,23 +6,24 @@ from dataclasses import dataclass
 from math import isinf, isnan
 from typing import TYPE_CHECKING, Literal
 
-from pytest_retrieval_metrics.baseline import Baseline, fingerprint, key
+from pytest_retrieval_metrics.baseline import Baseline, with_metrics
 from pytest_retrieval_metrics.sensitivity import POWER, detectable_drop
 from retrieval_metrics import Comparison
 from retrieval_metrics.adapting import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+    from collections.abc import Mapping, Sequence
 
     from pytest_retrieval_metrics.settings import Settings
     from retrieval_metrics import Evaluation
-    from retrieval_metrics.adapting import Difference
+    from retrieval_metrics.adapting import Difference, QueryId
 
-Outcome = Literal["passed", "below the floor", "worse", "cannot tell", "not compared"]
+Outcome = Literal["passed", "stored", "below the floor", "worse", "cannot tell", "not compared", "not stored"]
 NOW, BASELINE = "now", "baseline"
 ROUNDING = 1e-12
-"""A mean that misses its floor by no more than the rounding of its sum reaches it."""
+"""A value that misses its floor, or its baseline, by no more than the rounding of a sum reaches it."""
+NAMED = 5
+"""Queries that a message names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,16 +33,23 @@ class Verdict:
     Attributes:
         metric: The metric.
         outcome: What came out.
-        said: Why, in words.
+        figures: The numbers that decided, short enough for a line.
+        said: What else is to be known, in words.
         difference: The comparison with the baseline, if there was one.
         drop: The drop that such a comparison finds in 80 % of builds; infinite where that is unknown.
     """
 
     metric: str
     outcome: Outcome
+    figures: str = ""
     said: str = ""
     difference: Difference | None = None
     drop: float = float("inf")
+
+    @property
+    def line(self) -> str:
+        """The metric, what came out and the numbers, in a line."""
+        return f"{self.metric} {self.outcome}" + (f": {self.figures}" if self.figures else "")
 
 
 def floor_gate(evaluation: Evaluation, floors: Mapping[str, float | None], settings: Settings) -> list[Verdict]:
@@ -51,86 +59,83 @@ def floor_gate(evaluation: Evaluation, floors: Mapping[str, float | None], setti
         if floor is None:
             continue
         mean, interval = evaluation.means[metric], evaluation.intervals(settings.level)[metric]
-        reached, what = (mean, "mean") if settings.floor == "mean" else (interval.low, "low end of the interval")
-        n = numbers.queries(evaluation.n[metric])
-        said = (
-            f"the {what} {reached:.4f} is below the floor {floor:g}; mean {mean:.4f}, "
-            f"{numbers.level_name(settings.level)} {numbers.interval(interval)}, {n}"
-        )
-        if isnan(reached):
-            said = f"{metric} is undefined for every query: none has a relevant document"
-        if not reached >= floor - ROUNDING:
-            verdicts.append(Verdict(metric=metric, outcome="below the floor", said=said))
-        else:
+        reached, what = (mean, "") if settings.floor == "mean" else (interval.low, "the low end of the interval ")
+        if reached >= floor - ROUNDING:
             verdicts.append(Verdict(metric=metric, outcome="passed"))
+            continue
+        figures = f"{what}{reached:.4f} < {floor:g}, {numbers.queries(evaluation.n[metric])}"
+        if isnan(reached):
+            figures = "undefined for every query: none has a relevant document"
+        said = f"mean {mean:.4f}, {numbers.level_name(settings.level)} {numbers.interval(interval)}"
+        verdicts.append(Verdict(metric=metric, outcome="below the floor", figures=figures, said=said))
     return verdicts
 
 
-def regression_gate(
-    evaluation: Evaluation, baseline: Baseline, path: Path, settings: Settings, alpha: float
-) -> list[Verdict]:
-    """Test each metric against the baseline on the same queries.
+def query_floor_gate(evaluation: Evaluation, floors: Mapping[str, float | Mapping[QueryId, float]]) -> list[Verdict]:
+    """Compare the value of each query with its floor, exactly; a number is the floor of all that have a value."""
+    verdicts = []
+    for metric, floor in floors.items():
+        values = evaluation.per_query[metric]
+        if isinstance(floor, (int, float)):
+            wanted = {query: float(floor) for query, value in values.items() if not isnan(value)}
+        else:
+            wanted = {query: float(least) for query, least in floor.items()}
+        missed = {query: least for query, least in wanted.items() if not values[query] >= least - ROUNDING}
+        if missed:
+            each = [f"{query} {values[query]:.4f} < {least:g}" for query, least in missed.items()]
+            figures = f"{len(missed)} of {numbers.queries(len(wanted))}: {_some(each)}"
+            verdicts.append(Verdict(metric=metric, outcome="below the floor", figures=figures))
+    return verdicts
 
-    Args:
-        evaluation: What was measured now.
-        baseline: What was measured when the baseline was written.
-        path: Where the baseline is, to be named.
-        settings: How to judge.
-        alpha: The accepted rate of false alarms of this check, over all its metrics together.
+
+def compared(evaluation: Evaluation, baseline: Baseline, alpha: float) -> Comparison:
+    """Compare with the baseline, on the queries that are the same in both.
+
+    Raises:
+        ValueError: If nothing can be compared; the message has the reason.
     """
-    if changed := _changed(evaluation, baseline):
-        said = f"{path.name} was made with {changed}; nothing is compared. --retrieval-update writes it anew"
-        return [Verdict(metric=str(metric), outcome="not compared", said=said) for metric in evaluation.metrics]
-    before = baseline.evaluation(evaluation)
-    absent = [str(metric) for metric in evaluation.metrics if str(metric) not in baseline.metrics]
-    said = f"{path.name} does not hold it; --retrieval-update writes it anew"
-    verdicts = [Verdict(metric=metric, outcome="not compared", said=said) for metric in absent]
-    if not before.metrics:
-        return verdicts
-    comparison = Comparison.of({NOW: evaluation, BASELINE: before}, baseline=BASELINE, level=1 - alpha)
-    return verdicts + [_verdict(evaluation, difference, settings, before) for difference in comparison.differences]
+    both = {NOW: evaluation, BASELINE: with_metrics(baseline.evaluation, evaluation.metrics)}
+    return Comparison.of(both, baseline=BASELINE, level=1 - alpha)
 
 
-def _changed(evaluation: Evaluation, baseline: Baseline) -> str:
-    """Return in which way the evaluation set is another one than the baseline's; empty if it is the same."""
-    judged = evaluation.scores.needed_origin("compared").judged
-    if evaluation.rules.name != baseline.rules:
-        return f"{baseline.rules} rules, now they are {evaluation.rules.name}"
-    if fingerprint(judged.qrels) == baseline.qrels:
-        return ""
-    now = set(map(key, evaluation.queries))
-    added, removed = len(now - set(baseline.values)), len(set(baseline.values) - now)
-    if added or removed:
-        return f"another evaluation set: {numbers.queries(added)} added, {removed} removed"
-    return "other judgments of the same queries"
+def regression_gate(
+    evaluation: Evaluation, comparison: Comparison, baseline: Baseline, settings: Settings
+) -> list[Verdict]:
+    """Test each metric against the baseline on the same queries."""
+    held = {difference.metric for difference in comparison.differences}
+    notes, lacking = " ".join(comparison.notes), f"{baseline.path.name} does not hold it"
+    verdicts = [
+        Verdict(metric=str(metric), outcome="not compared", figures=lacking, said=notes)
+        for metric in evaluation.metrics
+        if str(metric) not in held
+    ]
+    return verdicts + [_verdict(comparison, difference, settings) for difference in comparison.differences]
 
 
-def _verdict(evaluation: Evaluation, difference: Difference, settings: Settings, before: Evaluation) -> Verdict:
+def _verdict(comparison: Comparison, difference: Difference, settings: Settings) -> Verdict:
     metric = difference.metric
+    before, now = (comparison.evaluations[name] for name in (BASELINE, NOW))
     column = before.per_query[metric]
     drop = detectable_drop(difference, max((column[query] for query in difference.queries), default=0.0))
-    lower = difference.n > 0 and not difference.identical and -difference.mean > settings.tolerance
-    outcome: Outcome = "passed"
     if not difference.n:
-        outcome = "not compared"
-    elif lower:
-        outcome = "worse" if difference.significant else "cannot tell"
-    was, now = (
-        f"{one.means[metric]:.4f} {numbers.interval(one.intervals(settings.level)[metric])}"
-        for one in (before, evaluation)
-    )
-    alpha = f"{difference.alpha:.4g}"
-    said = (
-        f"was {was}, is {now}; difference {numbers.signed(difference.mean)} "
-        f"{numbers.interval(difference.interval, signed=True)}, p {numbers.p_value(difference.p_corrected)}, "
-        f"alpha {alpha}, {numbers.queries(difference.n)}: {difference.paired.wins} better, "
-        f"{difference.paired.ties} equal, {difference.paired.losses} worse"
-    )
-    if outcome == "not compared":
         said = "no query has a value both now and in the baseline"
-    elif outcome == "cannot tell":
-        said = f"{detects(difference, drop)}; {said}"
-    return Verdict(metric=metric, outcome=outcome, said=said, difference=difference, drop=drop)
+        return Verdict(metric=metric, outcome="not compared", figures=said, difference=difference, drop=drop)
+    outcome: Outcome = "passed"
+    if not difference.identical and -difference.mean > settings.tolerance:
+        outcome = "worse" if difference.significant else "cannot tell"
+    ends = (numbers.interval(one.intervals(settings.level)[metric]) for one in (before, now))
+    figures = (
+        f"{before.means[metric]:.4f} -> {now.means[metric]:.4f} (p {numbers.p_value(difference.p_corrected)}), "
+        f"{difference.paired.losses} of {numbers.queries(difference.n)}"
+    )
+    said = (
+        f"was {next(ends)}, is {next(ends)}; difference {numbers.signed(difference.mean)} "
+        f"{numbers.interval(difference.interval, signed=True)}, alpha {difference.alpha:.4g}; "
+        f"{difference.paired.wins} better, {difference.paired.ties} equal, {difference.paired.losses} worse"
+    )
+    if outcome == "cannot tell" and (able := detects(difference, drop)):
+        said = f"{able}; {said}"
+    return Verdict(metric=metric, outcome=outcome, figures=figures, said=said, difference=difference, drop=drop)
 
 
 def detects(difference: Difference, drop: float) -> str:
@@ -140,3 +145,28 @@ def detects(difference: Difference, drop: float) -> str:
     if difference.identical or isinf(drop):
         return ""
     return f"this set detects drops of {drop:.2f} in at least {100 * POWER:g} % of builds"
+
+
+def never_worse_gate(comparison: Comparison, never_worse: Sequence[QueryId]) -> list[Verdict]:
+    """Require that the value of certain queries is not lower than in the baseline, exactly, in any metric."""
+    verdicts = []
+    found: set[QueryId] = set()
+    for difference in comparison.differences:
+        changes = dict(zip(difference.queries, difference.values.tolist(), strict=True))
+        found |= changes.keys()
+        now = comparison.evaluations[NOW].per_query[difference.metric]
+        lost = [query for query in never_worse if changes.get(query, 0.0) < -ROUNDING]
+        if lost:
+            each = [f"{query} {now[query] - changes[query]:.4f} -> {now[query]:.4f}" for query in lost]
+            figures = f"{len(lost)} of {numbers.queries(len(never_worse))} that may not lose: {_some(each)}"
+            verdicts.append(Verdict(metric=difference.metric, outcome="worse", figures=figures))
+    if absent := [query for query in never_worse if query not in found]:
+        figures = f"{_some(list(map(str, absent)))} may not lose, and cannot be compared: new, or judged or worded anew"
+        first = str(comparison.metrics[0])
+        verdicts.append(Verdict(metric=first, outcome="not compared", figures=figures))
+    return verdicts
+
+
+def _some(names: list[str]) -> str:
+    more = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -6,15 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_retrieval_metrics.settings import Settings, add_options, report_path
+from pytest_retrieval_metrics.gathering import Gathered
+from pytest_retrieval_metrics.orphans import tests_by_folder
+from pytest_retrieval_metrics.settings import Settings, add_options, report_paths
 
 if TYPE_CHECKING:
     from collections.abc import Generator
-    from pathlib import Path
 
     from pytest_retrieval_metrics.checking import RetrievalCheck
 
 FIXTURE = "retrieval_check"
+GATHERED = "retrieval_metrics_gathered"
+TESTS, FOLDER = "retrieval_tests", "retrieval_folder"
+"""What xdist carries: the tests a worker collected, and where it puts whole evaluations."""
 SETTINGS = pytest.StashKey[Settings]()
 CHECKS = pytest.StashKey[int]()
 RECORDS = pytest.StashKey[list[dict[str, Any]]]()
@@ -28,9 +32,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Read the settings, so that a wrong one is said before any test runs."""
     config.stash[SETTINGS] = Settings.of(config)
-    report = report_path(config)
     if not hasattr(config, "workerinput"):  # a worker of xdist neither prints nor writes
-        config.pluginmanager.register(Gathered(report), "retrieval_metrics_gathered")
+        gathered = Gathered(config, config.stash[SETTINGS], report_paths(config))
+        config.pluginmanager.register(gathered, GATHERED)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove what was carried between processes."""
+    if gathered := config.pluginmanager.get_plugin(GATHERED):
+        gathered.clear()
 
 
 @pytest.hookimpl(tryfirst=True)  # before -k and -m deselect, so that choosing tests does not move the verdicts
@@ -42,6 +52,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     tested = {item.path for item in items if FIXTURE in getattr(item, "fixturenames", ())}
     folder = config.stash[SETTINGS].baselines
     config.stash[CHECKS] = sum(len([*(path.parent / folder / path.stem).glob("*.json")]) for path in tested)
+    tests = tests_by_folder(config, items, folder)
+    if hasattr(config, "workeroutput"):
+        config.workeroutput[TESTS] = tests
+    elif gathered := config.pluginmanager.get_plugin(GATHERED):
+        gathered.tests = tests
 
 
 @pytest.fixture
@@ -50,8 +65,14 @@ def retrieval_check(request: pytest.FixtureRequest) -> RetrievalCheck:
     from pytest_retrieval_metrics.checking import RetrievalCheck  # noqa: PLC0415  (numpy only where it is used)
 
     config = request.config
-    records = request.node.stash.setdefault(RECORDS, [])
-    return RetrievalCheck(request.node, config.stash[SETTINGS], checks=config.stash.get(CHECKS, 1), records=records)
+    gathered = config.pluginmanager.get_plugin(GATHERED)
+    return RetrievalCheck(
+        request.node,
+        config.stash[SETTINGS],
+        checks=config.stash.get(CHECKS, 1),
+        records=request.node.stash.setdefault(RECORDS, []),
+        folder=getattr(config, "workerinput", {}).get(FOLDER) if gathered is None else gathered.folder,
+    )
 
 
 @pytest.hookimpl(wrapper=True)
@@ -65,34 +86,14 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     return report
 
 
-class Gathered:
-    """The checks of all tests, for the terminal and the report.
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Say to a worker of xdist where it puts whole evaluations."""
+    node.workerinput[FOLDER] = node.config.pluginmanager.get_plugin(GATHERED).folder
 
-    Attributes:
-        report: Where the report goes, if anywhere.
-        checks: What was checked, by test and name; of a test that ran again, the last.
-    """
 
-    def __init__(self, report: Path | None) -> None:
-        self.report = report
-        self.checks: dict[tuple[str, str], dict[str, Any]] = {}
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep the checks of a phase."""
-        for record in getattr(report, "retrieval_checks", ()):
-            self.checks[record["test"], record["name"]] = record
-
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print the table of all checks, and write the report."""
-        if self.checks:
-            from pytest_retrieval_metrics.reports import RATCHET, summary  # noqa: PLC0415  (only where a check ran)
-
-            terminalreporter.section("retrieval quality")
-            terminalreporter.write_line(summary(list(self.checks.values())))
-            if replaced := [line for record in self.checks.values() for line in record["replaced"]]:
-                terminalreporter.write_line("\n".join(["", "baselines replaced:", *replaced, "", RATCHET]))
-        if self.report is not None:
-            from pytest_retrieval_metrics.reports import write  # noqa: PLC0415  (as above)
-
-            write(self.report, list(self.checks.values()))
-            terminalreporter.write_line(f"retrieval report: {self.report}")
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: Any) -> None:
+    """Take over which tests a worker of xdist collected; every worker collects all."""
+    del error
+    node.config.pluginmanager.get_plugin(GATHERED).tests |= getattr(node, "workeroutput", {}).get(TESTS, {})

@@ -1,74 +1,153 @@
-"""A check as plain data: xdist carries it from the worker to the process that prints."""
+"""A check as plain data: xdist carries it from the worker to the process that prints and writes reports."""
 
 from __future__ import annotations
 
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_retrieval_metrics.failure import losers, texts_of, winners
+from pytest_retrieval_metrics.gates import BASELINE
+from retrieval_metrics.adapting import numbers, tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_retrieval_metrics.gates import Verdict
-    from pytest_retrieval_metrics.settings import Settings
-    from retrieval_metrics import Evaluation
+    from retrieval_metrics import Comparison, Evaluation
 
-GRAVITY = ("below the floor", "worse", "not compared", "cannot tell", "passed")
+FAILING: Final = ("below the floor", "worse", "not stored")
+GRAVITY: Final = (*FAILING, "not compared", "cannot tell", "stored", "passed")
 
 
-def record(
-    test: str,
-    name: str,
-    evaluation: Evaluation,
-    *,
-    floors: Mapping[str, float | None],
-    verdicts: Sequence[Verdict],
-    settings: Settings,
-    alpha: float,
-    replaced: Sequence[str] = (),
-) -> dict[str, Any]:
-    """Return what was checked, with nothing in it but dicts, lists, texts and numbers; None where there is none.
+def head(test: str, name: str, within: str, *, level: float, alpha: float) -> dict[str, Any]:
+    """Return a check of which nothing is known yet, with nothing in it but texts, numbers, lists and dicts.
 
     Args:
         test: The test.
         name: The name of the check within it.
-        evaluation: What was measured.
-        floors: The floor of each metric.
-        verdicts: What the gates said.
-        settings: How it was judged.
+        within: The name of the test within its file, which baselines go by.
+        level: Confidence level of the intervals.
         alpha: The accepted rate of false alarms of this check.
-        replaced: What an earlier baseline held and the new one holds, in words.
     """
-    rows = []
-    for metric in map(str, evaluation.metrics):
-        of_metric = [verdict for verdict in verdicts if verdict.metric == metric]
-        outcomes = [verdict.outcome for verdict in of_metric] or ["passed"]
-        difference = next((verdict.difference for verdict in of_metric if verdict.difference is not None), None)
-        drop = next((verdict.drop for verdict in of_metric if verdict.difference is not None), None)
-        low, high = evaluation.intervals(settings.level)[metric]
-        rows.append(
-            {
-                "metric": metric,
-                "outcome": min(outcomes, key=GRAVITY.index),
-                "mean": _number(evaluation.means[metric]),
-                "low": _number(low),
-                "high": _number(high),
-                "n": evaluation.n[metric],
-                "floor": floors[metric],
-                "difference": None if difference is None else _number(difference.mean),
-                "p": None if difference is None else _number(difference.p_corrected),
-                "detects": None if drop is None else _number(drop),
-                "said": "; ".join(verdict.said for verdict in of_metric if verdict.said),
-            }
-        )
     return {
         "test": test,
         "name": name,
-        "level": settings.level,
+        "within": within,
+        "level": level,
         "alpha": alpha,
-        "metrics": rows,
-        "replaced": list(replaced),
+        "failure": "",
+        "baseline": None,
+        "had_baseline": False,
+        "questions": None,
+        "metrics": [],
+        "queries": [],
+        "notes": [],
+        "replaced": [],
+        "evaluation": None,
+        "comparison": None,
+        "history": None,
     }
 
 
-def _number(value: float) -> float | None:
+def metric_rows(
+    evaluation: Evaluation, verdicts: Sequence[Verdict], floors: Mapping[str, float | None], level: float
+) -> list[dict[str, Any]]:
+    """Return a row per metric, with nothing in it but texts and numbers; None where there is none."""
+    rows = []
+    for metric in map(str, evaluation.metrics):
+        of_metric = sorted(
+            (verdict for verdict in verdicts if verdict.metric == metric), key=lambda one: GRAVITY.index(one.outcome)
+        )
+        tested = next((verdict for verdict in of_metric if verdict.difference is not None), None)
+        difference = None if tested is None else tested.difference
+        low, high = evaluation.intervals(level)[metric]
+        mean = evaluation.means[metric]
+        rows.append(
+            {
+                "metric": metric,
+                "outcome": of_metric[0].outcome if of_metric else "passed",
+                "mean": number(mean),
+                "low": number(low),
+                "high": number(high),
+                "n": evaluation.n[metric],
+                "floor": floors.get(metric),
+                "difference": None if difference is None else number(difference.mean),
+                "p": None if difference is None else number(difference.p_corrected),
+                "detects": None if tested is None else number(tested.drop),
+                "lost": 0 if difference is None else len(losers(difference)),
+                "won": 0 if difference is None else len(winners(difference)),
+                "lines": [verdict.line for verdict in of_metric if verdict.figures],
+                "said": "; ".join(verdict.said for verdict in of_metric if verdict.said),
+            }
+        )
+    return rows
+
+
+def query_rows(evaluation: Evaluation, comparison: Comparison | None) -> list[dict[str, Any]]:
+    """Return a row per query with its values, and those of the baseline; those that lost most come first."""
+    texts = texts_of(evaluation)
+    before = {} if comparison is None else dict(comparison.evaluations[BASELINE].per_query)
+    rows: list[dict[str, Any]] = []
+    for query in evaluation.queries:
+        now = {str(metric): number(evaluation.per_query[metric][query]) for metric in evaluation.metrics}
+        was = {metric: number(before[metric][query]) for metric in now if query in before.get(metric, {})}
+        known = [change for metric in was if (change := changed(was[metric], now[metric])) is not None]
+        text = {"text": texts[query]} if texts.get(query, query) != query else {}
+        rows.append({"query": str(query), **text, "before": was, "now": now, "change": sum(known)})
+    rows.sort(key=lambda row: (row["change"], sum(value or 0.0 for value in row["now"].values())))
+    return rows
+
+
+def changed(before: float | None, now: float | None) -> float | None:
+    """Return by how much a value changed; None where it was or is undefined."""
+    return None if before is None or now is None else now - before
+
+
+def moved(record: Mapping[str, Any], metric: str) -> list[tuple[str, float, float]]:
+    """Return the queries of a record whose value changed, with the value before and now; those that lost come first."""
+    pairs = [(row, row["before"].get(metric), row["now"][metric]) for row in record["queries"]]
+    found = [
+        (named(row), before, now)
+        for row, before, now in pairs
+        if before is not None and now is not None and before != now
+    ]
+    return sorted(found, key=lambda one: one[2] - one[1])
+
+
+def telling_queries(record: Mapping[str, Any], row: Mapping[str, Any], n: int) -> tables.Table | None:
+    """Return the queries that tell most of a metric: those that changed, or where it is below a floor the lowest."""
+    changes = moved(record, row["metric"])
+    if changes:
+        cells = [[query, f"{was:.4f}", f"{now:.4f}", numbers.signed(now - was)] for query, was, now in changes[:n]]
+        more = [f"and {len(changes) - n} more that changed"] if len(changes) > n else []
+        return tables.Table([f"query, by {row['metric']}", "before", "now", "difference"], cells, more)
+    if row["outcome"] != "below the floor":
+        return None
+    values = [(named(one), one["now"][row["metric"]]) for one in record["queries"]]
+    low = sorted((pair for pair in values if pair[1] is not None and pair[1] < row["mean"]), key=itemgetter(1))
+    lowest = low[:n]
+    if not lowest:
+        return None
+    said = f"the {len(lowest)} lowest of {numbers.queries(len(values))}, {len(low)} of them below the mean"
+    return tables.Table([f"query, by {row['metric']}", "now"], [[query, f"{now:.4f}"] for query, now in lowest], [said])
+
+
+def named(row: Mapping[str, Any]) -> str:
+    """Return a query with its text, where that says more than its id."""
+    return f"{row['query']} ({row['text']})" if "text" in row else str(row["query"])
+
+
+def title(record: Mapping[str, Any]) -> str:
+    """Return how a check is called where those of all tests stand together."""
+    return f"{record['test']} {record['name']}".strip()
+
+
+def failed(record: Mapping[str, Any]) -> bool:
+    """Return whether the check failed its test."""
+    return bool(record["failure"])
+
+
+def number(value: float) -> float | None:
+    """Return a number as JSON holds it."""
     return float(value) if isfinite(value) else None

@@ -1,113 +1,96 @@
-"""All checks of a run: the table in the terminal, and the file of `--retrieval-report`."""
+"""The files of `--retrieval-report`: JSON, JUnit and Markdown; `pages` has HTML."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from retrieval_metrics.adapting import numbers, save_text, tables
+from pytest_retrieval_metrics.pages import SHOWN, write_pages
+from pytest_retrieval_metrics.records import failed, telling_queries, title
+from pytest_retrieval_metrics.summary import headline, notes, ordered, table
+from retrieval_metrics.adapting import save_text, tables
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
-    Records = Sequence[dict[str, Any]]
+    from pytest_retrieval_metrics.summary import Records
 
-HEADER = ("test", "metric", "mean", "interval", "n", "floor", "difference", "p", "detects", "outcome")
-WORDS = (0, 1, -1)
-RATCHET = (
-    "A baseline that is updated again and again drifts upwards: what looks good by chance becomes the standard.\n"
-    "With the best of five builds as the baseline, about 10 % of unchanged builds fail instead of 3 %."
-)
-"""From `tests/benchmarks/gate.py`."""
-PAGE = (
-    '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Retrieval quality</title>'
-    "<style>:root {{ color-scheme: light dark }} body {{ font: 15px/1.5 system-ui, sans-serif; margin: 2rem }} "
-    "td, th {{ padding: .2rem 1rem .2rem 0 }}</style></head>\n<body><h1>Retrieval quality</h1>\n{}\n</body></html>\n"
-)
-
-
-def summary(records: Records) -> str:
-    """Return the table of all checks as text."""
-    return tables.text(*_table(records))
+INTERNAL = {"evaluation", "comparison", "questions", "history", "had_baseline", "within"}
+"""What a record holds for the plug-in itself."""
 
 
 def write(path: Path, records: Records) -> None:
-    """Write all checks, in the form that the path's ending names."""
-    ordered = sorted(records, key=lambda one: (one["test"], one["name"]))
+    """Write all checks, those that failed first, in the form that the path's ending names.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    checks = ordered(records)
     path.parent.mkdir(parents=True, exist_ok=True)
-    writer = {".json": _json, ".xml": _junit, ".html": _html}[path.suffix]
-    save_text(path, writer(ordered))
+    if path.suffix == ".html":
+        write_pages(path, checks)
+    else:
+        save_text(path, {".json": _json, ".xml": _junit, ".md": _markdown}[path.suffix](checks))
 
 
 def _json(records: Records) -> str:
-    return json.dumps({"checks": records}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _html(records: Records) -> str:
-    said = [
-        f"{_title(one)}, {row['metric']}: {row['said']}" for one in records for row in one["metrics"] if row["said"]
-    ]
-    notes = tables.html((), (), said) if said else ""
-    return PAGE.format(tables.html(*_table(records)) + notes)
+    checks = [{key: value for key, value in one.items() if key not in INTERNAL} for one in records]
+    return json.dumps({"checks": checks}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _junit(records: Records) -> str:
-    failing = {"below the floor", "worse"}
     suite = ET.Element("testsuite", name="retrieval quality", tests=str(len(records)))
-    failures = 0
+    suite.set("failures", str(sum(map(failed, records))))
     for one in records:
         module, _, test = one["test"].partition("::")
-        title = f"{test} {one['name']}".strip()
-        case = ET.SubElement(suite, "testcase", classname=module, name=title)
+        case = ET.SubElement(suite, "testcase", classname=module, name=f"{test} {one['name']}".strip())
         properties = ET.SubElement(case, "properties")
         for row in one["metrics"]:
             for part, value in row.items():
-                if part not in {"metric", "said"} and value is not None:
+                if part not in {"metric", "said", "lines"} and value is not None:
                     ET.SubElement(properties, "property", name=f"{row['metric']}.{part}", value=str(value))
-        failed = [row for row in one["metrics"] if row["outcome"] in failing]
-        if failed:
-            failures += 1
-            message = "; ".join(f"{row['metric']}: {row['outcome']}: {row['said']}" for row in failed)
-            ET.SubElement(case, "failure", message=message)
-    suite.set("failures", str(failures))
+            for query in one["queries"]:
+                name = f"{row['metric']}[{query['query']}]"
+                for when in ("before", "now"):
+                    if (value := query[when].get(row["metric"])) is not None:
+                        ET.SubElement(properties, "property", name=f"{name}.{when}", value=str(value))
+        if failed(one):
+            failure = ET.SubElement(case, "failure", message=one["failure"].partition("\n")[0])
+            failure.text = one["failure"]
     whole = ET.Element("testsuites")
     whole.append(suite)
     ET.indent(whole)
-    return ET.tostring(whole, encoding="unicode", xml_declaration=True) + "\n"
+    return _printable(ET.tostring(whole, encoding="unicode", xml_declaration=True)) + "\n"
 
 
-def _title(one: dict[str, Any]) -> str:
-    return f"{one['test']} {one['name']}".strip()
+def _printable(text: str) -> str:
+    """Return text without the control characters that XML does not allow."""
+    return "".join(one if one in "\t\n\r" or one >= " " else "�" for one in text)
 
 
-def _table(records: Records) -> tables.Table:
-    rows = [
-        [
-            _title(one),
-            row["metric"],
-            _cell(row["mean"]),
-            "-" if row["low"] is None else f"[{row['low']:.3f}, {row['high']:.3f}]",
-            str(row["n"]),
-            "-" if row["floor"] is None else f"{row['floor']:g}",
-            "-" if row["difference"] is None else numbers.signed(row["difference"]),
-            "-" if row["p"] is None else numbers.p_value(row["p"]),
-            "-" if row["detects"] is None else f"{row['detects']:.2f}",
-            row["outcome"],
-        ]
-        for one in records
-        for row in one["metrics"]
-    ]
-    levels = sorted({one["level"] for one in records})
-    said_alpha = " or ".join(f"{alpha:.4g}" for alpha in sorted({one["alpha"] for one in records}))
-    note = (
-        f"interval: {', '.join(map(numbers.level_name, levels))}; "
-        f"p: corrected for the metrics of a check, and worse if at most {said_alpha}; "
-        "detects: the drop that fails in at least 80 % of builds, unknown where no query differs from the baseline"
-    )
-    return tables.Table(HEADER, rows, [note] if rows else ["no check ran"], "", WORDS)
+def _markdown(records: Records) -> str:
+    parts = ["# Retrieval quality", f"{headline(records)}."]
+    for one in records:
+        if not failed(one):
+            continue
+        lines = [line for row in one["metrics"] for line in row["lines"] if row["outcome"] not in {"passed", "stored"}]
+        parts += [f"## {_code(title(one))}", "\n".join(f"- {_safe(line)}" for line in lines or [one["failure"]])]
+        found = (telling_queries(one, row, SHOWN) for row in one["metrics"])
+        parts += [tables.markdown(*_safe_table(drawn)) for drawn in found if drawn is not None]
+    parts += ["## All checks", tables.markdown(*_safe_table(table(records)))]
+    parts += [f"- {_safe(note)}" for note in notes(records)]
+    return "\n\n".join(parts) + "\n"
 
 
-def _cell(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.4f}"
+def _safe(text: str) -> str:
+    """Return text that is no HTML where Markdown is shown, on one line."""
+    return " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;")
+
+
+def _safe_table(drawn: tables.Table) -> tables.Table:
+    return drawn._replace(rows=[[_safe(cell) for cell in row] for row in drawn.rows])
+
+
+def _code(text: str) -> str:
+    return f"`{text.replace('`', '_')}`"

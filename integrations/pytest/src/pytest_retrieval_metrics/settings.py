@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
@@ -50,6 +52,9 @@ def _folder(text: str) -> str:
 
 SMALLEST = 1e-9
 
+COMMITS = ("GITHUB_SHA", "CI_COMMIT_SHA")
+"""Environment variables in which GitHub and GitLab say what is being tested."""
+
 KEYS: dict[str, tuple[str, Callable[[str], Any], str]] = {
     "floor": ("mean", _one_of("mean", "low"), "what must reach the floor: the mean, or the low end of its interval"),
     "level": (
@@ -79,10 +84,12 @@ KEYS: dict[str, tuple[str, Callable[[str], Any], str]] = {
     ),
     "show": ("5", _count, "how many queries a failure shows"),
     "baselines": ("retrieval_baselines", _folder, "folder of the baselines, beside the file of the test"),
+    "history": ("", str.strip, "folder of the histories, beside the file of the test; none are kept without a name"),
+    "label": ("", str.strip, f"what new entries of the histories are called; otherwise {' or '.join(COMMITS)}"),
 }
 """Name, default, reader, and what it says; each is `--retrieval-<name>` and `retrieval_<name>`."""
 
-REPORTS = (".json", ".xml", ".html")
+REPORTS = (".html", ".md", ".json", ".xml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +105,10 @@ class Settings:
         uncompared: What to do where there is nothing to compare with.
         show: How many queries a failure shows.
         baselines: The name of the folder of the baselines.
-        update: Whether baselines are written rather than compared with.
+        history: The name of the folder of the histories; empty where none are kept.
+        label: What new entries of the histories are called; empty numbers them.
+        update: Whether baselines are written.
+        accept_worse: Whether they are also written where retrieval is proven worse.
     """
 
     floor: Literal["mean", "low"]
@@ -109,7 +119,10 @@ class Settings:
     uncompared: Literal["pass", "warn", "skip", "fail"]
     show: int
     baselines: str
+    history: str
+    label: str
     update: bool
+    accept_worse: bool
 
     @classmethod
     def of(cls, config: pytest.Config) -> Settings:
@@ -127,39 +140,59 @@ class Settings:
                 found[name] = read(text)
             except ValueError as error:
                 raise pytest.UsageError(f"{source} must be {error}; got {text!r}") from None
-        return cls(**found, update=bool(config.getoption("retrieval_update")))
+        update, accept = (bool(config.getoption(f"retrieval_{name}")) for name in ("update", "accept_worse"))
+        if accept and not update:
+            raise pytest.UsageError("--retrieval-accept-worse goes with --retrieval-update and changes nothing alone")
+        found["label"] = found["label"] or next((os.environ[name] for name in COMMITS if os.environ.get(name)), "")
+        return cls(**found, update=update, accept_worse=accept)
+
+
+FLAGS = {
+    "update": "write the baselines of the checks that run, unless they are proven worse, below a floor, or failed",
+    "accept-worse": "with --retrieval-update: write them also where they are proven worse",
+    "prune": "delete the baselines whose test is gone",
+}
 
 
 def add_options(parser: pytest.Parser) -> None:
     """Declare every option and every ini key."""
     group = parser.getgroup("retrieval", "retrieval quality (retrieval_check)")
-    group.addoption(
-        "--retrieval-update",
-        action="store_true",
-        dest="retrieval_update",
-        help="write the baselines of the checks that run, instead of comparing with them",
-    )
+    for name, said in FLAGS.items():
+        group.addoption(f"--retrieval-{name}", action="store_true", dest=PREFIX + name.replace("-", "_"), help=said)
     group.addoption(
         "--retrieval-report",
         metavar="FILE",
         dest="retrieval_report",
-        help="write all checks to a file: .json, .xml (JUnit, with properties) or .html",
+        action="append",
+        default=[],
+        help="write all checks to a file: .html, .md, .json or .xml (JUnit); may be given several times",
     )
     for name, (default, _, said) in KEYS.items():
         group.addoption(f"--retrieval-{name}", dest=PREFIX + name, metavar="VALUE", help=f"{said} (default: {default})")
         parser.addini(PREFIX + name, said, default=default)
 
 
-def report_path(config: pytest.Config) -> Path | None:
-    """Return where the report goes, if anywhere.
+def report_paths(config: pytest.Config) -> list[Path]:
+    """Return where the reports go.
 
     Raises:
-        pytest.UsageError: If it is no kind of file that can be written.
+        pytest.UsageError: If one is no kind of file that can be written, or cannot be written there: better said now
+            than when all tests have run.
     """
-    given = config.getoption("retrieval_report")
-    if given is None:
-        return None
-    path: Path = config.invocation_params.dir / given
-    if path.suffix not in REPORTS:
-        raise pytest.UsageError(f"--retrieval-report writes {', '.join(REPORTS)} by the name's ending; got {given!r}")
-    return path
+    paths = []
+    for given in config.getoption("retrieval_report"):
+        path: Path = config.invocation_params.dir / given
+        if path.suffix not in REPORTS:
+            raise pytest.UsageError(
+                f"--retrieval-report writes {', '.join(REPORTS)} by the name's ending; got {given!r}"
+            )
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with TemporaryFile(dir=path.parent):
+                pass
+            if path.exists():
+                path.open("ab").close()
+        except OSError as error:
+            raise pytest.UsageError(f"--retrieval-report={given} cannot be written: {error.strerror}") from None
+        paths.append(path)
+    return paths

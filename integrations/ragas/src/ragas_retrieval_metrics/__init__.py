@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ragas_retrieval_metrics.datasets import afrom_langchain, afrom_llama_index, from_langchain, from_llama_index
+    from ragas_retrieval_metrics.evaluating import evaluate_dataset
     from ragas_retrieval_metrics.metric import RetrievalMetric
     from ragas_retrieval_metrics.metrics import F1, MAP, MRR, NDCG, HitRate, Precision, Recall, metric_suite
     from ragas_retrieval_metrics.results import to_evaluation
+    from ragas_retrieval_metrics.retrieved import RetrievedDataset
 
 __all__ = [
     "F1",
@@ -26,8 +28,10 @@ __all__ = [
     "Precision",
     "Recall",
     "RetrievalMetric",
+    "RetrievedDataset",
     "afrom_langchain",
     "afrom_llama_index",
+    "evaluate_dataset",
     "from_langchain",
     "from_llama_index",
     "metric_suite",
@@ -36,8 +40,10 @@ __all__ = [
 
 _MODULES = {
     "RetrievalMetric": "metric",
+    "RetrievedDataset": "retrieved",
     "afrom_langchain": "datasets",
     "afrom_llama_index": "datasets",
+    "evaluate_dataset": "evaluating",
     "from_langchain": "datasets",
     "from_llama_index": "datasets",
     "to_evaluation": "results",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import retrieval_metrics as rm
-from ragas_retrieval_metrics.host import EvaluationDataset, SingleTurnSample
+from ragas_retrieval_metrics.host import SingleTurnSample
+from ragas_retrieval_metrics.retrieved import RetrievedDataset
 from retrieval_metrics import Qrels
 from retrieval_metrics.adapting import WORKERS, as_matching, host_of
 
@@ -26,12 +28,13 @@ def from_llama_index(
     workers: int = WORKERS,
     show_progress: bool = True,
     raise_on_error: bool = False,
-) -> EvaluationDataset:
+) -> RetrievedDataset:
     """Ask a LlamaIndex retriever every query and return the rows to evaluate.
 
     Every row holds `user_input`, `retrieved_contexts` and `retrieved_context_ids`, and `reference_context_ids` (of
-    `rm.Text` judgments `reference_contexts`) where a list says what is relevant. Grades, groups and quotes do not fit
-    into a row: give them to the metrics, which take the same dataset, `metric_suite(qrels=...)`.
+    `rm.Text` judgments `reference_contexts`) where a list says what is relevant. Grades, groups, quotes and spans do
+    not fit into a row, nor do offsets and sources: the dataset keeps them. `evaluate_dataset` finds them there; for
+    `ragas.evaluate` give it to the metrics too, `metric_suite(qrels=dataset)`.
 
     A query whose retriever raises has retrieved nothing: it scores 0.
 
@@ -81,7 +84,7 @@ async def afrom_llama_index(
     workers: int = WORKERS,
     show_progress: bool = True,
     raise_on_error: bool = False,
-) -> EvaluationDataset:
+) -> RetrievedDataset:
     """Ask a LlamaIndex retriever on the running event loop; the asynchronous twin of `from_llama_index`."""
     questions = _questions(queries, qrels, match)
     _require(retriever, "llama-index")
@@ -100,7 +103,7 @@ def from_langchain(
     workers: int = WORKERS,
     show_progress: bool = True,
     raise_on_error: bool = False,
-) -> EvaluationDataset:
+) -> RetrievedDataset:
     """Ask a LangChain retriever every query and return the rows to evaluate.
 
     The arguments, the rows and the errors are those of `from_llama_index`. Documents of LangChain often have no id of
@@ -151,7 +154,7 @@ async def afrom_langchain(
     workers: int = WORKERS,
     show_progress: bool = True,
     raise_on_error: bool = False,
-) -> EvaluationDataset:
+) -> RetrievedDataset:
     """Ask a LangChain retriever on the running event loop; the asynchronous twin of `from_langchain`."""
     questions = _questions(queries, qrels, match)
     _require(retriever, "langchain")
@@ -179,7 +182,7 @@ def _require(retriever: Any, name: str) -> None:
         raise TypeError(f"a retriever of {name} is wanted, and {type(retriever).__name__} is not one")
 
 
-def _dataset(questions: rm.EvaluationSet, run: rm.RetrievedRun, match: str | Key) -> EvaluationDataset:
+def _dataset(questions: rm.EvaluationSet, run: rm.RetrievedRun, match: str | Key) -> RetrievedDataset:
     if run.errors:
         query, error = next(iter(run.errors.items()))
         warnings.warn(
@@ -188,32 +191,42 @@ def _dataset(questions: rm.EvaluationSet, run: rm.RetrievedRun, match: str | Key
             rm.RetrievalWarning,
             stacklevel=3,
         )
+    truth = Qrels(questions.qrels)
+    by_id = truth.document_kind is not None or not truth.has_pieces
     key = as_matching(match).key
-    ids_of, texts_of = _references(questions.qrels)
-    samples: list[SingleTurnSample | MultiTurnSample] = []  # the type of a list that a dataset takes
+    rankings: dict[Any, list[rm.Retrieved]] = {}
     texts: Mapping[Any, str] = questions.queries
-    for query, text in texts.items():
-        items = run[query]
-        ids = [_id(key(item), place, query, match) for place, item in enumerate(items, start=1)]
-        samples.append(
-            SingleTurnSample(
-                user_input=text,
-                retrieved_contexts=[item.text or "" for item in items],
-                retrieved_context_ids=ids,
-                reference_context_ids=ids_of.get(query),
-                reference_contexts=texts_of.get(query),
-            )
+    for query in texts:
+        names = [key(item) for item in run[query]]
+        if by_id:
+            names = [_id(name, rank, query, match) for rank, name in enumerate(names, start=1)]
+        rankings[query] = [replace(item, id=name) for item, name in zip(run[query], names, strict=True)]
+    ids_of, texts_of = _references(truth)
+    samples: list[SingleTurnSample | MultiTurnSample] = [  # the type of a list that a dataset takes
+        SingleTurnSample(
+            user_input=text,
+            retrieved_contexts=[item.text or "" for item in rankings[query]],
+            retrieved_context_ids=_ids_of(rankings[query]),
+            reference_context_ids=ids_of.get(query),
+            reference_contexts=texts_of.get(query),
         )
-    return EvaluationDataset(samples=samples)
+        for query, text in texts.items()
+    ]
+    return RetrievedDataset(samples, questions=questions, run=rm.RetrievedRun(rankings, run.errors, run.seconds))
 
 
-def _references(qrels: QrelsMapping) -> tuple[dict[Any, list[str | int]], dict[Any, list[str]]]:
+def _ids_of(items: Sequence[rm.Retrieved]) -> list[str | int] | None:
+    """Return the ids of a ranking; None where an item has none, as is allowed if nothing is judged by id."""
+    ids = [item.id for item in items if item.id is not None]
+    return ids if len(ids) == len(items) else None
+
+
+def _references(truth: Qrels) -> tuple[dict[Any, list[str | int]], dict[Any, list[str]]]:
     """Return the relevant ids and the relevant texts of every query; nothing where a list would say something else.
 
     The columns of ragas hold flat lists. A list of the ids of a graded or grouped dataset would be scored as if all of
     them were needed and equally good.
     """
-    truth = Qrels(qrels)
     if not truth.is_flat or (truth.document_grade != 1).any():
         return {}, {}
     bounds = zip(truth.bounds, truth.bounds[1:], strict=False)

@@ -7,20 +7,21 @@ from math import inf, isnan, nan
 from typing import TYPE_CHECKING, Any, cast
 
 import retrieval_metrics as rm
+from ragas_retrieval_metrics.compared import compared
 from ragas_retrieval_metrics.host import BaseMetric, MetricResult, MetricType, SingleTurnMetric
 from ragas_retrieval_metrics.names import By, Named, OnUnjudged, one_of
-from ragas_retrieval_metrics.references import References, as_items, as_pieces, scale_known
+from ragas_retrieval_metrics.references import Judged, References, scale_known
 from ragas_retrieval_metrics.row import FIELDS, Row
 from retrieval_metrics.adapting import score_queries
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from langchain_core.callbacks import Callbacks
     from ragas.dataset_schema import SingleTurnSample
     from ragas.run_config import RunConfig
 
-    from retrieval_metrics.adapting import ParameterValue, QrelsMapping, QueryScore
+    from retrieval_metrics.adapting import ParameterValue, QueryScore
 
 
 class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # the bases of BaseMetric disagree on allowed_values
@@ -53,7 +54,7 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
         k: int | rm.Budget | None = None,
         *,
         by: By | None = None,
-        qrels: QrelsMapping | rm.Qrels | rm.EvaluationSet | None = None,
+        qrels: Judged | References | None = None,
         on_unjudged: OnUnjudged | None = None,
         **parameters: ParameterValue,
     ) -> None:
@@ -69,7 +70,8 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
             qrels: What is relevant, by the text of the query (`user_input`): ids, grades `{"d1": 2}`, groups
                 `[["d1", "d2"], ["d9"]]` or graded groups; with `by="texts"` reference texts, `rm.Text` or `rm.Quote`
                 instead of ids. It replaces the reference columns, which in `evaluate()` can hold a flat list only. An
-                `rm.EvaluationSet` will do.
+                `rm.EvaluationSet` will do, and so will a dataset of `from_langchain` or `from_llama_index`, which
+                brings the offsets and sources of what was retrieved too, so that spans can be found in it.
             on_unjudged: `"nan"` (the default) leaves a row without a relevant context undefined; `"zero"` scores it 0.
             **parameters: Parameters of the metric, such as `rel=2` or `gain="exponential"`.
 
@@ -85,8 +87,8 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
             "OnUnjudged", one_of(on_unjudged or said.on_unjudged, OnUnjudged, "on_unjudged")
         )
         self.metric = metric
-        _require_countable(metric, self.by)
-        self._references = References.of(qrels, self.by)
+        self.references = References.of(qrels, self.by)
+        _require_countable(metric, self.by, has_items=self.references is not None and bool(self.references.retrieved))
         highest = 1.0 if metric.definition.bounded else inf
         super().__init__(name=str(Named(metric, self.by, self.on_unjudged)), allowed_values=(0.0, highest))
         # Not through the setter: it refuses the columns with ids, which ragas's own metrics set in this way too.
@@ -96,7 +98,10 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
         if self.by == "auto":
             return {f"{field}:optional" for field in Row._fields}
         retrieved, reference = FIELDS[self.by]
-        return {retrieved, "user_input"} if self._references else {retrieved, reference, "user_input:optional"}
+        if self.references is None:
+            return {retrieved, reference, "user_input:optional"}
+        other = {f"{field}:optional" for field, _ in FIELDS.values()} if self.references.retrieved else {retrieved}
+        return {"user_input", *other}
 
     def init(self, run_config: RunConfig) -> None:
         """Do nothing: ragas calls this to hand a language model its settings, and there is none."""
@@ -105,13 +110,14 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
         row = Row(*(getattr(sample, field) for field in Row._fields)).read()
         return self._compare(row, host_filled=True)[0]
 
-    async def ascore(  # type: ignore[override]  # hosts read the parameters from this signature, so no **kwargs
+    async def ascore(  # hosts read the names of the columns from this signature
         self,
         retrieved_context_ids: Any = None,
         reference_context_ids: Any = None,
         retrieved_contexts: Sequence[str] | str | None = None,
         reference_contexts: Sequence[str] | str | None = None,
         user_input: str | None = None,
+        **other: Any,
     ) -> MetricResult:
         """Score one row; awaitable, though there is nothing to wait for.
 
@@ -122,30 +128,34 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
             retrieved_contexts: Texts best first.
             reference_contexts: The texts that should be retrieved.
             user_input: The query: the key of `qrels`, and the name of the row in messages.
+            **other: The other columns of the row, such as `response` or `id`, so that `ascore(**row)` works; ignored.
 
         Returns:
             The value, a float, with the ranks it rests on as its reason.
 
         Raises:
             ValueError: If the field that `by` compares is missing.
-            TypeError: If a field has the wrong type: a bare string for a list, a set for a ranking.
+            TypeError: If a field has the wrong type: a bare string for a list, a set for a ranking; or another column
+                is named like one of judgments, `reference_context_...`, which would be lost.
         """
         return self.score(
-            retrieved_context_ids, reference_context_ids, retrieved_contexts, reference_contexts, user_input
+            retrieved_context_ids, reference_context_ids, retrieved_contexts, reference_contexts, user_input, **other
         )
 
-    def score(  # type: ignore[override]  # as above
+    def score(
         self,
         retrieved_context_ids: Any = None,
         reference_context_ids: Any = None,
         retrieved_contexts: Sequence[str] | str | None = None,
         reference_contexts: Sequence[str] | str | None = None,
         user_input: str | None = None,
+        **other: Any,
     ) -> MetricResult:
         """Score one row; works inside a running event loop too, as in a notebook.
 
         Args, returns and raises are those of `ascore`.
         """
+        _require_known(other)
         row = Row(retrieved_context_ids, reference_context_ids, retrieved_contexts, reference_contexts, user_input)
         value, reason = self._compare(row.read(), host_filled=False)
         return MetricResult(value=value, reason=reason)
@@ -155,16 +165,15 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
         return [self.score(**fields) for fields in inputs]
 
     def _compare(self, row: Row, *, host_filled: bool) -> tuple[float, str]:
-        kind, retrieved, reference = row.pair(self.by, has_qrels=self._references is not None)
-        if retrieved is None:
-            retrieved = self._nothing_retrieved(row, FIELDS[kind][0], host_filled=host_filled)
-        judgments = self._references.of_query(row) if self._references else reference
+        kind, judgments, ranking = compared(row, self.by, self.references)
+        if ranking is None:
+            ranking = self._nothing_retrieved(row, FIELDS[kind][0], host_filled=host_filled)
         if judgments is None:
+            if self.references:
+                self.references.warn_of_unjudged([row.user_input])
             return (0.0 if self.on_unjudged == "zero" else nan), "nothing says what is relevant"
-        metric = self._references.scaled(self.metric) if self._references else scale_known(self.metric, judgments)
-        if kind == "texts":
-            judgments, retrieved = as_pieces(judgments), as_items(retrieved)
-        score = score_queries({row.query: judgments}, {row.query: retrieved}, metric)[metric][row.query]
+        metric = self.references.scaled(self.metric) if self.references else scale_known(self.metric, judgments)
+        score = score_queries({row.query: judgments}, {row.query: ranking}, metric)[metric][row.query]
         if isnan(score.value) and not score.n_relevant and self.on_unjudged == "zero":
             return 0.0, _reason(score, metric)
         return score.value, _reason(score, metric)
@@ -186,12 +195,21 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
         return f"{type(self).__name__}(name={self.name!r})"
 
 
-def _require_countable(metric: rm.Metric, by: By) -> None:
+def _require_known(other: Iterable[str]) -> None:
+    lost = [column for column in other if column.startswith("reference_context")]
+    if lost:
+        raise TypeError(
+            f"{lost[0]} is not a column that these metrics read, and what it says would be lost; grades and groups "
+            "stand in reference_context_ids, or are given to the metric: qrels="
+        )
+
+
+def _require_countable(metric: rm.Metric, by: By, *, has_items: bool) -> None:
     if isinstance(metric.k, rm.Budget) and metric.k.unit == "tokens":
         raise ValueError(
             f"{metric} counts tokens, and rows of ragas hold none; cut off by characters, or evaluate with rm.evaluate"
         )
-    if by != "texts" and (isinstance(metric.k, rm.Budget) or metric.definition.needs_places):
+    if by != "texts" and not has_items and (isinstance(metric.k, rm.Budget) or metric.definition.needs_places):
         raise ValueError(f"{metric} needs the texts that were retrieved; compare them with by='texts', got by={by!r}")
 
 

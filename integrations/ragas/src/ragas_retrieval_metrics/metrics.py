@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ragas_retrieval_metrics.metric import RetrievalMetric
 from ragas_retrieval_metrics.names import Named
-from ragas_retrieval_metrics.references import as_references
+from ragas_retrieval_metrics.references import References
 
 if TYPE_CHECKING:
     import retrieval_metrics as rm
     from ragas_retrieval_metrics.names import By, OnUnjudged
-    from retrieval_metrics.adapting import ParameterValue, QrelsMapping
+    from ragas_retrieval_metrics.references import Judged
+    from retrieval_metrics.adapting import ParameterValue
 
 
 class _NamedMetric(RetrievalMetric):
@@ -25,7 +26,7 @@ class _NamedMetric(RetrievalMetric):
         k: int | rm.Budget | None = None,
         *,
         by: By | None = None,
-        qrels: QrelsMapping | rm.Qrels | rm.EvaluationSet | None = None,
+        qrels: Judged | References | None = None,
         on_unjudged: OnUnjudged | None = None,
         name: str | None = None,
         **parameters: ParameterValue,
@@ -35,7 +36,8 @@ class _NamedMetric(RetrievalMetric):
         Args:
             k: The cut-off: only the first k contexts count, or those that fit into an `rm.Budget`. None means all.
             by: `"ids"` (the default), `"texts"` or `"auto"`.
-            qrels: What is relevant, by the text of the query, instead of the reference columns.
+            qrels: What is relevant, by the text of the query, instead of the reference columns; or a dataset of
+                `from_langchain` or `from_llama_index`.
             on_unjudged: `"nan"` (the default) or `"zero"`.
             name: The name of such a metric, to rebuild it, as hosts do that store nothing else.
             **parameters: Parameters of the metric, such as `rel=2`.
@@ -140,7 +142,7 @@ def metric_suite(
     k: int | rm.Budget | Iterable[int | rm.Budget | None] | None = (1, 3, 5, 10),
     *,
     by: By | None = None,
-    qrels: QrelsMapping | rm.Qrels | rm.EvaluationSet | None = None,
+    qrels: Judged | None = None,
     on_unjudged: OnUnjudged | None = None,
 ) -> list[RetrievalMetric]:
     """Return every metric at every cut-off, for `evaluate(dataset, metrics=metric_suite())`.
@@ -148,7 +150,8 @@ def metric_suite(
     Args:
         k: Cut-offs; None among them stands for all contexts.
         by: `"ids"` (the default), `"texts"` or `"auto"`.
-        qrels: What is relevant, by the text of the query, instead of the reference columns.
+        qrels: What is relevant, by the text of the query, instead of the reference columns; or a dataset of
+            `from_langchain` or `from_llama_index`.
         on_unjudged: `"nan"` (the default) or `"zero"`.
 
     Raises:
@@ -162,5 +165,5 @@ def metric_suite(
     cutoffs = list(dict.fromkeys(k if isinstance(k, Iterable) else [k]))
     if not cutoffs:
         raise ValueError("a suite needs at least one cut-off, for example k=(1, 3, 5, 10)")
-    shared = None if qrels is None else as_references(qrels)  # read once, not once per metric
+    shared = References.of(qrels, by or "ids")  # read once, not once per metric
     return [cls(cutoff, by=by, qrels=shared, on_unjudged=on_unjudged) for cls in SUITE for cutoff in cutoffs]

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, cast, get_args
 
 from retrieval_metrics import Budget, Metric
-from retrieval_metrics.adapting import DEFINITIONS
+from retrieval_metrics.adapting import DEFINITIONS, plain_name
 
 if TYPE_CHECKING:
     from retrieval_metrics.adapting import ParameterValue
@@ -38,9 +38,7 @@ class Named(NamedTuple):
             options.append(("by", self.by))
         if self.on_unjudged != "nan":
             options.append(("unjudged", self.on_unjudged))
-        cutoff = "" if self.metric.k is None else f"_at_{self.metric.k}"
-        said = (f"-{key}-{str(value).replace(';', '_')}" for key, value in options)
-        return f"{self.metric.name}{cutoff}{''.join(said)}"
+        return plain_name(self.metric, options)
 
     @classmethod
     def parse(cls, text: str) -> Named:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import retrieval_metrics as rm
+from ragas_retrieval_metrics.retrieved import RetrievedDataset
 from retrieval_metrics.adapting import as_qrels
 
 if TYPE_CHECKING:
@@ -16,15 +17,40 @@ if TYPE_CHECKING:
     from retrieval_metrics.adapting import QrelsMapping
 
 
-class References:
-    """The judgments of all queries, by the text of the query."""
+Judged: TypeAlias = "QrelsMapping | rm.Qrels | rm.EvaluationSet | RetrievedDataset"
+"""What `qrels=` takes: judgments by the text of the query, or what holds such judgments."""
 
-    def __init__(self, qrels: rm.Qrels) -> None:
-        self._qrels = qrels
-        self._place = {query: place for place, query in enumerate(self._qrels.queries)}
+
+class References:
+    """The judgments of all queries, by the text of the query.
+
+    Attributes:
+        given: What they were read from.
+        truth: The judgments in columns.
+        retrieved: What was retrieved, where a dataset brought that too: per query the items, with offsets and sources.
+        errors: The exceptions of the retriever, by query id, where it brought them.
+        provenance: Where the questions come from, by query id, where it is known.
+    """
+
+    def __init__(self, truth: rm.Qrels, given: Judged) -> None:
+        self.given = given
+        self.retrieved: Mapping[str, Sequence[rm.Retrieved]] = {}
+        self.errors: Mapping[Any, Exception] = {}
+        self.provenance: Mapping[Any, rm.Provenance] = {}
+        self._names: Mapping[str, Any] = {}
+        self.truth = truth
+        self._place = {query: place for place, query in enumerate(truth.queries)}
+        if isinstance(given, RetrievedDataset):
+            questions, run = _of_conversion(given)
+            texts: Mapping[Any, str] = questions.queries
+            self.retrieved = {text: run[query] for query, text in texts.items() if query in run}
+            self.errors = run.errors
+        if isinstance(given, (RetrievedDataset, rm.EvaluationSet)):
+            self._names = {text: query for query, text in _questions(given).queries.items()}
+            self.provenance = _questions(given).provenance
 
     @classmethod
-    def of(cls, qrels: QrelsMapping | rm.Qrels | rm.EvaluationSet | None, by: By) -> References | None:
+    def of(cls, qrels: Judged | References | None, by: By) -> References | None:
         """Read judgments, keyed by `user_input`; None where there are none.
 
         Raises:
@@ -37,57 +63,87 @@ class References:
             raise ValueError(
                 "with qrels= say what they hold: by='ids' or by='texts'; by='auto' looks at the columns of a row"
             )
-        truth = as_references(qrels)
-        if by == "ids" and truth.has_pieces:
-            piece = next(document for document in truth.documents if not isinstance(document, (str, int)))
+        read = qrels if isinstance(qrels, References) else cls(as_references(qrels), qrels)
+        if by == "ids" and read.truth.has_pieces and not read.retrieved:
+            piece = next(document for document in read.truth.documents if not isinstance(document, (str, int)))
             raise ValueError(f"the qrels hold {piece!r}, which is matched with texts; compare them with by='texts'")
-        return cls(truth)
+        return read
 
     def of_query(self, row: Row) -> Any:
         """Return the judgments of a row; None if its query is not judged.
 
         Raises:
             ValueError: If the row has no query.
-
-        Warns:
-            RetrievalWarning: If its query is not judged.
         """
         if row.user_input is None:
             raise ValueError("qrels are keyed by user_input, which this row does not have; pass user_input=...")
         place = self._place.get(row.user_input)
-        if place is None:
-            known = ", ".join(map(repr, islice(self._place, 3)))
-            warnings.warn(
-                f"the qrels say nothing of user_input {row.user_input!r}; they are keyed by the text of the query and "
-                f"begin with {known}",
-                rm.RetrievalWarning,
-                stacklevel=2,
-            )
+        return None if place is None else self.truth.judgments(place)
+
+    def items_of(self, row: Row) -> Sequence[rm.Retrieved] | None:
+        """Return what was retrieved for a row; None where it is not known, or a column of the row says otherwise."""
+        items = None if row.user_input is None else self.retrieved.get(row.user_input)
+        if items is None:
             return None
-        return self._qrels.judgments(place)
+        ids, texts = row.retrieved_context_ids, row.retrieved_contexts
+        same = ids is None or list(ids) == [item.id for item in items]
+        return items if same and (texts is None or list(texts) == [item.text or "" for item in items]) else None
+
+    def name_of(self, row: Row) -> Any:
+        """Return the id of the query of a row, or its text where it has none."""
+        return self._names.get(row.user_input, row.user_input) if row.user_input is not None else None
+
+    def warn_of_unjudged(self, queries: Sequence[str | None], stacklevel: int = 2) -> None:
+        """Warn of queries that the judgments do not know."""
+        known = ", ".join(map(repr, islice(self._place, 3)))
+        others = f", and {len(queries) - 1} more" if len(queries) > 1 else ""
+        warnings.warn(
+            f"the qrels say nothing of user_input {queries[0]!r}{others}; they are keyed by the text of the query and "
+            f"begin with {known}",
+            rm.RetrievalWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+    @property
+    def largest_grade(self) -> float:
+        """The top of the scale of all judgments."""
+        return self.truth.largest_grade
 
     def scaled(self, metric: rm.Metric) -> rm.Metric:
         """Return the metric with the top of the scale of all judgments, which one row does not show."""
         if "max_grade" not in metric.definition.parameters or "max_grade" in dict(metric.parameters):
             return metric
-        top = self._qrels.largest_grade or 1.0
+        top = self.largest_grade or 1.0
         return rm.Metric.of(metric.name, metric.k, **dict(metric.parameters), max_grade=top)
 
 
-def as_references(qrels: QrelsMapping | rm.Qrels | rm.EvaluationSet) -> rm.Qrels:
+def as_references(qrels: Judged) -> rm.Qrels:
     """Return judgments by the text of the query, in columns.
 
     Raises:
         ValueError: If two queries of an `EvaluationSet` have the same text and different judgments.
     """
-    return as_qrels(_by_text(qrels) if isinstance(qrels, rm.EvaluationSet) else qrels)
+    if isinstance(qrels, (RetrievedDataset, rm.EvaluationSet)):
+        return as_qrels(_by_text(_questions(qrels)))
+    return as_qrels(qrels)
+
+
+def _questions(given: RetrievedDataset | rm.EvaluationSet) -> rm.EvaluationSet:
+    return _of_conversion(given)[0] if isinstance(given, RetrievedDataset) else given
+
+
+def _of_conversion(dataset: RetrievedDataset) -> tuple[rm.EvaluationSet, rm.RetrievedRun]:
+    if dataset.questions is None or dataset.run is None:
+        raise ValueError("this RetrievedDataset holds rows alone; from_langchain and from_llama_index make whole ones")
+    return dataset.questions, dataset.run
 
 
 def as_pieces(judgments: Any) -> Any:
     """Return judgments that hold texts as pieces of the core: a string is the whole text of a reference.
 
     Raises:
-        TypeError: If something is neither a string, an `rm.Text` nor an `rm.Quote`.
+        TypeError: If something is neither a string, an `rm.Text` nor an `rm.Quote`; a span and a property need more
+            than the text of what was retrieved.
     """
     if isinstance(judgments, Mapping):
         return {_piece(text): grade for text, grade in judgments.items()}
@@ -100,6 +156,11 @@ def as_pieces(judgments: Any) -> Any:
 def _piece(text: Any) -> rm.Text | rm.Quote:
     if isinstance(text, (rm.Text, rm.Quote)):
         return text
+    if isinstance(text, (rm.Span, rm.Metadata)):
+        raise TypeError(
+            f"{text!r} is compared with the place or the properties of what was retrieved, which a row of ragas does "
+            "not hold; give the metrics the dataset that from_langchain or from_llama_index returned: qrels=dataset"
+        )
     if not isinstance(text, str):
         raise TypeError(f"by='texts' compares texts: a reference is a str, an rm.Text or an rm.Quote, got {text!r}")
     return rm.Text(text)

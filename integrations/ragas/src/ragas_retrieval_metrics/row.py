@@ -32,12 +32,24 @@ class Row(NamedTuple):
         """What to call the row in a message."""
         return self.user_input if isinstance(self.user_input, str) else "(this row)"
 
+    def filled(self, other: Row) -> Row:
+        """Return the row with what only another has."""
+        return Row(*(there if here is None else here for here, there in zip(self, other, strict=True)))
+
     def read(self) -> Row:
         """Return the row with its collections read back from text where a file has made text of them."""
         collections = {
             field: read_collection(getattr(self, field), field) for pair in FIELDS.values() for field in pair
         }
         return Row(**collections, user_input=self.user_input)
+
+    def kind(self, by: By) -> By:
+        """Return what is compared, `ids` or `texts`; `auto` takes ids where both sides have them, texts otherwise."""
+        if by != "auto":
+            return by
+        has_ids = self.retrieved_context_ids is not None and self.reference_context_ids is not None
+        has_texts = self.retrieved_contexts is not None and self.reference_contexts is not None
+        return "texts" if has_texts and not has_ids else "ids"
 
     def pair(self, by: By, *, has_qrels: bool) -> tuple[By, Any, Any]:
         """Return what is compared: the kind, what was retrieved (None if nothing says), and the reference.
@@ -49,11 +61,7 @@ class Row(NamedTuple):
         Raises:
             ValueError: If the row has only fields of the other kind, so that nothing could be compared.
         """
-        chosen: By = by
-        if by == "auto":
-            has_ids = self.retrieved_context_ids is not None and self.reference_context_ids is not None
-            has_texts = self.retrieved_contexts is not None and self.reference_contexts is not None
-            chosen = "texts" if has_texts and not has_ids else "ids"
+        chosen = self.kind(by)
         retrieved, reference = FIELDS[chosen]
         other: By = "texts" if chosen == "ids" else "ids"
         for field, instead in zip(FIELDS[chosen], FIELDS[other], strict=True):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 import retrieval_metrics as rm
+from ray_retrieval_metrics.clustering import clustered, values_of
 from ray_retrieval_metrics.query_rows import FACTS, LARGEST_GRADE, column_name
 from ray_retrieval_metrics.shuffled_rows import blockwise, need_dataset
 from retrieval_metrics import Totals
@@ -32,30 +33,41 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from ray.data import Dataset
 
+    from ray_retrieval_metrics.clustering import Values
+    from retrieval_metrics.adapting import ClustersBy
+
 
 TWICE = "is in these results twice, as where a result is joined with itself; every query counts once"
 
 
 def to_evaluation(
-    results: Dataset, *, semantics: str | rm.Rules = "standard", ties: str | None = None
+    results: Dataset,
+    *,
+    semantics: str | rm.Rules = "standard",
+    ties: str | None = None,
+    clusters: ClustersBy = "source",
 ) -> rm.Evaluation:
     """Return the means of the values of single queries, with their intervals and all counts.
 
     Every block is summed where it is, without rounding, and only these sums are collected, with eight bytes a query
     that tell whether one is there twice: the result is that of `rm.evaluate` on the whole, to the last bit, however the
-    rows are cut into blocks. It holds no value of a single query; those are in the dataset.
+    rows are cut into blocks. It holds no value of a single query; those are in the dataset. Only with `clusters` are
+    the values collected too, eight bytes for each query, metric and kind of number, and the result holds them.
 
     Args:
         results: What `evaluate_dataset` returned, or any of its rows: filtered ones give the evaluation of a slice. A
             dataset that is not yet materialized or written is computed now, and again at every further use.
         semantics: The rules it was evaluated under.
         ties: The rule for equal scores it was evaluated under, where that was given.
+        clusters: Which queries belong together, for the intervals, as in `rm.evaluate`: a mapping of query ids to
+            clusters, or a function of the query id. `"source"` and None take every query as independent, because
+            judgments by id do not say where a question comes from.
 
     Raises:
-        TypeError: If it is no Dataset.
-        ValueError: If it is no result of `evaluate_dataset`, holds no row or a query twice, or was made under other
-            rules; if run and judgments have no query in common; and whatever was wrong with a row of either, if they
-            are scored only now.
+        TypeError: If it is no Dataset, or the clusters are none of what they may be.
+        ValueError: If the clusters know no query or put all into one; or if it is no result of `evaluate_dataset`,
+            holds no row or a query twice, or was made under other rules; if run and judgments have no query in common;
+            and whatever was wrong with a row of either, if they are scored only now.
 
     Warns:
         RetrievalWarning: If no retrieved document is judged anywhere.
@@ -64,10 +76,13 @@ def to_evaluation(
 
     rules = as_rules(semantics, ties)
     need_dataset(results, "results")
+    independent = clusters is None or (isinstance(clusters, str) and clusters == "source")
     # Rows of a pipeline that has not run yet have no known columns: to ask for these would run it once more.
     if (names := results.columns(fetch_if_missing=False)) is not None:
         _check_columns(names)
-    collected = _Collected(blockwise(results, totals_of_block, rules=rules, own=_packed_definitions()))
+    collected = _Collected(
+        blockwise(results, totals_of_block, rules=rules, own=_packed_definitions(), with_values=not independent)
+    )
     try:
         parts = list(collected)
     except ray.exceptions.RayTaskError as error:
@@ -87,7 +102,7 @@ def to_evaluation(
         )
     if not collected.n_found:
         warnings.warn(f"{NOTHING_FOUND}; {OTHER_IDS}", rm.RetrievalWarning, stacklevel=2)
-    return evaluation
+    return evaluation if independent else clustered(evaluation, collected.values, clusters)
 
 
 def _check_columns(names: Sequence[str]) -> None:
@@ -120,13 +135,16 @@ def _metrics_of(names: Sequence[str]) -> list[rm.Metric]:
     return metrics
 
 
-def totals_of_block(rows: pa.Table, rules: rm.Rules, own: Mapping[str, bytes]) -> dict[str, list[Any]]:
+def totals_of_block(
+    rows: pa.Table, rules: rm.Rules, own: Mapping[str, bytes], *, with_values: bool = False
+) -> dict[str, list[Any]]:
     """Return the totals of the rows of one block, packed, and what messages about the whole need of it.
 
     Args:
         rows: Rows that `evaluate_dataset` returned.
         rules: The rule set.
         own: The metrics that users defined, packed, by name.
+        with_values: Return the values of the single queries too, packed.
 
     Raises:
         ValueError: If these are no rows of `evaluate_dataset`, or made under other rules.
@@ -139,7 +157,7 @@ def totals_of_block(rows: pa.Table, rules: rm.Rules, own: Mapping[str, bytes]) -
         raise ValueError(f"these rows hold the values of no metric, but only {rows.column_names}")
     columns = {name: rows[name].to_numpy() for name in rows.column_names if name != "query"}
     judged, scored = columns["is_judged"], columns["is_scored"]
-    _check_rules(columns, metrics, rules)
+    kept = _check_rules(columns, metrics, rules)
     counts: dict[str, int] = dict.fromkeys(Counts.__annotations__, 0)  # rows of ids have none of the others
     counts |= {
         "queries": int(judged.sum()),
@@ -161,8 +179,10 @@ def totals_of_block(rows: pa.Table, rules: rm.Rules, own: Mapping[str, bytes]) -
     from ray import cloudpickle  # noqa: PLC0415  (as above)
 
     packed = cloudpickle.dumps(totals)  # type: ignore[no-untyped-call]  # as above
+    values = pickle.dumps(values_of(rows["query"].to_pylist(), columns, metrics, kept)) if with_values else b""
     return {
         "totals": [packed],
+        "values": [values],
         "n_found": [int(columns["n_found"].sum())],
         "queries": [_hashes(rows["query"])],
         "judged": [_first(rows, judged)],
@@ -189,8 +209,14 @@ def _hashes(queries: pa.ChunkedArray) -> bytes:
     return ids.hash(seed=0).to_numpy().tobytes()
 
 
-def _check_rules(columns: Mapping[str, npt.NDArray[Any]], metrics: Sequence[rm.Metric], rules: rm.Rules) -> None:
-    """Raise if other queries enter the means than these rules let in, or ties were treated otherwise."""
+def _check_rules(
+    columns: Mapping[str, npt.NDArray[Any]], metrics: Sequence[rm.Metric], rules: rm.Rules
+) -> npt.NDArray[np.bool_]:
+    """Return which queries the rules keep.
+
+    Raises:
+        ValueError: If other queries enter the means than these rules let in, or ties were treated otherwise.
+    """
     if (column_name("depends", metrics[0]) in columns) != (rules.ties == "expected"):
         how = "not made" if rules.ties == "expected" else "made"
         raise ValueError(
@@ -200,6 +226,7 @@ def _check_rules(columns: Mapping[str, npt.NDArray[Any]], metrics: Sequence[rm.M
     expected = kept & enters_means(columns["n_relevant"] > 0, rules)
     if (expected != columns["is_scored"]).any():
         raise ValueError(f"these rows were made under other rules than {rules.name}; say under which with semantics=")
+    return kept
 
 
 class _Collected:
@@ -214,6 +241,7 @@ class _Collected:
     def __init__(self, blocks: Dataset) -> None:
         self._blocks = blocks
         self._queries: list[npt.NDArray[np.uint64]] = []
+        self.values: list[Values] = []
         self.n_found = 0
         self.judged = self.unjudged = ""
 
@@ -223,6 +251,8 @@ class _Collected:
             self.judged = self.judged or row["judged"]
             self.unjudged = self.unjudged or row["unjudged"]
             self._queries.append(np.frombuffer(row["queries"], np.uint64))
+            if row["values"]:
+                self.values.append(pickle.loads(row["values"]))  # noqa: S301  (as below)
             yield pickle.loads(row["totals"])  # noqa: S301  (written by totals_of_block in the same job)
 
     def refuse_repeats(self) -> None:

@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 from unicodedata import normalize
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from retrieval_metrics.types import IntArray
+
+TEXTS_KEPT = 64
+"""Quotes are looked for in the same few texts again and again."""
 
 _SAME = {
     "'": "\u2018\u2019\u201a\u201b\u2032\u02b9\u02bb\u02bc\u02c8\u00b4`\u2039\u203a\uff07",
@@ -45,12 +56,29 @@ def where(part: str, text: str) -> tuple[int, int] | None:
         >>> where("the of\ufb01ce", "In  The\nOFFICE, today")
         (4, 14)
     """
+    return next(everywhere(part, text), None)
+
+
+def everywhere(part: str, text: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each place that `where` could return, in order; they do not overlap.
+
+    Example:
+        >>> list(everywhere("la la", "LA LA la\u00a0la"))
+        [(0, 5), (6, 11)]
+    """
+    there, owners = _keys(text)
+    wanted = "".join(map(_key, part))
+    start = there.find(wanted) if wanted else -1
+    while start >= 0:
+        yield int(owners[start]), int(owners[start + len(wanted) - 1]) + 1
+        start = there.find(wanted, start + len(wanted))
+
+
+@lru_cache(maxsize=TEXTS_KEPT)
+def _keys(text: str) -> tuple[str, IntArray]:
+    """Return the keys of the characters of a text, and for each character of them the one of the text it is from."""
     keys = [_key(one) for one in text]
-    start = "".join(keys).find(wanted := "".join(map(_key, part)))
-    if start < 0 or not wanted:
-        return None
-    owners = [at for at, key in enumerate(keys) for _ in key]  # the character of the text that gave each of the key
-    return owners[start], owners[start + len(wanted) - 1] + 1
+    return "".join(keys), np.repeat(np.arange(len(keys)), [len(key) for key in keys])
 
 
 @cache

@@ -92,6 +92,8 @@ class Judgments:
         count = sum(place.count for place in places)
         if count > 1:
             names = [place.name for place in places]
+            if all(_all_named(group, quote, count, names) for group in groups if quote in group):
+                return
             where = (
                 f"in {len(names)} documents, such as {', '.join(map(repr, names[:SHOWN]))}"
                 if len(names) > 1
@@ -226,6 +228,12 @@ def _impossible(query: QueryId, groups: list[dict[Any, float]], dead: set[Any]) 
             f"nothing in the corpus can satisfy group {number} of {len(groups)}: {', '.join(map(repr, group))}",
             {"group": number, "alternatives": list(group)},
         )
+
+
+def _all_named(group: dict[Any, float], quote: Quote, count: int, names: list[Any]) -> bool:
+    """Return whether each place where a quote stands is judged: it has as many spans as places, in these documents."""
+    spans = [judged for judged, grade in group.items() if isinstance(judged, Span) and grade == group[quote]]
+    return len(spans) >= count and {span.source for span in spans} >= set(names)
 
 
 def _same_place(quote: str, held: str) -> bool:

@@ -10,7 +10,7 @@ from retrieval_metrics.questions.linting.findings import Change, LintFinding
 from retrieval_metrics.questions.linting.wording import shortened, stem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     from retrieval_metrics.questions.linting.subject import Subject
     from retrieval_metrics.types import QueryId
@@ -30,16 +30,23 @@ DENIALS = frozenset({"no", "not", "never", "without", "t"})
 _TRIGRAM = 3
 
 
-def repeated(subject: Subject) -> Iterator[LintFinding]:
-    """Yield the questions that repeat an earlier one, and those of them that are judged otherwise."""
+def repeated(subject: Subject, among: Container[QueryId] | None = None) -> Iterator[LintFinding]:
+    """Yield the questions that repeat an earlier one, and those of them that are judged otherwise.
+
+    Args:
+        subject: The questions.
+        among: Those that are compared with the earlier ones; None for all.
+    """
     of_words: dict[tuple[str, ...], list[QueryId]] = {}
     for query in subject.queries:
         of_words.setdefault(tuple(subject.words[query]) or (subject.texts[query].strip(),), []).append(query)
     for first, *others in of_words.values():
         for other in others:
+            if among is not None and other not in among:
+                continue
             yield _duplicate(subject, first, other)
             yield from _contradiction(subject, first, other)
-    yield from _nearly(subject, [same[0] for same in of_words.values()])
+    yield from _nearly(subject, [same[0] for same in of_words.values()], among)
 
 
 def _duplicate(subject: Subject, first: QueryId, other: QueryId) -> LintFinding:
@@ -54,8 +61,10 @@ def _duplicate(subject: Subject, first: QueryId, other: QueryId) -> LintFinding:
     )
 
 
-def _nearly(subject: Subject, queries: Sequence[QueryId]) -> Iterator[LintFinding]:
+def _nearly(subject: Subject, queries: Sequence[QueryId], among: Container[QueryId] | None) -> Iterator[LintFinding]:
     for first, other in _candidates(subject, queries):
+        if among is not None and other not in among:
+            continue
         shared = _something_relevant_to_both(subject, first, other)
         share = _likeness(subject, first, other, shared=shared)
         if share >= (ALIKE_IF_SHARED if shared else ALIKE):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from retrieval_metrics.questions.linting.passages import Passages
 from retrieval_metrics.questions.linting.wording import FUNCTION_WORDS, shortened, stem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from retrieval_metrics.questions.linting.subject import Subject
     from retrieval_metrics.types import FloatArray, QueryId
@@ -31,13 +32,62 @@ BY_CHANCE = ((0.13, 0.7), (0.005, 0.35))
 best passage's score. Chosen so that at most 5 % of the questions of each set of tests/benchmarks/lint.py are."""
 
 
+BETTER_ASKED = 0.9
+"""A question that shares its judgments with one that finds them better is unanswered below this share."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """How well BM25 finds what is relevant to a question.
+
+    Attributes:
+        chance: How often passages drawn at random would rank as well.
+        share: The best score of something relevant, as a share of the best score.
+        easy: Whether nothing else is first.
+    """
+
+    chance: float
+    share: float
+    easy: bool
+
+    @classmethod
+    def of(cls, scores: FloatArray, groups: Sequence[Sequence[int]]) -> _Found:
+        """Take the scores of all passages, and the places of those that satisfy each group."""
+        relevant = scores[sorted({place for group in groups for place in group})]
+        best = float(scores.max())
+        share = float(relevant.max()) / best if best else 0.0
+        return cls(_chance(scores, groups), share, share >= 1 and int((scores == best).sum()) <= len(relevant))
+
+
 def can_search() -> bool:
     """Return whether BM25 is installed."""
     return find_spec("bm25s") is not None
 
 
+class WordIndex:
+    """BM25 over texts given as words, on stems and without function words."""
+
+    def __init__(self, texts: Sequence[Sequence[str]], what: str) -> None:
+        """Take the words of each text, and what needs the index.
+
+        Raises:
+            ImportError: If bm25s is not installed; the message holds the command.
+        """
+        self._size = len(texts)
+        self._index = require("bm25s", what).BM25()
+        self._index.index([_terms(tokens) or [""] for tokens in texts], show_progress=False)
+
+    def scores(self, tokens: Sequence[str]) -> FloatArray:
+        """Return the score of each text for the words of a query, shape (texts,)."""
+        known = [term for term in _terms(tokens) if term in self._index.vocab_dict]
+        if not known:
+            return np.zeros(self._size)
+        scores: FloatArray = self._index.get_scores(known).astype(np.float64)
+        return scores
+
+
 class Search:
-    """BM25 over the passages of a corpus, on stems and without function words.
+    """What BM25 finds in the passages of a corpus.
 
     Attributes:
         passages: What is searched: the passages, or windows of them where they are long and pieces are judged.
@@ -52,7 +102,6 @@ class Search:
         self._from: dict[str | None, list[int]] = {}
         for at, item in enumerate(self.passages.items):
             self._from.setdefault(item.source, []).append(at)
-        self._index: Any = None
 
     @property
     def is_telling(self) -> bool:
@@ -61,21 +110,33 @@ class Search:
 
     def findings(self) -> Iterator[LintFinding]:
         """Yield the questions that are answered first, and those that nothing relevant is found for."""
-        self._index = require("bm25s", "a lint without runs").BM25()
-        self._index.index([_terms(tokens) or [""] for tokens in self.passages.tokens], show_progress=False)
+        index = WordIndex(self.passages.tokens, "a lint without runs")
+        found = {}
         for query in self._subject.queries:
             groups = [places for group in self._subject.groups(query) if (places := self._places(group))]
             if groups:
-                yield from self._judged(query, groups)
+                found[query] = _Found.of(index.scores(self._subject.words[query]), groups)
+        better = self._better_asked(found)
+        for query, one in found.items():
+            yield from self._judged(query, one, better.get(query))
 
-    def _judged(self, query: QueryId, groups: Sequence[Sequence[int]]) -> Iterator[LintFinding]:
-        scores = self._scores(self._subject.words[query])
-        relevant = scores[sorted({place for group in groups for place in group})]
-        best, share = float(scores.max()), float(relevant.max()) / max(float(scores.max()), 1e-12)
-        chance = _chance(scores, groups)
+    def _better_asked(self, found: Mapping[QueryId, _Found]) -> dict[QueryId, QueryId]:
+        """Return, for a question, another one to which the same is relevant and which finds it better."""
+        alike: dict[Any, list[QueryId]] = {}
+        for query in found:
+            judged = frozenset(frozenset(group.items()) for group in self._subject.groups(query))
+            alike.setdefault(judged, []).append(query)
+        better = {}
+        for queries in alike.values():
+            best = min(queries, key=lambda query: found[query].chance)
+            better.update({query: best for query in queries if found[query].chance > found[best].chance})
+        return better
+
+    def _judged(self, query: QueryId, found: _Found, better: QueryId | None) -> Iterator[LintFinding]:
+        chance, share = found.chance, found.share
         text = shortened(self._subject.texts[query])
         evidence = {"runs": ["BM25"], "chance": chance, "share_of_best_score": share}
-        if best == 0 or any(chance >= often and share < less for often, less in BY_CHANCE):
+        if share == 0 or any(chance >= often and share < less for often, less in BY_CHANCE):
             yield LintFinding(
                 "unanswered",
                 query,
@@ -83,20 +144,21 @@ class Search:
                 "another one's judgments",
                 evidence,
             )
-        elif share >= 1 and (scores == best).sum() <= len(relevant):
+        elif better is not None and share < BETTER_ASKED:
+            yield LintFinding(
+                "unanswered",
+                query,
+                f"exactly the same is relevant to {text} and to {shortened(self._subject.texts[better])}, which BM25 "
+                "finds it better for: it may have that question's judgments",
+                evidence | {"same_judgments_as": better},
+            )
+        elif found.easy:
             yield LintFinding(
                 "easy",
                 query,
                 f"BM25 has something relevant to {text} first, so it tells no retriever from a better one",
                 evidence,
             )
-
-    def _scores(self, tokens: Sequence[str]) -> FloatArray:
-        known = [term for term in _terms(tokens) if term in self._index.vocab_dict]
-        if not known:
-            return np.zeros(len(self.passages.items))
-        scores: FloatArray = self._index.get_scores(known).astype(np.float64)
-        return scores
 
     def _places(self, group: dict[Any, float]) -> list[int]:
         """Return the passages that satisfy an alternative of a group."""

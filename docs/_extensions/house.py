@@ -1,0 +1,51 @@
+"""List the folders of the core from the ground up, each with the first line of its docstring.
+
+The order is that of the test which keeps it. A page that says ```` ```{house} ```` gets the list.
+"""
+
+import ast
+import re
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+ROOT = Path(__file__).parent.parent.parent
+CORE = ROOT / "src" / "retrieval_metrics"
+BLOCK = re.compile(r"^```\{house\}\n```$", re.MULTILINE)
+
+
+def floors() -> list[list[str]]:
+    """Return the folders and modules that the test of the architecture puts on each floor."""
+    tree = ast.parse((ROOT / "tests" / "test_architecture.py").read_text(encoding="utf-8"))
+    named = {
+        target.id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    listed: list[list[str]] = ast.literal_eval(named["FLOORS"])
+    return listed
+
+
+def said_of(name: str) -> str:
+    """Return the first line of the docstring of a folder or a module."""
+    path = CORE / name / "__init__.py"
+    text = (path if path.exists() else CORE / f"{name}.py").read_text(encoding="utf-8")
+    return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
+
+
+def house() -> str:
+    """Return the list, as a table of Markdown."""
+    rows = [f"| `{name}` | {said_of(name)} |" for floor in floors() for name in floor]
+    return "\n".join(["| from the ground up | what is in it |", "| --- | --- |", *rows])
+
+
+def _expand(_app: Sphinx, _name: str, source: list[str]) -> None:
+    source[0] = BLOCK.sub(lambda _: house(), source[0])
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Change what a page says before it is parsed."""
+    app.connect("source-read", _expand)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

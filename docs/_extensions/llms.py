@@ -1,0 +1,91 @@
+"""Write `llms.txt`, the contents of the site for a language model, and `llms-full.txt`, all pages as one text.
+
+Both are made from the pages as they are read, so that neither can say something else than the site.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+HTML = re.compile(r"^<figure.*?</figure>$", re.MULTILINE)
+DIRECTIVE = re.compile(r"^```\{(?:toctree|eval-rst)\}.*?^```\n?", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+FRONT = "index"
+FOLDERS = {
+    "guides": "Guides",
+    "integrations": "Integrations",
+    "reference/metrics": "Metrics",
+    "reference": "Reference",
+    "api": "API reference",
+    "": "Development",
+}
+
+
+def contents(pages: dict[str, str]) -> str:
+    """Return the contents of a site: its pages by folder, each with its title and its first sentence."""
+    front = pages[FRONT]
+    parts = [f"# {title(front)}", f"> {sentences(front, 3)}", "All pages as one text: [llms-full.txt](llms-full.txt)"]
+    for folder, heading in FOLDERS.items():
+        inside = [name for name in sorted(pages) if folder_of(name) == folder and Path(name).name != FRONT]
+        if inside:
+            parts += [f"## {heading}", "\n".join(_line(name, pages[name]) for name in inside)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _line(name: str, text: str) -> str:
+    said = sentences(text, 1)
+    return f"- [{title(text)}]({name}.html){': ' if said else ''}{said}"
+
+
+def folder_of(name: str) -> str:
+    """Return the longest listed folder that a page lies in."""
+    return max((folder for folder in FOLDERS if name.startswith(f"{folder}/")), key=len, default="")
+
+
+def title(text: str) -> str:
+    """Return the title of a page."""
+    found = re.search(r"^# (.+)$", text, flags=re.MULTILINE)
+    return found[1] if found else ""
+
+
+def sentences(text: str, count: int) -> str:
+    """Return the first sentences of the first paragraph of a page."""
+    plain = HTML.sub("", FENCE.sub("", text))
+    paragraphs = (part.strip() for part in plain.split("\n\n"))
+    first = next((part for part in paragraphs if part and part[0] not in "#|<!-*$"), "")
+    words = LINK.sub(r"\1", " ".join(first.split()))
+    return " ".join(re.split(r"(?<=[.?!:]) (?=[A-Z`])", words)[:count]).removesuffix(":")
+
+
+def whole(pages: dict[str, str]) -> Iterator[str]:
+    """Yield every page as text, without what only a browser can show."""
+    for name in [FRONT, *sorted(pages.keys() - {FRONT})]:
+        text = HTML.sub("", DIRECTIVE.sub("", pages[name])).strip()
+        yield f"<!-- {name}.html -->\n\n{text}\n"
+
+
+def _write(app: Sphinx, error: Exception | None) -> None:
+    if error is None and app.builder.format == "html":
+        pages: dict[str, str] = app.env.llms_pages  # type: ignore[attr-defined]
+        folder = Path(app.outdir)
+        (folder / "llms.txt").write_text(contents(pages), encoding="utf-8")
+        (folder / "llms-full.txt").write_text("\n".join(whole(pages)), encoding="utf-8")
+
+
+def _note(app: Sphinx, name: str, source: list[str]) -> None:
+    app.env.llms_pages[name] = source[0]  # type: ignore[attr-defined]
+
+
+def _begin(app: Sphinx) -> None:
+    app.env.llms_pages = {}  # type: ignore[attr-defined]
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Keep every page as it is parsed, after all that changes it, and write the files at the end."""
+    app.connect("builder-inited", _begin)
+    app.connect("source-read", _note, priority=900)
+    app.connect("build-finished", _write)
+    return {"parallel_read_safe": False, "parallel_write_safe": True}

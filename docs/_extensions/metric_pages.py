@@ -1,0 +1,173 @@
+"""Write what a page about a metric says that follows from the metric itself: its formula, its edges, its names.
+
+A page that says ```` ```{metric} ndcg ```` gets the picture, the definition from the docstring, the same awkward
+rankings under the rules of every library that has the metric, and its names and parameters. All of it is computed
+while the site is built.
+"""
+
+import inspect
+import re
+import warnings
+from collections.abc import Iterator
+from math import isnan, nan
+from types import FunctionType
+
+from docstrings import CODE, SYMBOL
+from formulas import latex
+from metric_pictures import picture
+from situations import LIBRARIES, SPELLINGS, Situation, situations_of
+from sphinx.application import Sphinx
+
+import retrieval_metrics as rm
+from retrieval_metrics.auditing.attribution import effective, switches
+from retrieval_metrics.auditing.words import words
+from retrieval_metrics.definition.definition import Definition
+from retrieval_metrics.definition.table import DEFINITIONS
+from retrieval_metrics.scoring.rules import RULE_SETS, STANDARD
+
+BLOCK = re.compile(r"^```\{metric\} (\w+)\n```$", re.MULTILINE)
+K = 3
+"""The cut-off of the awkward rankings."""
+
+
+def metric_page(name: str) -> str:
+    """Return the computed part of the page about a metric, as Markdown."""
+    definition = DEFINITIONS[name]
+    parts = [picture(definition), *_defined(definition), *_edges(definition), *_names(definition)]
+    return "\n\n".join(parts)
+
+
+def function_of(definition: Definition) -> FunctionType | None:
+    """Return the public function of one ranking that belongs to a metric."""
+    functions = (getattr(rm.metrics, name) for name in rm.metrics.__all__)
+    return next((each for each in functions if each.__module__ == definition.score.__module__), None)
+
+
+def _defined(definition: Definition) -> Iterator[str]:
+    function = function_of(definition)
+    text = inspect.getdoc(function or definition.score) or ""
+    said, _, rest = text.partition("\n\nArgs:")
+    yield "## Definition"
+    for paragraph in said.split("\n\n"):
+        if paragraph.startswith("    "):
+            yield from (f"$$\n{latex(line)}\n$$" for line in paragraph.splitlines())
+        else:
+            yield _prose(" ".join(paragraph.split()))
+    example = re.search(r"^Example:\n(.*)", rest, flags=re.MULTILINE | re.DOTALL)
+    if example:
+        yield f"```pycon\n{inspect.cleandoc(example[1])}\n```"
+    if function:
+        yield f"The function is {{py:obj}}`rm.{function.__name__} <{_public(function)}>`."
+
+
+def _public(function: FunctionType) -> str:
+    package = "retrieval_metrics" if function.__name__ in rm.__all__ else "retrieval_metrics.metrics"
+    return f"{package}.{function.__name__}"
+
+
+def _prose(paragraph: str) -> str:
+    """Return a paragraph of a docstring as Markdown, as a statement instead of an order to return something."""
+    paragraph = paragraph.replace(", shape (queries,)", "")
+    if paragraph.startswith("Return "):
+        paragraph = paragraph.removeprefix("Return ")
+        paragraph = paragraph[0].upper() + paragraph[1:]
+    parts = CODE.split(paragraph)
+    parts[::2] = [SYMBOL.sub(_symbol, plain) for plain in parts[::2]]
+    parts[1::2] = [f"`{code}`" for code in parts[1::2]]
+    return "".join(parts)
+
+
+def _symbol(found: re.Match[str]) -> str:
+    if found["formula"]:
+        return f"${latex(found[0])}$"
+    return f"\\{found[0]}" if found[0] in "|_" else found[0]  # a star is emphasis, there as here
+
+
+def _edges(definition: Definition) -> Iterator[str]:
+    metric = rm.Metric.of(definition.name, K if definition.takes_cutoff else None)
+    others = [
+        name for name, rules in RULE_SETS.items() if rules is not STANDARD and rules.metrics and rules.has(metric.name)
+    ]
+    yield "## Awkward rankings" + (", and what other libraries make of them" if others else "")
+    yield f"`{metric}` of a single query. *Left out* means that the query is undefined and does not enter the mean." + (
+        " Bold is what differs from ours, which is the first column." if others else ""
+    )
+    yield "\n".join(_table(metric, others, situations_of(definition)))
+    if not others:
+        yield "None of the libraries whose rules `rm.audit` knows has this metric."
+        return
+    yield "What they do differently:"
+    yield "\n".join(f"* **{LIBRARIES[name]}**: {_differences(metric, name)}." for name in others)
+    yield "[Why is my number different?](../../guides/auditing.md) finds out which of these rules matter for your data."
+
+
+def _table(metric: rm.Metric, others: list[str], situations: tuple[Situation, ...]) -> Iterator[str]:
+    columns = [
+        "situation",
+        "relevant",
+        "came back",
+        *(["value"] if not others else ["standard", *(LIBRARIES[name] for name in others)]),
+    ]
+    yield f"| {' | '.join(columns)} |"
+    yield f"| --- | --- | --- |{' ---: |' * (len(columns) - 3)}"
+    for situation in situations:
+        ours = value_of(metric, situation, "standard")
+        theirs = [value_of(metric, situation, name) for name in others]
+        marked = [shown if shown == ours else f"**{shown}**" for shown in theirs]
+        yield f"| {' | '.join([situation.words, situation.needed, situation.returned, ours, *marked])} |"
+
+
+def value_of(metric: rm.Metric, situation: Situation, semantics: str) -> str:
+    """Return what a rule set makes of a situation, as it stands in a table."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rm.RetrievalWarning)
+        try:
+            other = rm.Retrieved("a") if metric.definition.needs_places else "a"
+            run = {"other": [other], **situation.run}
+            result = rm.evaluate({"q": situation.qrels, "other": ["a"]}, run, [metric], semantics=semantics)
+        except ValueError:
+            return "error"
+    value = result.per_query[metric].get("q", nan)
+    return "left out" if isnan(value) else f"{value:.3g}"
+
+
+def _differences(metric: rm.Metric, semantics: str) -> str:
+    ours, theirs = effective(STANDARD, metric), effective(RULE_SETS[semantics], metric)
+    return "; ".join(words(switch, metric) for switch in switches(ours, theirs, metric)) or "nothing"
+
+
+def _names(definition: Definition) -> Iterator[str]:
+    name = definition.name
+    shown = (
+        f"`{name}@10`, or `{name}` for the whole ranking" if definition.takes_cutoff else f"`{name}`, without a cut-off"
+    )
+    yield "## How to name it"
+    yield f"Write {shown}."
+    known = [f"`{alias}`" for alias in definition.aliases]
+    spelled = [
+        f"`{spelling}` ({tool})" for tool, spellings in SPELLINGS.items() for spelling in _understood(name, spellings)
+    ]
+    if known or spelled:
+        yield f"Understood too: {', '.join(known + spelled)}."
+    if definition.parameters:
+        rows = [
+            f"| `{key}` | {'' if parameter.default is None else f'`{parameter.default}`'} | {parameter.meaning} |"
+            for key, parameter in definition.parameters.items()
+        ]
+        yield "\n".join(["| parameter | default | meaning |", "| --- | --- | --- |", *rows])
+
+
+def _understood(name: str, spellings: tuple[str, ...]) -> Iterator[str]:
+    for spelling in spellings:
+        if rm.Metric.parse(spelling).name == name and spelling.partition("@")[0] != name:
+            yield spelling
+
+
+def _expand(_app: Sphinx, _name: str, source: list[str]) -> None:
+    source[0] = BLOCK.sub(lambda found: metric_page(found[1]), source[0])
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Change what a page says before it is parsed."""
+    app.connect("source-read", _expand)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,102 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["retrieval-metrics", "bm25s>=0.2.14", "scikit-learn>=1.4"]
+#
+# [tool.uv.sources]
+# retrieval-metrics = { path = "..", editable = true }
+# ///
+"""Compare two retrievers with a model's grades for all questions and people's for 25 of them.
+
+Run it with `uv run examples/grade_with_a_model.py`. It needs no key and reads nothing from the network: the "model" is
+a few lines that count shared words, and a bad judge, so that you see what becomes of its errors. Put your own in its
+place: a function that takes a prompt and returns the reply, or a chat model of LangChain or LlamaIndex.
+
+People's grades are those that ship with the examples. With `--page label.html` you get the page on which to give your
+own, and with `--labels labels-Ada.json labels-Ben.json` they are used instead.
+"""
+
+import argparse
+import json
+import re
+from functools import partial
+from typing import Any
+
+import questions
+import retrieval_metrics as rm
+from corpus import passages
+from retrievers import BM25, Dense, Retriever
+
+DEPTH = 10
+GRADED_BY_PEOPLE = 25
+ASKED = re.compile(r"Question:\n(?P<question>.*?)\n\nPassage:\n<passage>\n(?P<passage>.*?)\n</passage>", re.DOTALL)
+COMMON = frozenset(re.findall(r"\w+", "a an and are as at be can do for from how i if in is it of on or so the to"))
+
+
+def shared_words(prompt: str) -> str:
+    """Stand in for a model: grade by the share of the question's words that the passage has."""
+    found = ASKED.search(prompt)
+    if found is None:
+        return "The prompt has another form than I know."
+    asked, said = (set(re.findall(r"[a-z_]{2,}", found[part].lower())) for part in ("question", "passage"))
+    share = len((asked - COMMON) & said) / max(len(asked - COMMON), 1)
+    return json.dumps(
+        {"grade": sum(share >= bound for bound in (0.3, 0.45, 0.6)), "reason": f"{share:.0%} of the words"}
+    )
+
+
+def by_hand(pool: rm.Pool, qrels: rm.Qrels) -> rm.Labels:
+    """Return the grades that ship with the examples; what they do not name was read and does not help."""
+    judged: dict[Any, Any] = {query: qrels.judgments(at) for at, query in enumerate(qrels.queries)}
+    grades: dict[Any, Any] = {query: {} for query in judged}
+    for item in pool:
+        truth = judged[item.query]
+        parts = truth if isinstance(truth, list) else [truth]  # of a question with parts: what helps with one of them
+        grades[item.query][item.document] = max(part.get(item.document, 0) for part in parts)
+    return rm.Labels.of({query: held for query, held in grades.items() if held}, by="the authors")
+
+
+def main() -> None:
+    """Print how far model and people agree, the estimate, and what the judgments of all questions say."""
+    options = argparse.ArgumentParser()
+    options.add_argument("--page", help="where to write the page on which the sampled questions can be graded")
+    options.add_argument("--labels", nargs="+", help="files that were exported from that page")
+    options.add_argument("--report", help="where to write the estimate, an HTML file")
+    chosen = options.parse_args()
+
+    pieces = passages()
+    texts, qrels = questions.queries(), rm.Qrels(questions.qrels(pieces))
+    retrievers: dict[str, Retriever] = {"BM25": BM25(pieces), "dense": Dense(pieces)}
+    runs = {name: rm.retrieve(partial(each.search, k=DEPTH), texts) for name, each in retrievers.items()}
+
+    pool = rm.pool(runs, texts, {piece.id: piece.text for piece in pieces}, DEPTH)
+    print(pool)
+    sample = pool.sample(GRADED_BY_PEOPLE)
+    print(sample)
+    if chosen.page:
+        pool.of(sample).labelling_page(chosen.page)
+
+    model = pool.grade(shared_words, model_name="shared words")
+    people = by_hand(pool.of(sample), qrels)
+    if chosen.labels:
+        first, *others = map(rm.load, chosen.labels)
+        together = first.merge(*others)
+        print("\n", together, sep="")
+        people = together.resolved("lowest")
+    print("\n", people.agreement(model, kinds=pool.kinds), sep="")
+
+    estimate = rm.evaluate_with_labels(runs, ["ndcg@10", "hit_rate@5"], people=people, model=model, sample=sample)
+    print("\n", estimate, sep="")
+    if chosen.report:
+        estimate.report(chosen.report)
+
+    everything = by_hand(pool, qrels).qrels
+    for name, run in runs.items():
+        true = rm.evaluate(everything, run, "ndcg@10").means["ndcg@10"]
+        low, high = estimate.intervals()["ndcg@10"][name]
+        print(f"\n{name}, ndcg@10 with all {len(texts)} questions graded by hand: {true:.4f}", end="")
+        print(f" ({'inside' if low <= true <= high else 'outside'} the interval)", end="")
+    print()
+
+
+if __name__ == "__main__":
+    main()

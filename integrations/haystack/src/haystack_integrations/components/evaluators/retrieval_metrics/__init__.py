@@ -1,0 +1,10 @@
+"""Every retrieval metric, with cut-offs, groups and grades, as an evaluator of Haystack.
+
+    from haystack_integrations.components.evaluators.retrieval_metrics import RetrievalEvaluator
+
+It takes the inputs of Haystack's own document evaluators and returns their outputs.
+"""
+
+from haystack_integrations.components.evaluators.retrieval_metrics.evaluator import RetrievalEvaluator
+
+__all__ = ["RetrievalEvaluator"]

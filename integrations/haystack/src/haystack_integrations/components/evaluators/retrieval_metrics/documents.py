@@ -1,0 +1,93 @@
+"""Documents of Haystack for the core: what they hold, and by what they are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from haystack import Document
+
+from retrieval_metrics import Retrieved
+
+if TYPE_CHECKING:
+    from retrieval_metrics.adapting import DocumentId
+
+META = "meta."
+SOURCE = "source_id"
+START = "split_idx_start"
+"""Where Haystack's splitters write the document that a chunk was cut from, and its offset there."""
+
+
+def as_retrieved(document: Document) -> Retrieved:
+    """Return a document as the core sees it: its id, its text, its score, and where it stands in its source.
+
+    Example:
+        >>> chunk = Document(id="c2", content="The with statement", meta={"source_id": "book", "split_idx_start": 120})
+        >>> item = as_retrieved(chunk)
+        >>> item.id, item.source, item.start, item.end
+        ('c2', 'book', 120, 138)
+    """
+    source, start = document.meta.get(SOURCE), document.meta.get(START)
+    placed = document.content is not None and isinstance(start, int) and start >= 0
+    return Retrieved(
+        document.id,
+        text=document.content,
+        source=source if isinstance(source, str) else None,
+        start=start if placed else None,
+        score=document.score,
+        metadata=document.meta,
+    )
+
+
+def items_of(documents: Any) -> list[Retrieved]:
+    """Return what a retriever returned as items of the core: documents, or a component's outputs with `documents`.
+
+    Raises:
+        TypeError: If it is not a list of Documents.
+    """
+    found = documents["documents"] if isinstance(documents, Mapping) and "documents" in documents else documents
+    if isinstance(found, (str, Mapping)) or not isinstance(found, Sequence):
+        raise TypeError(f"a retriever must return a list of Documents, got {found!r:.80}")
+    if stray := [one for one in found if not isinstance(one, Document)]:
+        raise TypeError(f"a retriever must return a list of Documents; it holds {stray[0]!r:.80}")
+    return [as_retrieved(document) for document in found]
+
+
+def compared(document: Document, field: str) -> DocumentId | None:
+    """Return what a document is compared by; None if it has nothing there.
+
+    Args:
+        document: The document.
+        field: `"content"`, `"id"`, or `"meta."` with a key, whose dots lead into nested metadata.
+
+    Raises:
+        TypeError: If what is there is neither a str nor an int.
+
+    Example:
+        >>> compared(Document(content="text", meta={"source": {"url": "a.html"}}), "meta.source.url")
+        'a.html'
+    """
+    if field in {"content", "id"}:
+        return document.content if field == "content" else document.id
+    value: Any = document.meta
+    for key in field.removeprefix(META).split("."):
+        value = value.get(key) if isinstance(value, Mapping) else None
+    if value is None or (isinstance(value, (str, int)) and not isinstance(value, bool)):
+        return value
+    raise TypeError(f"documents are compared by a str or an int; {field} of {shown(document)} is {value!r}")
+
+
+def require_field(field: str, name: str, others: Sequence[str] = ()) -> None:
+    """Raise if a setting names no field of a document.
+
+    Raises:
+        ValueError: If it is not one of the others, nor `"meta."` with a key.
+    """
+    if field not in others and (not field.startswith(META) or field == META):
+        allowed = ", ".join(map(repr, [*others, "meta.<key>"]))
+        raise ValueError(f"{name} must be one of {allowed}, got {field!r}")
+
+
+def shown(document: Document) -> str:
+    """Return a document as messages name it."""
+    return f"document {document.id[:12]!r}, {document.content or '':.40}"

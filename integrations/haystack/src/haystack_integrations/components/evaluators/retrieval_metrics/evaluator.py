@@ -1,0 +1,191 @@
+"""One metric of the core as a component that takes and gives what Haystack's own document evaluators do."""
+
+import warnings
+from math import nan
+from typing import Any, Self
+
+from haystack import Document, component, default_from_dict, default_to_dict
+
+from haystack_integrations.components.evaluators.retrieval_metrics.documents import compared, require_field, shown
+from retrieval_metrics import Budget, Evaluation, Metric, Quote, RetrievalWarning, Retrieved, RetrievedRun, evaluate
+from retrieval_metrics.adapting import DocumentId, as_metrics, as_rules
+
+FIELDS = ("content", "id", "quote")
+COMPARED = "compared"
+
+
+@component
+class RetrievalEvaluator:
+    """Evaluates what was retrieved for each question by one metric of `retrieval_metrics.evaluate`.
+
+    Inputs and outputs are those of Haystack's `DocumentNDCGEvaluator` and its siblings, so it takes their place in a
+    pipeline and in an `EvaluationRunResult`. The values are those of the core, to the last bit: nothing retrieved
+    scores 0, a repeated document earns nothing, and a question without a relevant document has no value (NaN) and
+    stays out of the mean.
+
+    Example:
+        >>> evaluator = RetrievalEvaluator("recall@2")
+        >>> found = evaluator.run(
+        ...     ground_truth_documents=[
+        ...         [Document(content="Paris"), Document(content="Lyon")],
+        ...         [Document(content="Bonn")],
+        ...     ],
+        ...     retrieved_documents=[[Document(content="Paris")], [Document(content="Rome")]],
+        ... )
+        >>> found["individual_scores"], found["score"]  # 1 of 2; 0 of 1
+        ([0.5, 0.0], 0.25)
+    """
+
+    def __init__(
+        self,
+        metric: str | Metric = "ndcg@10",
+        *,
+        document_comparison_field: str = "content",
+        group_field: str | None = None,
+        semantics: str = "standard",
+    ) -> None:
+        """Make the evaluator.
+
+        Args:
+            metric: The name of a metric, such as `"mrr@10"`, `"precision(rel=2)@5"` or `"recall@2000chars"`.
+            document_comparison_field: What says that a retrieved document is an expected one: the same `"content"`, the
+                same `"id"`, the same `"meta.<key>"` (`"meta.source.url"` for nested ones); or `"quote"`, if it contains
+                the content of the expected one, which holds whatever the chunks are.
+            group_field: Expected documents with the same value here, such as `"meta.fact"`, are alternatives: one of
+                them is enough. One without a value stands for itself.
+            semantics: The rules of `retrieval_metrics.evaluate`; `"haystack"` gives the numbers of Haystack's own
+                evaluators.
+
+        Raises:
+            ValueError: If a name or a setting is unknown.
+        """
+        (self._metric,) = as_metrics([metric])
+        require_field(document_comparison_field, "document_comparison_field", FIELDS)
+        if group_field is not None:
+            require_field(group_field, "group_field")
+        as_rules(semantics)
+        self.metric = str(self._metric)
+        self.document_comparison_field = document_comparison_field
+        self.group_field = group_field
+        self.semantics = semantics
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the component as a dictionary, which a pipeline is saved by."""
+        return default_to_dict(
+            self,
+            metric=self.metric,
+            document_comparison_field=self.document_comparison_field,
+            group_field=self.group_field,
+            semantics=self.semantics,
+        )
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """Make the component from what `to_dict` returned; a metric of your own has to be defined before."""
+        return default_from_dict(cls, data)
+
+    @component.output_types(score=float, individual_scores=list[float], evaluation=Evaluation)
+    def run(
+        self, ground_truth_documents: list[list[Document]], retrieved_documents: list[list[Document]]
+    ) -> dict[str, Any]:
+        """Evaluate what was retrieved for each question.
+
+        Args:
+            ground_truth_documents: The expected documents of each question. Their scores are grades, if they have any:
+                more than 0 is relevant.
+            retrieved_documents: The retrieved documents of each question, best first, whatever their scores. None for a
+                question whose retriever failed: it counts as 0, with a warning.
+
+        Returns:
+            `score`, the mean; `individual_scores`, a value per question, NaN where nothing is relevant; and
+            `evaluation`, the `retrieval_metrics.Evaluation` behind them, with intervals, counts and explanations,
+            whose queries are the places of the questions, from 0.
+
+        Raises:
+            ValueError: If there is no question, the two lists differ in length, some of a question's expected documents
+                have a score and others do not, or an expected document lacks what it is compared by.
+            TypeError: If documents are to be compared by something that is neither a str nor an int.
+        """
+        if not ground_truth_documents or len(ground_truth_documents) != len(retrieved_documents):
+            raise ValueError(
+                "ground_truth_documents and retrieved_documents must hold a list for each question, got "
+                f"{len(ground_truth_documents)} and {len(retrieved_documents)} of them"
+            )
+        qrels = {question: self._judgments(expected) for question, expected in enumerate(ground_truth_documents)}
+        rankings, match = self._rankings({question: row or [] for question, row in enumerate(retrieved_documents)})
+        failed = [question for question, row in enumerate(retrieved_documents) if row is None]
+        run = RetrievedRun(rankings, {question: RuntimeError("the retriever failed") for question in failed})
+        evaluation = evaluate(qrels, run, self._metric, semantics=self.semantics, match=match)
+        values = evaluation.per_query[self.metric]
+        return {
+            "score": evaluation.means[self.metric],
+            "individual_scores": [values.get(question, nan) for question in qrels],
+            "evaluation": evaluation,
+        }
+
+    def _judgments(self, expected: list[Document]) -> list[dict[DocumentId | Quote, float]]:
+        """Return the groups of a question, each as its documents with their grades."""
+        scored = [document.score is not None for document in expected]
+        if any(scored) and not all(scored):
+            raise ValueError(
+                "either all or none of a question's ground_truth_documents must have a score, its grade; "
+                f"{shown(expected[scored.index(False)])} has none"
+            )
+        groups: dict[DocumentId | tuple[DocumentId | Quote], dict[DocumentId | Quote, float]] = {}
+        for document in expected:
+            key = self._key(document)
+            named = None if self.group_field is None else compared(document, self.group_field)
+            group = groups.setdefault((key,) if named is None else named, {})
+            grade = 1.0 if document.score is None else document.score
+            group[key] = max(grade, group.get(key, grade))
+        return list(groups.values())
+
+    def _key(self, expected: Document) -> DocumentId | Quote:
+        field = self.document_comparison_field
+        value = compared(expected, "content" if field == "quote" else field)
+        if value is None:
+            raise ValueError(f"{shown(expected)}, is expected but has no {field}, which documents are compared by")
+        return Quote(str(value)) if field == "quote" else value
+
+    def _rankings(self, found: dict[int, list[Document]]) -> tuple[dict[Any, list[Any]], str]:
+        """Return what was retrieved for each question, and what of it the judgments are compared with."""
+        field = self.document_comparison_field
+        keys = {
+            question: [None if field == "quote" else compared(document, field) for document in documents]
+            for question, documents in found.items()
+        }
+        if field != "quote":
+            self._require_keys(found, keys)
+            if not self._needs_texts and all(None not in row for row in keys.values()):
+                return keys, "id"
+        items = {
+            question: [
+                Retrieved(document.id, document.content, metadata={COMPARED: key})
+                for document, key in zip(documents, keys[question], strict=True)
+            ]
+            for question, documents in found.items()
+        }
+        return items, f"metadata:{COMPARED}"
+
+    @property
+    def _needs_texts(self) -> bool:
+        return isinstance(self._metric.k, Budget) or self._metric.definition.needs_places
+
+    def _require_keys(self, found: dict[int, list[Document]], keys: dict[int, list[DocumentId | None]]) -> None:
+        without = [
+            document
+            for question, documents in found.items()
+            if None in keys[question]
+            for document, key in zip(documents, keys[question], strict=True)
+            if key is None
+        ]
+        if not without:
+            return
+        everything = sum(map(len, keys.values()))
+        said = (
+            f"{len(without)} of {everything} retrieved documents have no {self.document_comparison_field}, for "
+            f"example {shown(without[0])}"
+        )
+        if len(without) == everything:
+            raise ValueError(f"{said}; choose another document_comparison_field")
+        warnings.warn(f"{said}; they count as not relevant", RetrievalWarning, stacklevel=4)

@@ -1,0 +1,233 @@
+"""Maximal marginal relevance for the documents of any retriever."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any, Literal, Self, cast, get_args
+
+import numpy as np
+from haystack import Document, component, default_from_dict, default_to_dict
+from haystack.components.embedders.types import DocumentEmbedder, TextEmbedder
+from haystack.core.serialization import component_to_dict
+
+from retrieval_metrics import mmr
+from retrieval_metrics.adapting import by_rank, positive_integer, scaled
+
+Relevance = Literal["query", "score", "rank"]
+
+
+@component
+class MMRRanker:
+    """Orders documents so that each is relevant and says what those before it did not.
+
+    The next document is the one with the largest `lambda_mult * relevance - (1 - lambda_mult) * largest similarity to
+    those already chosen` (Carbonell and Goldstein 1998; see `retrieval_metrics.mmr`, which computes it exactly). The
+    documents come back as they were, with their scores. It can only choose among what was retrieved, so retrieve more
+    than `top_k`. Of documents with the same id the one with the highest score is kept, as in Haystack's own rankers.
+
+    Example:
+        >>> vectors = {"a": [1.0, 0.0], "again a": [1.0, 0.0], "b": [0.6, 0.8]}
+        >>> documents = [Document(content=text, embedding=vector) for text, vector in vectors.items()]
+        >>> found = MMRRanker(top_k=2).run(documents=documents, query_embedding=[0.9, 0.1])
+        >>> [document.content for document in found["documents"]]
+        ['a', 'b']
+    """
+
+    def __init__(
+        self,
+        text_embedder: TextEmbedder | None = None,
+        document_embedder: DocumentEmbedder | None = None,
+        *,
+        top_k: int | None = 10,
+        lambda_mult: float = 0.5,
+        relevance: Relevance = "query",
+    ) -> None:
+        """Make the ranker.
+
+        Args:
+            text_embedder: Embeds the query, where no `query_embedding` comes with it.
+            document_embedder: Embeds the documents that come without an embedding. With
+                `return_embedding=True` retrievers return those of the store, and nothing is embedded.
+            top_k: How many documents to return; None returns all, in the order of MMR.
+            lambda_mult: The weight of relevance, from 0 (diversity alone, after the most relevant document) to 1.
+            relevance: `"query"` (the cosine of query and document), `"score"` (the score of the document, such as a
+                reranker's, scaled to [0, 1] among the candidates) or `"rank"` (their order, from 1 to 0: for BM25 and
+                joined lists). The last two need no embedding of the query.
+
+        Raises:
+            ValueError: If a setting is out of range.
+        """
+        if relevance not in get_args(Relevance):
+            raise ValueError(f"relevance must be one of {', '.join(map(repr, get_args(Relevance)))}, got {relevance!r}")
+        self.text_embedder = text_embedder
+        self.document_embedder = document_embedder
+        if top_k is not None:
+            positive_integer(top_k, "top_k", or_none=True)
+        mmr(None, [[1.0]], relevance=[1.0], lambda_mult=lambda_mult)  # refuses a weight outside [0, 1]
+        self.top_k = top_k
+        self.lambda_mult = lambda_mult
+        self.relevance = relevance
+
+    def warm_up(self) -> None:
+        """Load the models of the embedders."""
+        embedders: tuple[Any, Any] = (self.text_embedder, self.document_embedder)
+        for embedder in embedders:
+            if hasattr(embedder, "warm_up"):
+                embedder.warm_up()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the component as a dictionary, which a pipeline is saved by."""
+        embedders = {"text_embedder": self.text_embedder, "document_embedder": self.document_embedder}
+        return default_to_dict(
+            self,
+            **{name: None if one is None else component_to_dict(one, name) for name, one in embedders.items()},
+            top_k=self.top_k,
+            lambda_mult=self.lambda_mult,
+            relevance=self.relevance,
+        )
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """Make the component from what `to_dict` returned."""
+        return default_from_dict(cls, data)
+
+    @component.output_types(documents=list[Document])
+    def run(
+        self,
+        documents: list[Document],
+        query: str | None = None,
+        query_embedding: list[float] | None = None,
+        top_k: int | None = None,
+        lambda_mult: float | None = None,
+    ) -> dict[str, list[Document]]:
+        """Rank documents by MMR.
+
+        Args:
+            documents: The candidates; with `relevance="rank"` in the order of their retriever.
+            query: The text of the query, embedded if there is no `query_embedding`.
+            query_embedding: The vector of the query, which a pipeline with a text embedder has already.
+            top_k: How many to return, and
+            lambda_mult: the weight of relevance, for this call; None takes the setting.
+
+        Returns:
+            `documents`, the chosen ones, best first.
+
+        Raises:
+            ValueError: If an embedding or a score is missing where it is needed, or not finite, or embeddings do not
+                fit together.
+        """
+        unique = _unique(documents)
+        answers = [embedder.run(**inputs) for embedder, inputs in self._to_embed(unique, query, query_embedding)]
+        return {"documents": self._ranked(unique, query_embedding, answers, top_k, lambda_mult)}
+
+    @component.output_types(documents=list[Document])
+    async def run_async(
+        self,
+        documents: list[Document],
+        query: str | None = None,
+        query_embedding: list[float] | None = None,
+        top_k: int | None = None,
+        lambda_mult: float | None = None,
+    ) -> dict[str, list[Document]]:
+        """Rank documents by MMR; the asynchronous twin of `run`, which embeds query and documents concurrently."""
+        unique = _unique(documents)
+        wanted = self._to_embed(unique, query, query_embedding)
+        answers = await asyncio.gather(*(_run(embedder, inputs) for embedder, inputs in wanted))
+        return {"documents": self._ranked(unique, query_embedding, answers, top_k, lambda_mult)}
+
+    def _to_embed(
+        self, documents: list[Document], query: str | None, query_embedding: list[float] | None
+    ) -> list[tuple[Any, dict[str, Any]]]:
+        """Return the embedders that have to be asked, each with its inputs."""
+        wanted: list[tuple[Any, dict[str, Any]]] = []
+        if without := [document for document in documents if document.embedding is None]:
+            if self.document_embedder is None:
+                raise ValueError(
+                    f"{_shown(without[0])}, has no embedding, nor have {len(without) - 1} others; let the retriever "
+                    "return them, InMemoryEmbeddingRetriever(..., return_embedding=True), or give a document_embedder"
+                )
+            wanted.append((self.document_embedder, {"documents": without}))
+        if documents and self.relevance == "query" and query_embedding is None:
+            if query is None or self.text_embedder is None:
+                raise ValueError(
+                    "relevance='query' needs a query_embedding, or a query and a text_embedder; or choose "
+                    "relevance='score' or 'rank'"
+                )
+            wanted.append((self.text_embedder, {"text": query}))
+        return wanted
+
+    def _ranked(
+        self,
+        documents: list[Document],
+        query_embedding: list[float] | None,
+        answers: Sequence[Mapping[str, Any]],
+        top_k: int | None,
+        lambda_mult: float | None,
+    ) -> list[Document]:
+        if not documents:
+            return []
+        made = {key: value for answer in answers for key, value in answer.items()}
+        embedded = {document.id: document.embedding for document in made.get("documents", ())}
+        vectors = [
+            embedded.get(document.id) if document.embedding is None else document.embedding for document in documents
+        ]
+        selection = mmr(
+            made.get("embedding", query_embedding) if self.relevance == "query" else None,
+            _stacked(documents, vectors),
+            k=self.top_k if top_k is None else top_k,
+            lambda_mult=self.lambda_mult if lambda_mult is None else lambda_mult,
+            relevance=self._relevance(documents),
+        )
+        return [documents[at] for at in selection]
+
+    def _relevance(self, documents: list[Document]) -> Any:
+        if self.relevance == "score":
+            return scaled(np.array([_score(document) for document in documents], dtype=np.float64))
+        return by_rank(len(documents)) if self.relevance == "rank" else None
+
+
+async def _run(embedder: Any, inputs: dict[str, Any]) -> Mapping[str, Any]:
+    if hasattr(embedder, "run_async"):
+        return cast("Mapping[str, Any]", await embedder.run_async(**inputs))
+    return await asyncio.to_thread(embedder.run, **inputs)
+
+
+def _unique(documents: Sequence[Document]) -> list[Document]:
+    """Return one document per id, that with the highest score, where the first of them stood."""
+    best: dict[str, Document] = {}
+    for document in documents:
+        known = best.setdefault(document.id, document)
+        if document.score is not None and (known.score is None or document.score > known.score):
+            best[document.id] = document
+    return list(best.values())
+
+
+def _stacked(documents: Sequence[Document], vectors: Sequence[Any]) -> Any:
+    """Return the vectors as rows.
+
+    Raises:
+        ValueError: If one is missing, has another length or holds what is not a finite number; the message names it.
+    """
+    for document, vector in zip(documents, vectors, strict=True):
+        if not vector:
+            raise ValueError(f"the document_embedder gave {_shown(document)}, no embedding, but {vector!r}")
+        if len(vector) != len(vectors[0]):
+            raise ValueError(
+                f"{_shown(document)}, has an embedding of {len(vector)} numbers, and {_shown(documents[0])}, one of "
+                f"{len(vectors[0])}; all must come from one model"
+            )
+    stacked = np.array(vectors, dtype=np.float64)
+    if not np.isfinite(stacked).all():
+        at = int(np.flatnonzero(~np.isfinite(stacked).all(axis=1))[0])
+        raise ValueError(f"the embedding of {_shown(documents[at])}, must hold finite numbers, got {vectors[at]!r:.80}")
+    return stacked
+
+
+def _score(document: Document) -> float:
+    if document.score is None or not isfinite(document.score):
+        raise ValueError(f"relevance='score' needs a finite score, but {_shown(document)}, has {document.score!r}")
+    return document.score
+
+
+def _shown(document: Document) -> str:
+    return f"document {document.id[:12]!r}, {document.content or '':.40}"

@@ -1,0 +1,172 @@
+"""The metrics as scorers of `mlflow.genai.evaluate`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from mlflow.entities import Feedback, Trace
+from mlflow.genai.scorers import Scorer
+
+from mlflow_retrieval_metrics.rows import FIELDS, TRACE, Row
+from retrieval_metrics import DEFAULT_METRICS, Evaluation, Metric
+from retrieval_metrics.adapting import (
+    Calls,
+    Counts,
+    Scores,
+    as_matching,
+    as_metrics,
+    as_rules,
+    check_calls,
+    check_path,
+    check_row_metrics,
+    plain_name,
+    score_row,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from retrieval_metrics import Matching, Rules
+    from retrieval_metrics.adapting import Key
+
+RELEVANT = "expectations.relevant_ids"
+LEVEL = 0.95
+
+
+class RetrievalScorer(Scorer):
+    """One metric as a scorer of MLflow; `retrieval_scorers` makes them.
+
+    Attributes:
+        metric: The name of the metric.
+        relevant: Where a row says what is relevant.
+        retrieved: Where a row says what was retrieved.
+        calls: Which calls of the retriever count.
+        match: What an id of the judgments is compared with.
+        semantics: The rule set.
+        max_grade: The largest grade of all judgments.
+    """
+
+    metric: str
+    relevant: str = RELEVANT
+    retrieved: str = "trace"
+    calls: Calls = "union"
+    match: Any = "id"
+    semantics: Any = "standard"
+    max_grade: float | None = None
+
+    def __call__(  # type: ignore[override]  # MLflow hands over what the signature names, and session= is not needed
+        self, *, inputs: Any = None, outputs: Any = None, expectations: Any = None, trace: Trace | None = None
+    ) -> Feedback:
+        """Score a row: 0 where it failed, and no value where nothing is relevant.
+
+        Raises:
+            ValueError: If the row has no judgments, or wrong ones.
+            TypeError: If the judgments have another shape.
+            LookupError: If MLflow lost the trace of a row that was answered.
+
+        Warns:
+            RetrievalWarning: If what was retrieved cannot be found or judged, which scores 0.
+        """
+        row = Row(inputs, outputs, expectations, trace)
+        metric, rules = Metric.parse(self.metric), as_rules(self.semantics)
+        (score,) = score_row(
+            row.part(self.relevant),
+            lambda: row.retrieved(self.retrieved, self.calls),
+            [metric],
+            rules,
+            self.match,
+            max_grade=self.max_grade,
+            failure=row.failure(),
+        ).values()
+        metadata = {"metric": self.metric, "semantics": rules.name}
+        return Feedback(name=self.name, value=score.value, rationale=score.reason, metadata=metadata)
+
+
+def retrieval_scorers(
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
+    *,
+    relevant: str = RELEVANT,
+    retrieved: str = "trace",
+    calls: Calls = "union",
+    match: str | Key | Matching = "id",
+    semantics: str | Rules = "standard",
+    max_grade: float | None = None,
+) -> list[Scorer]:
+    """Return a scorer per metric, for `mlflow.genai.evaluate(data, scorers=..., predict_fn=...)`.
+
+    A row on which the application failed scores 0 and says why in its rationale; a row for which nothing is relevant
+    has no value and a rationale, and stays out of the mean. The run gets `ndcg_at_10/mean`, its 95 % interval
+    `ndcg_at_10/low_95` and `ndcg_at_10/high_95`, and `ndcg_at_10/n`, the number of rows that have a value. Nothing is
+    sent anywhere but to your tracking store.
+
+    Args:
+        metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
+        relevant: Where a row holds what is relevant: ids, grades by id, or groups of which all are needed and one
+            member suffices. A path into the row's inputs, outputs or expectations.
+        retrieved: Where it holds what was retrieved, best first: `"trace"`, what the retriever returned, as its spans
+            of type RETRIEVER hold it; `"trace.rerank"`, the spans of that name, whatever their type; or a path such as
+            `"outputs"` or `"outputs.documents"`. Documents are ids, documents of MLflow, their JSON, or documents of
+            LangChain and LlamaIndex where their integrations are installed.
+        calls: Of several calls of the retriever in one trace, count the `"first"`, the `"last"`, or the `"union"` of
+            all, in the order in which the documents were found.
+        match: What an id of the judgments is compared with: `"id"`, `"metadata:doc_uri"`, `"source"`, or anything else
+            that the core's `evaluate` takes.
+        semantics: The rule set; `"mlflow"` scores as the metrics that MLflow deprecates.
+        max_grade: The largest grade of all judgments, which `err` and `rbp` divide by.
+
+    Raises:
+        ValueError: If a metric, a path, a rule set or `match` is unknown, or a metric needs `max_grade`.
+
+    Example:
+        >>> (scorer,) = retrieval_scorers("ndcg@10", retrieved="outputs")
+        >>> feedback = scorer(outputs=["d3", "d7"], expectations={"relevant_ids": ["d7"]})
+        >>> feedback.name, round(feedback.value, 4), feedback.rationale  # 1 / log2(2 + 1)
+        ('ndcg_at_10', 0.6309, '1 relevant, 2 retrieved; ranks of the relevant: 2')
+    """
+    chosen = as_metrics(metrics)
+    check_row_metrics(chosen, max_grade)
+    as_rules(semantics)
+    as_matching(match)
+    said: dict[str, Any] = {
+        "relevant": check_path(relevant, "relevant", FIELDS),
+        "retrieved": check_path(retrieved, "retrieved", (*FIELDS, TRACE)),
+        "calls": check_calls(calls),
+        "match": match,
+        "semantics": semantics,
+        "max_grade": max_grade,
+    }
+    return [
+        RetrievalScorer(
+            name=plain_name(metric),
+            description=metric.in_words,
+            aggregations=["mean", *_aggregations(metric)],
+            metric=str(metric),
+            **said,
+        )
+        for metric in chosen
+    ]
+
+
+def _aggregations(metric: Metric) -> list[Callable[[list[float]], float]]:
+    """Return what MLflow writes beside the mean, each under the name of its function."""
+
+    def low_95(values: list[float]) -> float:
+        return _evaluation(metric, values).intervals(LEVEL)[metric].low
+
+    def high_95(values: list[float]) -> float:
+        return _evaluation(metric, values).intervals(LEVEL)[metric].high
+
+    def n(values: list[float]) -> float:
+        return float(len(values))
+
+    return [low_95, high_95, n]
+
+
+def _evaluation(metric: Metric, values: list[float]) -> Evaluation:
+    counts: Any = dict.fromkeys(Counts.__annotations__, 0) | {"queries": len(values), "scored": len(values)}
+    table = np.array(values, dtype=np.float64)[:, None]
+    queries = tuple(range(len(values)))
+    return Evaluation(
+        Scores(metrics=(metric,), queries=queries, values=table, counts=counts, rules=as_rules("standard"))
+    )

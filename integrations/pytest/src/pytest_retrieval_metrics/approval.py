@@ -1,0 +1,80 @@
+"""What `--retrieval-update` may store, and what a person should see of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_retrieval_metrics.failure import losers, named, texts_of, winners
+from pytest_retrieval_metrics.gates import NOW, Verdict
+from retrieval_metrics.adapting import numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_retrieval_metrics.settings import Settings
+    from retrieval_metrics import Comparison, Evaluation
+
+HINT = "the baseline stays as it was; --retrieval-accept-worse stores this"
+STAYS = "the baseline stays as it was"
+
+
+def approved(
+    evaluation: Evaluation, verdicts: Sequence[Verdict], floors: Mapping[str, float | None], settings: Settings
+) -> tuple[list[Verdict], bool]:
+    """Return the verdicts where a baseline is to be written, and whether it may be.
+
+    It may not where retrieval failed for a query or is below a floor; nor where it is proven worse, unless that was
+    accepted.
+    """
+    failed, first = evaluation.counts["failed"], next(iter(floors))
+    found = list(verdicts)
+    if failed:
+        figures = f"the retriever failed for {failed} of {numbers.queries(evaluation.counts['queries'])}"
+        found.insert(0, Verdict(metric=first, outcome="not stored", figures=figures))
+    refused = {"below the floor", "not stored"} | (set() if settings.accept_worse else {"worse"})
+    if any(verdict.outcome in refused for verdict in found):
+        return [verdict for verdict in found if verdict.outcome in {*refused, "passed"}], False
+    compared_to = {verdict.metric: verdict for verdict in found if verdict.difference is not None}
+    stored = [
+        Verdict(
+            metric=metric,
+            outcome="stored",
+            figures=compared_to[metric].figures if metric in compared_to else "",
+            difference=compared_to[metric].difference if metric in compared_to else None,
+        )
+        for metric in floors
+    ]
+    return stored, True
+
+
+def stays(verdicts: Sequence[Verdict]) -> str:
+    """Return that the baseline was not replaced, and the way to replace it, if there is one."""
+    return HINT if all(verdict.outcome in {"worse", "passed"} for verdict in verdicts) else STAYS
+
+
+def changes(where: str, comparison: Comparison, show: int) -> list[str]:
+    """Return in lines what a new baseline has instead of the one it replaces: old and new, and who lost and won.
+
+    Args:
+        where: The file.
+        comparison: What was measured, compared with the baseline.
+        show: How many queries are named each way.
+    """
+    lines = [where, *(f"  {note}" for note in comparison.notes)]
+    texts = texts_of(comparison.evaluations[NOW])
+    before, now = (comparison.evaluations[name] for name in (comparison.baseline or "", NOW))
+    for each in comparison.differences:
+        means = f"{before.means[each.metric]:.4f} -> {now.means[each.metric]:.4f}"
+        lost, won = losers(each), winners(each)
+        lines.append(
+            f"  {each.metric} {means} (p {numbers.p_value(each.p_corrected)}): {len(lost)} lost, {len(won)} won of "
+            f"{numbers.queries(each.n)}"
+        )
+        values = now.per_query[each.metric]
+        for how, moved in (("lost", lost), ("won", won)):
+            for query, change in moved[:show]:
+                was, is_now = f"{values[query] - change:.4f}", f"{values[query]:.4f}"
+                lines.append(f"    {how} {named(query, texts)}: {was} -> {is_now}")
+            if len(moved) > show:
+                lines.append(f"    {how} {len(moved) - show} more")
+    return lines

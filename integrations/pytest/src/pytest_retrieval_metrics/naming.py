@@ -1,0 +1,70 @@
+"""What a test is called, and the file of its baseline."""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pytest
+
+LONGEST_NAME = 120
+"""Bytes: file systems count these, mostly up to 255, and something is added to the name while a file is written."""
+HEX_OF_A_NAME = 8
+REPEAT_STEP = "__pytest_repeat_step_number"
+"""The parameter that pytest-repeat adds to a test, with the number of the round."""
+
+
+def name_of(item: pytest.Item) -> str:
+    """Return the name of a test within its file; every round of pytest-repeat has the same."""
+    test = item.nodeid.partition("::")[2]
+    step = getattr(getattr(item, "callspec", None), "params", {}).get(REPEAT_STEP)
+    if step is None:
+        return test
+    marker = item.get_closest_marker("repeat")
+    return without_round(test, f"{step + 1}-{marker.args[0] if marker else item.config.getoption('count')}")
+
+
+def without_round(test: str, said: str) -> str:
+    """Return the name of a test without the round that pytest-repeat wrote into its parameters.
+
+    Example:
+        >>> without_round("test_words[2-3]", "2-3"), without_round("test_words[1-1-3]", "1-3")
+        ('test_words', 'test_words[1]')
+    """
+    head, _, parameters = test.removesuffix("]").partition("[")
+    if parameters == said:
+        return head
+    rest = parameters.removesuffix(f"-{said}")
+    return f"{head}[{parameters.removeprefix(f'{said}-') if rest == parameters else rest}]"
+
+
+def shown(path: str | Path, root: Path) -> str:
+    """Return a path as it is said to people: from the root of the project, where it lies below."""
+    path = Path(path)
+    return str(path.relative_to(root) if path.is_relative_to(root) else path)
+
+
+def file_name(test: str, name: str = "", ending: str = ".json") -> str:
+    """Return the file of a check: its name within the file of the test, made fit for every file system.
+
+    Where case could be all that tells two apart, as in parameters and names of checks, the name says so in a hash:
+    many file systems take no notice of case.
+
+    Args:
+        test: The name of the test within its file.
+        name: The name of the check within its test.
+        ending: The ending of the file.
+
+    Example:
+        >>> file_name("TestSearch::test_words[bm25]"), file_name("test_words", "BM25")
+        ('TestSearch.test_words[bm25].json', 'test_words.BM25-56cbcbd4.json')
+    """
+    full = test.replace("::", ".") + (f".{name}" if name else "")
+    fit = re.sub(r"[^\w\-.\[\]]", "_", full).encode()[:LONGEST_NAME].decode(errors="ignore")
+    free = test.partition("[")[2] + name
+    if fit != full or free != free.lower():  # two tests may become one name
+        fit += f"-{sha256(full.encode()).hexdigest()[:HEX_OF_A_NAME]}"
+    return fit + ending

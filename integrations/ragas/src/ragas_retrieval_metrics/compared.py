@@ -1,0 +1,55 @@
+"""What a metric compares in a row: the judgments of its query with what was retrieved for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ragas_retrieval_metrics.references import as_items, as_pieces
+from ragas_retrieval_metrics.row import FIELDS
+
+if TYPE_CHECKING:
+    from ragas_retrieval_metrics.names import By
+    from ragas_retrieval_metrics.references import References
+    from ragas_retrieval_metrics.row import Row
+
+
+class Compared(NamedTuple):
+    """What is compared.
+
+    Attributes:
+        kind: `ids` or `texts`.
+        judgments: What is relevant; None if nothing says it.
+        ranking: What was retrieved; None if nothing says it.
+    """
+
+    kind: By
+    judgments: Any
+    ranking: Any
+
+
+def compared(row: Row, by: By, references: References | None) -> Compared:
+    """Return what is compared in a row, in the shapes of the core.
+
+    Args:
+        row: The row, read.
+        by: Ids, texts, or what the row has.
+        references: The judgments of all queries, and perhaps what was retrieved for them; None takes those of the row.
+
+    Raises:
+        ValueError: If the row has only fields of the other kind, so that nothing could be compared.
+        TypeError: If something in it has the wrong type.
+    """
+    items = None if references is None else references.items_of(row)
+    if references is not None and items is not None:
+        kind, judgments = row.kind(by), references.of_query(row)
+        column = getattr(row, FIELDS[kind][1])
+        if column is not None:  # as it was converted, or changed since
+            judgments = as_pieces(column) if kind == "texts" else column
+        return Compared(kind, judgments, items)
+    kind, ranking, judgments = row.pair(by, has_qrels=references is not None)
+    if references is not None:
+        judgments = references.of_query(row)
+    if kind == "texts":
+        judgments = None if judgments is None else as_pieces(judgments)
+        ranking = None if ranking is None else as_items(ranking)
+    return Compared(kind, judgments, ranking)

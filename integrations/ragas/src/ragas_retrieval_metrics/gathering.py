@@ -1,0 +1,188 @@
+"""Rows of ragas as the core takes them: the judgments and rankings of all queries, for one pass over them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import retrieval_metrics as rm
+from ragas_retrieval_metrics.compared import Compared, compared
+from ragas_retrieval_metrics.fields import read_collection
+from ragas_retrieval_metrics.row import FIELDS
+from retrieval_metrics.adapting import as_qrels, score_queries
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from ragas_retrieval_metrics.names import By
+    from ragas_retrieval_metrics.references import References
+    from ragas_retrieval_metrics.row import Row
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """The rows of a dataset, each a query of the core.
+
+    Attributes:
+        questions: The queries with their texts and judgments, in the order of the rows.
+        run: What was retrieved for each, with the errors of the rows that failed.
+        unknown: The queries of which `qrels=` say nothing.
+        scale: The largest grade of all judgments, if these are only some of them.
+    """
+
+    questions: rm.EvaluationSet
+    run: rm.RetrievedRun
+    unknown: Sequence[str | None]
+    scale: float | None
+
+    @property
+    def truth(self) -> rm.Qrels:
+        """The judgments in columns."""
+        truth = as_qrels(self.questions)
+        return truth if self.scale is None else truth.with_largest_grade(max(self.scale, truth.largest_grade))
+
+    def refusal(self, query: Any, metrics: Sequence[rm.Metric]) -> Exception | None:
+        """Return why the core cannot score a row; None if it can."""
+        qrels: Mapping[Any, Any] = self.questions.qrels
+        try:
+            score_queries({query: qrels[query]}, {query: self.run[query]}, metrics)
+        except (TypeError, ValueError) as error:
+            return error
+        return None
+
+    def with_failed(self, errors: Mapping[Any, Exception]) -> Gathered:
+        """Return the rows with further ones that failed."""
+        run = {**self.run, **{query: [] for query in errors}}
+        return replace(self, run=rm.RetrievedRun(run, {**self.run.errors, **errors}))
+
+
+class EveryRowFailedError(ValueError):
+    """Nothing of a dataset could be scored."""
+
+
+def gather(rows: Sequence[Row], by: By, references: References | None) -> Gathered:
+    """Return rows as questions and a run.
+
+    A row that cannot be read, or whose fields cannot be compared, has failed: it retrieved nothing.
+
+    Args:
+        rows: The rows.
+        by: What is compared.
+        references: The judgments of all queries; None takes those of the rows.
+
+    Raises:
+        TypeError: If the judgments of a row cannot be read.
+        ValueError: As above.
+    """
+    names = names_of(rows, references)
+    errors = {} if references is None else dict(references.errors)
+    qrels: dict[Any, Any] = {}
+    rankings: dict[Any, Any] = {}
+    unknown: list[str | None] = []
+    read: list[Row] = []
+    for name, row in zip(names, rows, strict=True):
+        try:
+            row = row.read()  # noqa: PLW2901  (as it was meant)
+            found = compared(row, by, references)
+        except (TypeError, ValueError) as error:
+            found = Compared(by, _judgments_alone(row, by, references, error), [])
+            errors[name] = error
+        read.append(row)
+        if found.judgments is None and references is not None:
+            unknown.append(row.user_input)
+        qrels[name] = [] if found.judgments is None else found.judgments
+        rankings[name] = [] if name in errors or found.ranking is None else found.ranking
+    texts = {name: row.user_input or str(name) for name, row in zip(names, rows, strict=True)}
+    provenance = {} if references is None else {q: m for q, m in references.provenance.items() if q in qrels}
+    return Gathered(
+        questions=rm.EvaluationSet(texts, qrels, provenance),
+        run=rm.RetrievedRun(_with_texts(rankings, read), {q: e for q, e in errors.items() if q in qrels}),
+        unknown=unknown,
+        scale=None if references is None else references.largest_grade,
+    )
+
+
+def scored(gathered: Gathered, metrics: Sequence[rm.Metric], score: Callable[[rm.Qrels, rm.RetrievedRun], T]) -> T:
+    """Return what a pass of the core over all rows gives; rows that it refuses have failed.
+
+    Args:
+        gathered: The rows.
+        metrics: The metrics that are to be computed.
+        score: The pass.
+
+    Raises:
+        TypeError: If all rows together are refused, such as judgments with ids of two types.
+        EveryRowFailedError: If every row failed; the message holds the first error.
+        ValueError: As for TypeError.
+    """
+    _require_one(gathered.run)
+    try:
+        return score(gathered.truth, gathered.run)
+    except (TypeError, ValueError):
+        refused = {query: error for query in gathered.run if (error := gathered.refusal(query, metrics)) is not None}
+        if not refused:
+            raise
+    failed = gathered.with_failed(refused)
+    _require_one(failed.run)
+    return score(failed.truth, failed.run)
+
+
+def names_of(rows: Iterable[Row], references: References | None = None) -> list[Any]:
+    """Return a name for every row, each once, since two rows may ask the same.
+
+    It is the id of the query where the judgments came with ids, and otherwise the text of the query.
+    """
+    seen: dict[Any, int] = {}
+    names: list[Any] = []
+    for number, row in enumerate(rows, start=1):
+        known = row.user_input if references is None else references.name_of(row)
+        name = f"row {number}" if known is None else known
+        seen[name] = seen.get(name, 0) + 1
+        names.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return names if len(set(map(type, names))) == 1 else list(map(str, names))
+
+
+def _judgments_alone(row: Row, by: By, references: References | None, error: Exception) -> Any:
+    """Return the judgments of a row whose ranking cannot be read."""
+    if references is not None:
+        return references.of_query(row)
+    field = FIELDS[row.kind(by)][1]
+    judgments = read_collection(getattr(row, field), field)
+    if judgments is None:
+        raise error  # a row that failed scores 0, but nothing says of how much
+    return judgments
+
+
+def _with_texts(rankings: dict[Any, Any], rows: Sequence[Row]) -> dict[Any, Any]:
+    """Return the rankings as items with the texts of the rows; unchanged if there are none, or a ranking is no list."""
+    aligned = [
+        (_listed(ranking), _listed(row.retrieved_contexts))
+        for ranking, row in zip(rankings.values(), rows, strict=True)
+    ]
+    if any(ids is None for ids, _ in aligned) or not any(
+        (texts and len(texts) == len(ids)) or isinstance(ids[0], rm.Retrieved) for ids, texts in aligned if ids
+    ):
+        return rankings
+    return {query: _items(ids, texts) for query, (ids, texts) in zip(rankings, aligned, strict=True)}
+
+
+def _listed(value: Any) -> Any:
+    return value.tolist() if hasattr(value, "tolist") else value if isinstance(value, (list, tuple)) else None
+
+
+def _items(ids: Sequence[Any], texts: Sequence[Any] | None) -> list[rm.Retrieved]:
+    known: Sequence[Any] = texts if texts is not None and len(texts) == len(ids) else [None] * len(ids)
+    return [
+        one if isinstance(one, rm.Retrieved) else rm.Retrieved(one, text if isinstance(text, str) and text else None)
+        for one, text in zip(ids, known, strict=True)
+    ]
+
+
+def _require_one(run: rm.RetrievedRun) -> None:
+    if len(run.errors) == len(run):
+        query, error = next(iter(run.errors.items()))
+        raise EveryRowFailedError(
+            f"every row failed, {len(run)} of {len(run)}; the first, {query!r}: {type(error).__name__}: {error}"
+        ) from error

@@ -1,0 +1,141 @@
+"""Read what ragas returns: the rows of an evaluation, of an experiment, or of a file of either."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import isnan
+from numbers import Real
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel
+
+from ragas_retrieval_metrics.host import EvaluationResult, MetricResult
+from ragas_retrieval_metrics.names import Named
+from ragas_retrieval_metrics.row import Row
+from retrieval_metrics.adapting import QUERY_KEYS
+
+
+class ScoredRow(NamedTuple):
+    """One row of a result.
+
+    Attributes:
+        row: What a metric reads of it; nothing where only its number is known.
+        scores: The value of each metric: None where the metric failed, NaN where it is undefined.
+    """
+
+    row: Row
+    scores: Mapping[str, float | None]
+
+    @property
+    def failed(self) -> bool:
+        """Whether a metric of it failed."""
+        return any(value is None for value in self.scores.values())
+
+    @property
+    def lost(self) -> bool:
+        """Whether nothing of it is left."""
+        return all(value is None for value in self.scores.values())
+
+
+def read_rows(result: Any) -> list[Mapping[str, Any]]:
+    """Return the rows of an experiment, a DataFrame or a list as mappings."""
+    if hasattr(result, "to_dict") and hasattr(result, "columns"):
+        result = result.to_dict(orient="records")
+    if not isinstance(result, Iterable) or isinstance(result, (str, bytes, Mapping)):
+        raise TypeError(
+            f"rows are what evaluate() or an experiment returned, or a list of mappings or a DataFrame, got "
+            f"{type(result).__name__}"
+        )
+    # Not model_dump: it would turn a MetricResult into something else.
+    rows = [dict(row) if isinstance(row, BaseModel) else row for row in result]
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row, Mapping):
+            raise TypeError(f"row {number} must be a mapping or a pydantic model, got {row!r}")
+    return rows
+
+
+def of_result(result: EvaluationResult, names: Sequence[str] | None) -> list[ScoredRow]:
+    """Read the result of `evaluate()`, where NaN is both "failed" and "undefined": the traces tell them apart."""
+    columns = _columns(result.scores, names)
+    rows = []
+    samples = result.dataset.samples
+    for scores, sample, trace in zip(result.scores, samples, result.traces, strict=True):
+        returned = getattr(trace, "scores", {})
+        values = {column: _returned(scores[column], returned.get(column)) for column in columns}
+        rows.append(ScoredRow(row_of(dict(sample)), values))
+    return rows
+
+
+def _returned(score: Any, traced: Any) -> float | None:
+    """Return a score; None for a NaN that no metric returned: the trace of a metric that raised holds no number."""
+    return None if isnan(score) and not isinstance(traced, Real) else float(score)
+
+
+def of_rows(rows: Sequence[Mapping[str, Any]], names: Sequence[str] | None) -> list[ScoredRow]:
+    """Read the rows of an experiment, in which a metric that failed has no value."""
+    columns = _columns(rows, names)
+    return [
+        ScoredRow(row_of(row), {column: _value(row.get(column), column, row) for column in columns}) for row in rows
+    ]
+
+
+def _columns(rows: Sequence[Mapping[str, Any]], names: Sequence[str] | None) -> list[str]:
+    there = list(dict.fromkeys(key for row in rows for key in row))
+    if names is not None:
+        for name in names:
+            Named.parse(name)
+            if rows and name not in there:
+                raise ValueError(f"the result has no column {name!r}; it has {', '.join(map(repr, there))}")
+        return list(names)
+    found = [key for key in there if _is_metric(key)]
+    if rows and not found:
+        raise ValueError(
+            f"no column of the result is named like a metric of retrieval, such as 'ndcg_at_10'; it has "
+            f"{', '.join(map(repr, there))}"
+        )
+    return found
+
+
+def _is_metric(column: Any) -> bool:
+    try:
+        Named.parse(column)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _value(cell: Any, column: str, row: Mapping[str, Any]) -> float | None:
+    """Return a cell as a float; None where there is nothing in it. A CSV file makes text of numbers."""
+    value = cell.value if isinstance(cell, MetricResult) else cell
+    if value is None or value == "":
+        return None
+    try:
+        if isinstance(value, (Real, str)) and not isinstance(value, bool):
+            return float(value)
+    except ValueError:
+        pass
+    raise TypeError(
+        f"{column} of row {query_of(row)!r} is {value!r}, which is no number; an experiment should return "
+        "metric_result.value, which a file keeps"
+    )
+
+
+def query_of(row: Mapping[str, Any]) -> str | None:
+    """Return the text of the query of a row; None if the row does not say."""
+    for key in ("user_input", *QUERY_KEYS):
+        if isinstance(row.get(key), str):
+            return str(row[key])
+    return None
+
+
+def row_of(fields: Mapping[str, Any]) -> Row:
+    """Return what a metric reads of a row.
+
+    Raises:
+        TypeError: If it is a conversation, which holds nothing that was retrieved.
+    """
+    if isinstance(fields.get("user_input"), (list, tuple)):
+        raise TypeError(
+            "a row of several turns holds nothing that was retrieved; metrics of retrieval need rows of a single turn"
+        )
+    return Row(*map(fields.get, Row._fields))._replace(user_input=query_of(fields))

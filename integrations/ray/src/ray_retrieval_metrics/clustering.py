@@ -1,0 +1,89 @@
+"""The values of single queries, collected where intervals need to know which queries belong together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import retrieval_metrics as rm
+from ray_retrieval_metrics.query_rows import column_name
+from retrieval_metrics.adapting import COLUMNS, Scores, as_qrels, clusters_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from retrieval_metrics.adapting import ClustersBy, Column, FloatArray
+
+DERIVED = "depends"
+"""The kind of number that follows from others."""
+
+Values = dict[str, Any]
+"""The ids of some queries, `query`, and beside them one array for each column of their values."""
+
+
+def values_of(
+    queries: Sequence[Any],
+    columns: Mapping[str, npt.NDArray[Any]],
+    metrics: Sequence[rm.Metric],
+    kept: npt.NDArray[np.bool_],
+) -> Values:
+    """Return the values of the queries of a block that an evaluation holds.
+
+    Args:
+        queries: The ids of the queries.
+        columns: The columns of the block.
+        metrics: The metrics.
+        kept: Shape (queries,), which queries the rules keep.
+    """
+    names = [column_name(kind, metric) for kind in COLUMNS if kind != DERIVED for metric in metrics]
+    chosen = [query for query, keep in zip(queries, kept.tolist(), strict=True) if keep]
+    return {"query": chosen, **{name: columns[name][kept] for name in names if name in columns}}
+
+
+def clustered(evaluation: rm.Evaluation, blocks: Sequence[Values], clusters: ClustersBy) -> rm.Evaluation:
+    """Return an evaluation with the values of its queries, whose intervals know their clusters.
+
+    Args:
+        evaluation: The evaluation of the whole.
+        blocks: The values, block by block.
+        clusters: Which queries belong together, as `rm.evaluate` takes it.
+
+    Raises:
+        TypeError: If the clusters are none of what they may be.
+        ValueError: If they know no query, or put all into one.
+    """
+    ids = [query for block in blocks for query in block["query"]]
+    order = sorted(range(len(ids)), key=ids.__getitem__)
+    queries = tuple(ids[at] for at in order)
+    columns: dict[str, FloatArray] = {
+        name: np.concatenate([block[name] for block in blocks])[order] for name in blocks[0] if name != "query"
+    }
+    nothing: dict[Any, Any] = {query: [] for query in queries}
+    truth = as_qrels(nothing)
+    found = clusters_of(truth, truth, clusters)
+    metrics = evaluation.metrics
+
+    def known(kind: Column) -> dict[rm.Metric, FloatArray]:
+        return {metric: columns[name] for metric in metrics if (name := column_name(kind, metric)) in columns}
+
+    def table(kind: Column) -> FloatArray | None:
+        of_metrics = known(kind)
+        return np.column_stack(list(of_metrics.values())) if of_metrics else None
+
+    return rm.Evaluation(
+        Scores(
+            metrics=metrics,
+            queries=queries,
+            values=np.column_stack([columns[column_name("value", metric)] for metric in metrics]),
+            counts=evaluation.counts,
+            rules=evaluation.rules,
+            residuals=known("residual"),
+            ideals=known("ideal"),
+            lowest=table("lowest"),
+            highest=table("highest"),
+            clusters=found,
+        )
+    )

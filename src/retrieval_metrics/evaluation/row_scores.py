@@ -1,0 +1,100 @@
+"""One row of a host that scores one at a time: each metric with a reason, and 0 where the row failed."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from retrieval_metrics.checks import RetrievalWarning
+from retrieval_metrics.definition.largest_grade import divides_by_largest_grade
+from retrieval_metrics.evaluation.scored_run import scored_run
+from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.results.query_scores import query_scores
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.inputs.retrieved import Retrieved
+    from retrieval_metrics.judging.matching.matching import Key, Matching
+    from retrieval_metrics.results.query_scores import QueryScore
+    from retrieval_metrics.scoring.rules import Rules
+    from retrieval_metrics.types import DocumentId, Judgments, QueryId, Ranking
+
+_QUERY = "the row"
+
+
+class RowScore(NamedTuple):
+    """One metric of one row.
+
+    Attributes:
+        value: The value; None where the metric is undefined, because hosts cannot store NaN.
+        reason: What it rests on, and what went wrong.
+    """
+
+    value: float | None
+    reason: str
+
+
+def check_row_metrics(metrics: Sequence[Metric], max_grade: float | None) -> None:
+    """Raise if one of the metrics cannot be computed row by row.
+
+    Raises:
+        ValueError: If a metric divides by the largest grade of all judgments, and nobody says what that is.
+    """
+    if max_grade is None and (needy := [metric for metric in metrics if divides_by_largest_grade(metric)]):
+        raise ValueError(
+            f"{needy[0]} divides by the largest grade of all judgments, which one row does not show; pass max_grade="
+        )
+
+
+def score_row(
+    relevant: Judgments,
+    retrieved: Callable[[], Ranking | Sequence[Retrieved | DocumentId]],
+    metrics: Sequence[Metric],
+    rules: Rules,
+    match: str | Key | Matching = "id",
+    *,
+    max_grade: float | None = None,
+    failure: str | None = None,
+) -> dict[Metric, RowScore]:
+    """Return the values that `evaluate` gives for this row, each with its reason.
+
+    Args:
+        relevant: What is relevant.
+        retrieved: Returns what was retrieved. If it raises TypeError or ValueError, or what it returns cannot be
+            judged, nothing was retrieved: raised, it would leave the row out of the mean of most hosts.
+        metrics: The metrics.
+        rules: The rule set.
+        match: What an id of the judgments is compared with.
+        max_grade: The largest grade of all judgments.
+        failure: Why the application failed on the row, if it did.
+
+    Raises:
+        TypeError: If the judgments have a wrong shape.
+        ValueError: If they cannot be used.
+
+    Warns:
+        RetrievalWarning: If what was retrieved cannot be judged although nothing failed.
+    """
+    truth = as_qrels({_QUERY: relevant})
+
+    def scored(ranking: Any) -> dict[Metric, dict[QueryId, QueryScore]]:
+        return query_scores(scored_run(truth, {_QUERY: ranking}, metrics, rules, match, scale=max_grade))
+
+    try:
+        scores = scored(retrieved())
+    except (TypeError, ValueError) as error:
+        scores = scored([])
+        if failure is None:
+            failure = f"what was retrieved cannot be judged: {error}"
+            warnings.warn(f"{failure}; it scores 0", RetrievalWarning, stacklevel=3)
+    return {metric: _row_score(values[_QUERY], failure) for metric, values in scores.items()}
+
+
+def _row_score(score: QueryScore, failure: str | None) -> RowScore:
+    ranks = ", ".join(map(str, score.relevant_ranks)) or "none"
+    said = f"{score.n_relevant} relevant, {score.n_retrieved} retrieved; ranks of the relevant: {ranks}"
+    if not score.is_defined:
+        said = f"undefined, and out of the mean: {said}"
+    return RowScore(score.value if score.is_defined else None, said if failure is None else f"{said}; {failure}")

@@ -1,0 +1,53 @@
+"""The texts of a folder of files."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.checks import RetrievalWarning
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEXT_FILES = frozenset({".adoc", ".markdown", ".md", ".mdx", ".org", ".rst", ".text", ".tex", ".txt"})
+"""The endings of files that are read as text."""
+
+
+def read_folder(folder: Path) -> dict[str, str]:
+    """Return the text of each text file of a folder and the folders in it, by its path within the folder.
+
+    Hidden files and folders are left out.
+
+    Raises:
+        ValueError: If there is no text file, or one is not UTF-8.
+        OSError: If a file cannot be read.
+
+    Warns:
+        RetrievalWarning: If there are files of other kinds, which are not read.
+    """
+    texts: dict[str, str] = {}
+    others = []
+    for path in sorted(folder.rglob("*")):
+        within = path.relative_to(folder)
+        if any(part.startswith(".") for part in within.parts) or not path.is_file():
+            continue
+        if path.suffix.lower() not in TEXT_FILES:
+            others.append(within.as_posix())
+            continue
+        try:
+            texts[within.as_posix()] = path.read_bytes().decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{path} is not UTF-8: {error}; convert it, or give the texts by id") from error
+    known = ", ".join(sorted(TEXT_FILES))
+    if not texts:
+        said = f"; it has {len(others):,} others, such as {others[0]}" if others else ""
+        raise ValueError(f"{folder} has no text file ({known}){said}")
+    if others:
+        warnings.warn(
+            f"{folder}: {len(others):,} files are not read, because they are of other kinds than {known}: "
+            f"{', '.join(others[:3])}{' ...' if len(others) > 3 else ''}",  # noqa: PLR2004  (so many are named)
+            RetrievalWarning,
+            stacklevel=2,
+        )
+    return texts

@@ -1,0 +1,117 @@
+"""Call what may be slow or fail: with a limit for each attempt, once more after a failure, several at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from retrieval_metrics.checks import integer, positive_number
+from retrieval_metrics.inputs.threads import Threads
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator
+
+    Thing = TypeVar("Thing")
+
+PAUSE = 0.5
+"""Seconds before a call that failed is repeated; twice as long each further time."""
+LONGEST_PAUSE = 30.0
+
+
+class Caller:
+    """Calls one function, synchronous or not: a synchronous one in a thread."""
+
+    def __init__(self, function: Callable[[str], Any], *, what: str, timeout: float | None, retries: int) -> None:
+        """Take a function of a text.
+
+        Args:
+            function: What is called.
+            what: What it is, for messages ("retriever").
+            timeout: Seconds that one attempt may take.
+            retries: How often a call that fails is repeated.
+
+        Raises:
+            TypeError: If `retries` is no integer.
+            ValueError: If `timeout` is not positive, or `retries` is negative.
+        """
+        self._function = function
+        self._what = what
+        self._asynchronous = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+            getattr(type(function), "__call__", None)  # noqa: B004  (what it is, not whether it is there)
+        )
+        self._timeout = None if timeout is None else positive_number(timeout, "timeout")
+        self._retries = integer(retries, "retries")
+        if self._retries < 0:
+            raise ValueError(f"retries must be 0 or more, got {retries!r}")
+        self._threads = Threads()
+
+    async def call(
+        self, text: str, *, before: Callable[[], object] = lambda: None, after: Callable[[float], object]
+    ) -> Any:
+        """Return what the function returns at the first attempt that does not fail.
+
+        Args:
+            text: What it is called with.
+            before: Called before each attempt; what it raises ends the call.
+            after: Called after each attempt, failed or not, with the seconds it took.
+
+        Raises:
+            Exception: The failure of the last attempt.
+        """
+        for attempt in range(self._retries):
+            before()
+            try:
+                return await self._attempt(text, after)
+            except Exception:  # noqa: BLE001  (the last attempt's is the one that counts)
+                await asyncio.sleep(min(PAUSE * 2**attempt, LONGEST_PAUSE))
+        before()
+        return await self._attempt(text, after)
+
+    async def _attempt(self, text: str, after: Callable[[float], object]) -> Any:
+        start = perf_counter()
+        try:
+            async with asyncio.timeout(self._timeout) as limit:
+                if self._asynchronous:
+                    answer = self._function(text)
+                else:
+                    answer = await self._threads.call(self._function, text)
+                return await answer if inspect.isawaitable(answer) else answer
+        except TimeoutError as error:
+            if limit.expired():
+                raise TimeoutError(f"no answer within {self._timeout:g} s") from error
+            raise
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is not None and not task.cancelling():  # nobody cancelled it but the function
+                raise RuntimeError(f"the {self._what} cancelled the call itself") from error
+            raise
+        finally:
+            after(perf_counter() - start)
+
+    def end(self) -> None:
+        """End the threads."""
+        self._threads.end()
+
+
+async def several_at_a_time(things: Iterator[Thing], work: Callable[[Thing], Awaitable[None]], workers: int) -> None:
+    """Do something with each thing, with as many under way at once as there are workers.
+
+    After a failure that is raised, or a cancellation, no worker takes another thing.
+
+    Raises:
+        Exception: The first that `work` raises.
+    """
+
+    async def take() -> None:
+        for thing in things:  # one iterator for all workers: each takes the next
+            await work(thing)
+
+    tasks = [asyncio.ensure_future(take()) for _ in range(workers)]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

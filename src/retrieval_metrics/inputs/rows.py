@@ -1,0 +1,130 @@
+"""The rows of hosts that score one at a time: where one says what is relevant, and what was retrieved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+from retrieval_metrics.inputs.hosts import host_of
+from retrieval_metrics.inputs.retrieved import Retrieved
+
+if TYPE_CHECKING:
+    from retrieval_metrics.types import DocumentId
+
+    Items = list[Retrieved | DocumentId]
+
+Calls: TypeAlias = Literal["union", "first", "last"]
+"""Which calls of a retriever count, where a trace holds several."""
+
+_TEXT = ("page_content", "content", "text")
+_SOURCE = ("doc_uri", "source")
+
+
+def check_path(path: str, what: str, fields: Sequence[str]) -> str:
+    """Return a path such as `outputs.documents` if it begins at a field that a row has.
+
+    Raises:
+        ValueError: If it does not.
+    """
+    if not isinstance(path, str) or path.partition(".")[0] not in fields:
+        raise ValueError(f"{what} must begin with {', '.join(fields)}, as in '{fields[0]}.documents', got {path!r}")
+    return path
+
+
+def check_calls(calls: Calls) -> Calls:
+    """Return the choice of calls if it is one.
+
+    Raises:
+        ValueError: If it is not.
+    """
+    if calls not in get_args(Calls):
+        raise ValueError(f"calls must be one of {', '.join(map(repr, get_args(Calls)))}, got {calls!r}")
+    return calls
+
+
+def part_of(row: Any, path: str) -> Any:
+    """Return what stands at a path in a row: keys of mappings and attributes of objects, with dots between them.
+
+    Raises:
+        ValueError: If nothing stands there; the message says what does.
+
+    Example:
+        >>> part_of({"outputs": {"answer": "yes", "documents": ["d1"]}}, "outputs.documents")
+        ['d1']
+    """
+    found, at = row, "the row"
+    for key in path.split("."):
+        if isinstance(found, Mapping) and key in found:
+            found = found[key]
+        elif not isinstance(found, Mapping) and hasattr(found, key):
+            found = getattr(found, key)
+        else:
+            has = ", ".join(map(repr, found)) if isinstance(found, Mapping) else type(found).__name__
+            raise ValueError(f"{at} has no {key!r}, which {path!r} asks for; it has {has or 'nothing'}")
+        at = key if at == "the row" else f"{at}.{key}"
+    return found
+
+
+def items_in(found: Any, where: str) -> Items:
+    """Return a list of retrieved documents as items of the core, best first.
+
+    Args:
+        found: Ids, items, documents of a host whose integration is installed, or other objects and their JSON with an
+            `id`, a text (`page_content`, `content` or `text`) and `metadata`, in which `doc_uri` or `source` is the
+            source and `start_index` the offset in it.
+        where: What holds them, for messages.
+
+    Raises:
+        TypeError: If it is not a list, or holds something else.
+
+    Example:
+        >>> items_in([{"id": "with#2", "content": "The with statement", "metadata": {"source": "with"}}], "the output")
+        [Retrieved(id='with#2', text='The with statement', source='with', start=None, end=None, score=None, \
+metadata={'source': 'with'}, tokens=None)]
+    """
+    if isinstance(found, (str, bytes, Mapping)) or not isinstance(found, Iterable):
+        raise TypeError(f"{where} must hold a list of documents or ids, got {found!r} ({type(found).__name__})")
+    return [_item(one, where) for one in found]
+
+
+def items_of_calls(found: Sequence[Items], calls: Calls) -> Items:
+    """Return what the calls that count have found, in the order of the calls.
+
+    The union leaves out what an earlier call had found; a repeat within one call stays a repeat.
+
+    Example:
+        >>> items_of_calls([["d1", "d2"], ["d2", "d7"]], "union")
+        ['d1', 'd2', 'd7']
+    """
+    if calls != "union":
+        return found[0 if calls == "first" else -1]
+    union: Items = []
+    seen: set[Any] = set()
+    for items in found:
+        new = [((one.id, one.text, one.source) if isinstance(one, Retrieved) else one, one) for one in items]
+        union += [item for identity, item in new if identity not in seen]
+        seen.update(identity for identity, _ in new)
+    return union
+
+
+def _item(found: Any, where: str) -> Retrieved | DocumentId:
+    if isinstance(found, (str, int, Retrieved)):
+        return found
+    host = None if isinstance(found, Mapping) else host_of(found)
+    if host is not None and host.documents is not None:
+        return host.documents([found])[0]
+    values = found if isinstance(found, Mapping) else {key: getattr(found, key) for key in _KEYS if hasattr(found, key)}
+    if not values.keys() & _KEYS:
+        raise TypeError(f"{where} must hold documents or ids; it holds {found!r} ({type(found).__name__})")
+    metadata = values.get("metadata") or {}
+    start = metadata.get("start_index")
+    return Retrieved(
+        values.get("id"),
+        text=next((values[key] for key in _TEXT if key in values), None),
+        source=next((metadata[key] for key in _SOURCE if key in metadata), None),
+        start=start if isinstance(start, int) and start >= 0 else None,  # splitters write -1 where they find nothing
+        metadata=metadata,
+    )
+
+
+_KEYS = {"id", "metadata", *_TEXT}

@@ -1,0 +1,185 @@
+"""How far two graders agree, by grade and by kind of passage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.presentation import numbers
+from retrieval_metrics.presentation.printed import Printed
+from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.statistics import Agreed, cohens_kappa, jackknifed, share_alike
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from retrieval_metrics.types import DocumentId, FloatArray, QueryId
+
+    Graded = Mapping[tuple[QueryId, DocumentId], float]
+    Kinds = Mapping[tuple[QueryId, DocumentId], Mapping[str, str]]
+    """For some passages, what kind each is, in several respects: `{"found by": "bm25 alone", "length": "short"}`."""
+
+MOST_GRADES = 12
+NEAR_CHANCE = 0.1
+"""A weighted kappa whose interval begins below this cannot be told from chance, or hardly."""
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement(Printed):
+    """How far two graders agree on the documents that both graded.
+
+    Attributes:
+        names: The two graders.
+        pairs: The grades of each document that both graded, the first grader's and the second's.
+        level: The level of the intervals.
+        kinds: What kind each document is, in several respects; None if it is not known.
+    """
+
+    names: tuple[str, str]
+    pairs: Mapping[tuple[QueryId, DocumentId], tuple[float, float]]
+    level: float = 0.95
+    kinds: Kinds | None = None
+
+    @classmethod
+    def of(cls, names: tuple[str, str], first: Graded, second: Graded, level: float, kinds: Kinds | None) -> Agreement:
+        """Compare the grades of two.
+
+        Raises:
+            ValueError: If they graded no document in common, or the grades are not a few levels.
+        """
+        pairs = {key: (grade, second[key]) for key, grade in first.items() if key in second}
+        if not pairs:
+            raise ValueError(
+                f"{names[0]} graded {len(first)} documents and {names[1]} {len(second)}, but none of them is the same "
+                "document for the same query; do the ids agree?"
+            )
+        found = cls(names, pairs, level, kinds)
+        if len(found.grades) > MOST_GRADES:
+            raise ValueError(
+                f"{len(found.grades)} different grades, such as {found.grades[:3]}, are no levels on which two could "
+                "agree; round them first"
+            )
+        return found
+
+    @cached_property
+    def grades(self) -> tuple[float, ...]:
+        """All grades that occur, in order; of whole numbers those between them, too."""
+        found = sorted({float(grade) for pair in self.pairs.values() for grade in pair})
+        if all(grade.is_integer() for grade in found):
+            return tuple(float(grade) for grade in range(int(found[0]), int(found[-1]) + 1))
+        return tuple(found)
+
+    @cached_property
+    def by_query(self) -> FloatArray:
+        """Shape (queries, grades, grades): for each query, how often the one gave i and the other j."""
+        at = {grade: number for number, grade in enumerate(self.grades)}
+        queries = {query: number for number, query in enumerate(dict.fromkeys(query for query, _ in self.pairs))}
+        counts = np.zeros((len(queries), len(at), len(at)))
+        for (query, _), (one, other) in self.pairs.items():
+            counts[queries[query], at[one], at[other]] += 1
+        return counts
+
+    @property
+    def confusion(self) -> FloatArray:
+        """Shape (grades, grades): how often the first gave grade i and the second grade j."""
+        table: FloatArray = self.by_query.sum(axis=0)
+        return table
+
+    @property
+    def n(self) -> int:
+        """How many documents both graded."""
+        return len(self.pairs)
+
+    @cached_property
+    def same(self) -> Agreed:
+        """The share of documents with the same grade, with an interval by query."""
+        return jackknifed(self.by_query, share_alike, level=self.level, lowest=0.0)
+
+    @cached_property
+    def kappa(self) -> Agreed:
+        """Cohen's kappa: agreement beyond chance, every disagreement alike; with an interval by query."""
+        return jackknifed(self.by_query, cohens_kappa, level=self.level)
+
+    @cached_property
+    def weighted_kappa(self) -> Agreed:
+        """Cohen's kappa with disagreements weighted by the square of their distance in grades."""
+        return jackknifed(self.by_query, partial(cohens_kappa, weights="quadratic"), level=self.level)
+
+    @cached_property
+    def linear_kappa(self) -> Agreed:
+        """Cohen's kappa with disagreements weighted by their distance in grades."""
+        return jackknifed(self.by_query, partial(cohens_kappa, weights="linear"), level=self.level)
+
+    @cached_property
+    def relevance_kappa(self) -> Agreed:
+        """Cohen's kappa of relevant (a grade above 0) or not."""
+        none = np.array(self.grades) <= 0
+        parts = np.array([none, ~none], dtype=np.float64)
+        return jackknifed(parts @ self.by_query @ parts.T, cohens_kappa, level=self.level)
+
+    @property
+    def shift(self) -> float:
+        """By how much the second grades higher than the first, on average."""
+        return float(np.mean([other - one for one, other in self.pairs.values()]))
+
+    @property
+    def near_chance(self) -> bool:
+        """Whether the agreement cannot be told from chance, or hardly."""
+        value, (low, _) = self.weighted_kappa
+        return not value > NEAR_CHANCE or not low > 0
+
+    @property
+    def disagreements(self) -> dict[tuple[QueryId, DocumentId], tuple[float, float]]:
+        """The documents that got different grades, the furthest apart first."""
+        different = [(key, pair) for key, pair in self.pairs.items() if pair[0] != pair[1]]
+        return dict(sorted(different, key=lambda each: -abs(each[1][0] - each[1][1])))
+
+    def _tables(self) -> list[Table]:
+        tables = [self._measures(), self._confusion()]
+        return tables if self.kinds is None else [*tables, self._by_kind(self.kinds)]
+
+    def _measures(self) -> Table:
+        rows = [
+            [name, "-" if np.isnan(found.value) else f"{found.value:.3f}", numbers.interval(found.interval)]
+            for name, found in (
+                ("same grade", self.same),
+                ("kappa", self.kappa),
+                ("kappa, weighted by squares", self.weighted_kappa),
+                ("kappa, weighted linearly", self.linear_kappa),
+                ("kappa, relevant or not", self.relevance_kappa),
+            )
+        ]
+        queries = numbers.queries(len(self.by_query))
+        title = f"{self.names[0]} with {self.names[1]}: {numbers.count(self.n, 'document')} of {queries}"
+        notes = [f"{self.names[1]} grades {abs(self.shift):.2f} {'higher' if self.shift > 0 else 'lower'} on average"]
+        if self.near_chance:
+            notes.append("this agreement cannot be told from that of two who grade by chance")
+        return Table(["agreement", "", numbers.level_name(self.level)], rows, notes, title)
+
+    def _confusion(self) -> Table:
+        first, second = self.names
+        header = [f"{first} \\ {second}", *(f"{grade:g}" for grade in self.grades)]
+        rows = [
+            [f"{grade:g}", *(f"{int(count):,}" for count in row)]
+            for grade, row in zip(self.grades, self.confusion, strict=True)
+        ]
+        return Table(header, rows)
+
+    def _by_kind(self, kinds: Kinds) -> Table:
+        held: dict[tuple[str, str], list[tuple[float, float]]] = {}
+        for key, pair in self.pairs.items():
+            for respect, kind in kinds.get(key, {}).items():
+                held.setdefault((respect, kind), []).append(pair)
+        rows: list[list[str]] = []
+        for (respect, kind), pairs in sorted(held.items()):
+            same = np.mean([one == other for one, other in pairs])
+            shift = np.mean([other - one for one, other in pairs])
+            rows.append([respect, kind, f"{len(pairs):,}", f"{same:.3f}", numbers.signed(float(shift), 2)])
+        header = ["kind of passage", "", "n", "same grade", f"{self.names[1]} higher by"]
+        return Table(header, rows, words=(0, 1))
+
+    def __repr__(self) -> str:
+        return f"<Agreement of {self.names[0]} and {self.names[1]}: kappa {self.kappa.value:.3f}, n={self.n}>"

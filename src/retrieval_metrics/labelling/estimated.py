@@ -1,0 +1,97 @@
+"""One mean and one difference, estimated from a model's grades and people's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.presentation import numbers
+
+if TYPE_CHECKING:
+    from retrieval_metrics.statistics import CorrectedMean, Interval
+
+
+@dataclass(frozen=True, slots=True)
+class EstimatedMean:
+    """The mean of one metric for one system, as people would grade all queries.
+
+    Attributes:
+        metric: The metric.
+        system: The system.
+        corrected: The estimate with its variance.
+        bounds: The least and the largest value the metric can have on these queries.
+        binary: Whether the metric is 0 or 1 for every query.
+    """
+
+    metric: str
+    system: str
+    corrected: CorrectedMean
+    bounds: tuple[float, float]
+    binary: bool
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """Return the confidence interval of the mean; see `retrieval_metrics.statistics.CorrectedMean`."""
+        return self.corrected.interval(level, bounds=self.bounds, binary=self.binary)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class EstimatedDifference:
+    """One system minus another in one metric, as people would grade all queries.
+
+    It is estimated from the differences of each query, so it may differ a little from that of the two means.
+
+    Attributes:
+        metric: The metric.
+        system: The system.
+        baseline: The system it is compared with.
+        corrected: The estimate with its variance.
+        span: The largest possible difference.
+        level: The confidence level of the interval.
+        comparisons: How many differences there are in all.
+    """
+
+    metric: str
+    system: str
+    baseline: str
+    corrected: CorrectedMean
+    span: float
+    level: float
+    comparisons: int
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """The system and its baseline."""
+        return self.system, self.baseline
+
+    @property
+    def mean(self) -> float:
+        """The mean difference, system minus baseline."""
+        return self.corrected.mean
+
+    @property
+    def interval(self) -> Interval:
+        """The confidence interval of the mean difference, of this difference alone."""
+        return self.corrected.difference_interval(self.level, span=self.span)
+
+    @property
+    def decided(self) -> bool:
+        """Whether the two are told apart: the interval excludes 0 at a level corrected for all differences."""
+        level = 1 - (1 - self.level) / self.comparisons
+        low, high = self.corrected.difference_interval(level, span=self.span)
+        return low > 0 or high < 0
+
+    @property
+    def n(self) -> int:
+        """For how many queries people's grades define it."""
+        return self.corrected.labelled
+
+    def labels_needed(self, width: float) -> float:
+        """Return for how many further queries people must grade until the interval is so wide from end to end.
+
+        Infinite if not even all queries would do.
+        """
+        return self.corrected.labels_needed(width, level=self.level)
+
+    def __repr__(self) -> str:
+        ends = numbers.interval(self.interval, signed=True)
+        return f"<EstimatedDifference {self.system} - {self.baseline} in {self.metric}: {self.mean:+.4f} {ends}>"

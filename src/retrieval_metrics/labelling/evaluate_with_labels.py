@@ -1,0 +1,336 @@
+"""Evaluate with a model's grades for all queries, corrected by people's grades for a sample of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from itertools import permutations
+from math import isinf
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from retrieval_metrics.checks import proportion
+from retrieval_metrics.comparing.compare import evaluated_as
+from retrieval_metrics.comparing.unjudged import depth_of
+from retrieval_metrics.definition.metric import DEFAULT_METRICS, as_metrics
+from retrieval_metrics.evaluation.evaluate import evaluate
+from retrieval_metrics.explaining.rankings import Rankings
+from retrieval_metrics.inputs.clusters import clusters_of
+from retrieval_metrics.inputs.named_runs import named_runs
+from retrieval_metrics.inputs.qrels import Qrels, as_qrels
+from retrieval_metrics.labelling.agreement import Agreement
+from retrieval_metrics.labelling.estimate import Estimate
+from retrieval_metrics.labelling.estimated import EstimatedDifference, EstimatedMean
+from retrieval_metrics.labelling.labels import Labels
+from retrieval_metrics.presentation import numbers
+from retrieval_metrics.questions.sample import Sample
+from retrieval_metrics.scoring import ideal
+from retrieval_metrics.statistics import corrected_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.inputs.clusters import ClustersBy
+    from retrieval_metrics.inputs.run import Run
+    from retrieval_metrics.judging.matching.matching import Key, Matching
+    from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.scoring.rules import Rules
+    from retrieval_metrics.statistics import CorrectedMean
+    from retrieval_metrics.types import FloatArray, QuestionsOrQrels, RunMapping
+
+
+def evaluate_with_labels(
+    runs: Mapping[str, RunMapping | Run] | RunMapping | Run,
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
+    *,
+    people: Labels | QuestionsOrQrels,
+    model: Labels | QuestionsOrQrels,
+    sample: Sample | Mapping[Any, float],
+    clusters: ClustersBy = "source",
+    semantics: str | Rules = "standard",
+    match: str | Key | Matching = "id",
+    ties: str | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """Estimate means and differences of systems from a model's grades and a few people's.
+
+    A model can grade everything, but its errors do not average out: intervals from its grades alone cover the truth in
+    few cases, or none. Here the metric is computed for all queries with the model's grades, and for a random sample of
+    queries with people's. A regression of the second on the first, over the sample, gives the mean that people's grades
+    would have for all queries, and how sure that is; `retrieval_metrics.statistics.corrected_mean` has the formula. A
+    biased model is corrected, and a useless one costs a few per cent of width.
+
+    Args:
+        runs: What each system retrieved, by the name of the system; or a single run.
+        metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
+        people: The grades that people gave to the whole pool of each sampled query: `Labels`, or judgments as
+            `evaluate` takes them. Grades of other queries are left aside.
+        model: The grades that a model gave for all queries, likewise.
+        sample: How people's queries were drawn: `questions.sample(n)`. Or, if they were drawn otherwise, the
+            probability with which each was to be drawn, by query id; the queries are then those that the model graded.
+        clusters: Which queries belong together, as in `evaluate`; `"source"` takes the sources that the sample or the
+            judgments know of.
+        semantics: The rules,
+        match: what an id of the judgments is compared with, and
+        ties: how equal scores are ordered, as in `evaluate`.
+        level: Confidence level of the intervals.
+
+    Returns:
+        Means with intervals, differences, what people and the model alone would have said, how far they agree, and how
+        many people's labels the estimate is worth; print it.
+
+    Raises:
+        TypeError: If `sample` is neither a sample nor probabilities: of queries that somebody chose nothing follows
+            for the others.
+        ValueError: If people did not grade a sampled query, graded a document differently (`Labels.resolved`), graded
+            fewer than 5 queries for which a metric is defined, or have no graded document in common with the model.
+
+    Warns:
+        RetrievalWarning: As in `evaluate`, with the name of the system.
+
+    Example:
+        The model calls everything relevant, so that MRR is 1. People say that d1 alone is, which is second for 6 of
+        the 20 sampled queries: (14 + 6/2) / 20 = .85.
+
+        >>> import retrieval_metrics as rm
+        >>> queries = [f"q{at}" for at in range(100)]
+        >>> run = {query: ["d1", "d2"] if at % 3 else ["d2", "d1"] for at, query in enumerate(queries)}
+        >>> sample = rm.EvaluationSet.of({query: [] for query in queries}).sample(20)
+        >>> people = {query: {"d1": 3, "d2": 0} for query in sample}
+        >>> model = {query: {"d1": 3, "d2": 1} for query in queries}
+        >>> estimate = rm.evaluate_with_labels(run, "mrr", people=people, model=model, sample=sample)
+        >>> round(estimate.means["mrr"]["the run"], 2), estimate.model["mrr"]["the run"]
+        (0.85, 1.0)
+
+    References:
+        W. G. Cochran (1977). Sampling Techniques, chapter 7.
+        A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan, T. Zrnic (2023). Prediction-powered inference.
+    """
+    proportion(level, "level")
+    chosen = as_metrics(metrics)
+    drawn = _drawn(sample, model)
+    named = named_runs(runs, drawn.of, "sampled from")
+    truths = _truths(people, model, drawn)
+    options: dict[str, Any] = {"semantics": semantics, "match": match, "ties": ties, "clusters": None}
+    known: dict[str, _Values] = {}
+    for name, run in named.items():  # no comprehension: before Python 3.12 it would count as a caller of its own
+        graded = evaluated_as(name, partial(evaluate, truths.people, run, chosen, **options)).scores
+        guessed = evaluated_as(name, partial(evaluate, truths.model, run, chosen, **options)).scores
+        known[name] = _Values(graded, guessed)
+    design = _Design.of(drawn, _labels_of_clusters(people, model, drawn, clusters))
+    estimated = {
+        (str(metric), name): _mean(metric, name, values, design) for metric in chosen for name, values in known.items()
+    }
+    pairs = len(known) * (len(known) - 1) // 2
+    differences = tuple(
+        _difference(metric, (system, baseline), known, design)(level=level, comparisons=pairs * len(chosen))
+        for metric in chosen
+        for system, baseline in permutations(known, 2)
+    )
+    names = (_called(people, "people"), _called(model, "the model"))
+    return Estimate(
+        estimated=estimated,
+        differences=differences,
+        sample=drawn,
+        level=level,
+        agreement=_agreement(truths, names, level),
+        names=names,
+        notes=tuple(_notes(named, chosen, truths, drawn, match)),
+    )
+
+
+class _Truths(NamedTuple):
+    people: Qrels
+    model: Qrels
+    others: int
+    """Queries that people graded outside the sample."""
+
+    @property
+    def of_documents(self) -> bool:
+        return all(one.is_flat and not one.has_pieces for one in (self.people, self.model))
+
+
+class _Values(NamedTuple):
+    """The scores of one system under people's grades and under the model's."""
+
+    people: Scores
+    model: Scores
+
+    def columns(self, metric: Metric, design: _Design) -> tuple[FloatArray, FloatArray]:
+        by_people, by_model = (scores.per_query[str(metric)] for scores in self)
+        people = np.array([by_people.get(query, np.nan) for query in design.sample.queries])
+        return people, np.array([by_model.get(query, np.nan) for query in design.sample.of])
+
+    def bounds(self, metric: Metric) -> tuple[float, float]:
+        values = np.array([value for scores in self for value in scores.per_query[str(metric)].values()])
+        best = np.concatenate([scores.best(metric) for scores in self])
+        highest = float(np.max(best, initial=0.0, where=np.isfinite(best)))
+        return ideal.bounds(metric, float(np.nanmin(values)), float(np.nanmax(values)), highest or None)
+
+
+class _Design(NamedTuple):
+    """How the sample was drawn, in arrays."""
+
+    sample: Sample
+    labelled: Any
+    weights: Any
+    strata: Any
+    clusters: Any
+
+    @classmethod
+    def of(cls, sample: Sample, clusters: Any) -> _Design:
+        place = {query: at for at, query in enumerate(sample.of)}
+        strata = None
+        if sample.strata is not None:
+            numbered = {stratum: at for at, stratum in enumerate(dict.fromkeys(sample.strata.values()))}
+            strata = [numbered[sample.strata[query]] for query in sample.of]
+        weights = [1 / sample.probabilities[query] for query in sample.queries]
+        return cls(sample, [place[query] for query in sample.queries], weights, strata, clusters)
+
+    def corrected(self, people: FloatArray, model: FloatArray, span: float) -> CorrectedMean:
+        return corrected_mean(
+            people,
+            model,
+            self.labelled,
+            weights=self.weights,
+            strata=self.strata,
+            clusters=self.clusters,
+            span=1.0 if isinf(span) else span,
+        )
+
+
+def _mean(metric: Metric, system: str, values: _Values, design: _Design) -> EstimatedMean:
+    people, model = values.columns(metric, design)
+    low, high = values.bounds(metric)
+    try:
+        found = design.corrected(people, model, high - low)
+    except ValueError as error:
+        error.add_note(f"while estimating {metric} of {system!r}; clusters=None takes all queries as independent")
+        raise
+    return EstimatedMean(str(metric), system, found, (low, high), _is_binary(metric, people))
+
+
+def _is_binary(metric: Metric, values: FloatArray) -> bool:
+    return metric.definition.binary and bool(np.isin(values[~np.isnan(values)], (0.0, 1.0)).all())
+
+
+def _difference(
+    metric: Metric,
+    pair: tuple[str, str],
+    known: Mapping[str, _Values],
+    design: _Design,
+) -> Callable[..., EstimatedDifference]:
+    """Return the difference but for what all have in common."""
+    (ours, our_model), (theirs, their_model) = (known[name].columns(metric, design) for name in pair)
+    ends = [known[name].bounds(metric) for name in pair]
+    span = max(high for _, high in ends) - min(low for low, _ in ends)
+    found = design.corrected(ours - theirs, our_model - their_model, span)
+    return partial(EstimatedDifference, str(metric), *pair, found, span)
+
+
+def _drawn(sample: Any, model: Labels | QuestionsOrQrels) -> Sample:
+    if isinstance(sample, Sample):
+        return sample
+    if isinstance(sample, Mapping):
+        return Sample.given(sample, _judged(model).queries)
+    raise TypeError(
+        f"sample must say how people's queries were drawn, got {type(sample).__name__}. questions.sample(n) draws "
+        "them. Of queries that somebody chose, such as the interesting ones, nothing follows for the others; if each "
+        "was drawn with a probability that is known, give these: {'q1': 0.2, ...}"
+    )
+
+
+def _judged(labels: Labels | QuestionsOrQrels) -> Qrels:
+    return as_qrels(labels.qrels if isinstance(labels, Labels) else labels)
+
+
+def _truths(people: Labels | QuestionsOrQrels, model: Labels | QuestionsOrQrels, sample: Sample) -> _Truths:
+    graded, guessed = _judged(people), _judged(model)
+    by_people = {query: graded.judgments(at) for at, query in enumerate(graded.queries)}
+    if missing := [query for query in sample.queries if query not in by_people]:
+        raise ValueError(
+            f"people graded nothing for {len(missing)} of the {len(sample)} sampled queries, for example "
+            f"{missing[0]!r}. Those that are easy to grade are often graded first, so the rest cannot be left out: "
+            "grade these too"
+        )
+    wanted = set(sample.of)
+    by_model: dict[Any, Any] = {
+        query: guessed.judgments(at) for at, query in enumerate(guessed.queries) if query in wanted
+    }
+    if not by_model:
+        raise ValueError(
+            f"the model graded none of the {len(sample.of)} queries that the sample was drawn from, such as "
+            f"{sample.of[0]!r}; it graded, for example, {guessed.queries[0]!r}"
+        )
+    of_sample: dict[Any, Any] = {query: by_people[query] for query in sample.queries}
+    scale = max(graded.largest_grade, guessed.largest_grade)
+    both = (Qrels(of_sample).with_largest_grade(scale), Qrels(by_model).with_largest_grade(scale))
+    return _Truths(*both, len(by_people.keys() - of_sample.keys()))
+
+
+def _labels_of_clusters(people: Any, model: Any, sample: Sample, by: ClustersBy) -> Any:
+    """Return the cluster of each query that was sampled from; None where all are on their own."""
+    chosen: Any = by
+    if by == "source" and sample.sources:
+        chosen = sample.sources.get
+    for labels in (model, people):
+        given = labels.qrels if isinstance(labels, Labels) else labels
+        found = clusters_of(given, as_qrels(given), chosen)
+        if found is not None:
+            return found.of(sample.of).labels
+    return None
+
+
+def _called(labels: Any, otherwise: str) -> str:
+    return labels.name if isinstance(labels, Labels) else otherwise
+
+
+def _agreement(truths: _Truths, names: tuple[str, str], level: float) -> Agreement | None:
+    if not truths.of_documents:
+        return None
+    first, second = (
+        {
+            (query, document): grade
+            for at, query in enumerate(one.queries)
+            for document, grade in _graded(one.judgments(at)).items()
+        }
+        for one in (truths.people, truths.model)
+    )
+    return Agreement.of(names, first, second, level, None)
+
+
+def _graded(judgments: Any) -> Mapping[Any, float]:
+    """Return judgments that are flat, with the type of such."""
+    graded: Mapping[Any, float] = judgments
+    return graded
+
+
+def _notes(
+    runs: Mapping[str, Any], metrics: Sequence[Metric], truths: _Truths, sample: Sample, match: Any
+) -> Iterable[str]:
+    if truths.others:
+        yield f"{numbers.queries(truths.others)} that people graded are not in the sample and were left aside"
+    if absent := len(sample.of) - len(truths.model):
+        yield f"the model graded nothing for {numbers.queries(absent)}, which count as the mean of the others"
+    if not truths.of_documents:
+        return
+    k = depth_of(metrics)
+    for who, truth in (("people", truths.people), ("the model", truths.model)):
+        open_, all_ = _ungraded(runs, truth, k, match)
+        if open_:
+            yield (
+                f"{who} gave no grade to {open_:,} of {all_:,} documents among the first {k} of the systems; these "
+                'count as not relevant (rm.compare(..., unjudged="bounds") says what they could change)'
+            )
+
+
+def _ungraded(runs: Mapping[str, Any], truth: Qrels, k: int, match: Any) -> tuple[int, int]:
+    known = {query: set(_graded(truth.judgments(at))) for at, query in enumerate(truth.queries)}
+    seen: dict[Any, set[Any]] = {query: set() for query in known}
+    for run in runs.values():
+        found = Rankings(run, match)
+        for query, ranking in found.of(known):
+            seen[query].update(found.ids(ranking)[:k])
+    return sum(len(held - known[query]) for query, held in seen.items()), sum(map(len, seen.values()))

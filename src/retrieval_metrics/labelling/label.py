@@ -1,0 +1,95 @@
+"""One grade: who gave it to which document for which query, when and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from datetime import date
+from math import isfinite
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from retrieval_metrics.checks import id_kind
+from retrieval_metrics.inputs.entries import plain
+
+if TYPE_CHECKING:
+    from retrieval_metrics.types import DocumentId, QueryId
+
+Grader: TypeAlias = Literal["person", "model"]
+
+GRADES = (0, 1, 2, 3)
+"""The grades that people and models are asked for."""
+RUBRIC = (
+    "does not help to answer the question",
+    "is about the subject of the question, but does not answer it",
+    "answers a part of the question, or answers it among much else",
+    "answers the question",
+)
+"""What each grade means; shown to people and told to models."""
+_TEXTS = ("prompt", "date", "reason")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Label:
+    """A grade of a document for a query, or that none could be given.
+
+    Attributes:
+        query: The query.
+        document: The document.
+        grade: The grade; None if the person cannot tell, or the model gave no reply that can be used.
+        by: The name of the person or of the model.
+        kind: `person` or `model`.
+        prompt: The version of the prompt that the model was given, or of the rubric that the person was shown.
+        date: When, such as `2026-05-31`.
+        reason: Why, in the words of the grader; of a model that failed, what was wrong.
+        quotes: The words of the document that answer the query, as they stand there.
+
+    Raises:
+        TypeError: If an entry has another type.
+        ValueError: If the grade is not finite, the kind is another, the name is empty, or the date is none.
+    """
+
+    query: QueryId
+    document: DocumentId
+    grade: float | None
+    by: str
+    kind: Grader = "person"
+    prompt: str | None = None
+    date: str | None = None
+    reason: str | None = None
+    quotes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        what = f"the label of document {self.document!r} for query {self.query!r}"
+        id_kind([type(self.query)], "query ids of labels")
+        id_kind([type(self.document)], "document ids of labels")
+        if self.grade is not None and (isinstance(self.grade, bool) or not isinstance(self.grade, Real)):
+            raise TypeError(f"{what} must have a number as its grade, or None, got {self.grade!r}")
+        if self.grade is not None and not isfinite(self.grade):
+            raise ValueError(f"{what} has the grade {self.grade!r}, which is not finite")
+        if not isinstance(self.by, str) or not self.by.strip():
+            raise ValueError(f"{what} must say by whom it is, got {self.by!r}")
+        if self.kind not in {"person", "model"}:
+            raise ValueError(f"{what} must be of a 'person' or a 'model', got {self.kind!r}")
+        if odd := [name for name in _TEXTS if not isinstance(getattr(self, name), (str, type(None)))]:
+            raise TypeError(f"{what} must have text as its {odd[0]}, got {getattr(self, odd[0])!r}")
+        if self.date is not None:
+            try:
+                date.fromisoformat(self.date[:10])
+            except ValueError:
+                raise ValueError(f"the date of {what} must be written as 2026-05-31, got {self.date!r}") from None
+        if isinstance(self.quotes, str) or not all(isinstance(each, str) and each.strip() for each in self.quotes):
+            raise TypeError(f"{what} must have a list of texts as its quotes, got {self.quotes!r}")
+        object.__setattr__(self, "quotes", tuple(self.quotes))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what is known as plain values, which JSON can hold; `Label(**entries)` reads them."""
+        known = {name: getattr(self, name) for name in FIELDS}
+        known["quotes"] = list(self.quotes)
+        return {
+            name: plain(value, f"{name} of the label of {self.document!r}")
+            for name, value in known.items()
+            if name == "grade" or value not in (None, [])
+        }
+
+
+FIELDS = tuple(each.name for each in fields(Label))

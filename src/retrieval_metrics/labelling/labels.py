@@ -1,0 +1,344 @@
+"""Grades from people and models, with who gave them; what they agree on, and the judgments they make."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.checks import require
+from retrieval_metrics.inputs.pieces import Piece, Quote
+from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.keeping.document import Document, Lines, write_document
+from retrieval_metrics.labelling.agreement import Agreement
+from retrieval_metrics.labelling.label import FIELDS, Grader, Label
+from retrieval_metrics.presentation import numbers
+from retrieval_metrics.presentation.printed import Printed
+from retrieval_metrics.presentation.tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from os import PathLike
+
+    import pandas as pd
+
+    from retrieval_metrics.labelling.agreement import Kinds
+    from retrieval_metrics.types import DocumentId, QrelsMapping, QueryId
+
+    Key = tuple[QueryId, DocumentId]
+
+RULES = ("lowest", "highest", "majority")
+SHOWN = 3
+
+
+class Labels(Printed):
+    """Grades of documents for queries, each with who gave it.
+
+    Attributes:
+        labels: The grades, in the order in which they were given.
+        notes: What else is to be known of them, such as what the calls of a model cost; sentences.
+
+    Example:
+        >>> ada = Labels.of({"q1": {"d1": 3, "d2": 0}, "q2": {"d1": 1}}, by="Ada")
+        >>> ben = Labels.of({"q1": {"d1": 3, "d2": 1}}, by="Ben")
+        >>> both = ada.merge(ben)
+        >>> both.conflicts
+        {('q1', 'd2'): {'Ada': 0.0, 'Ben': 1.0}}
+        >>> both.resolved("lowest").qrels
+        {'q1': {'d1': 3.0, 'd2': 0.0}, 'q2': {'d1': 1.0}}
+    """
+
+    def __init__(self, labels: Iterable[Label], notes: Iterable[str] = ()) -> None:
+        """Take the grades.
+
+        Raises:
+            TypeError: If one is no `Label`.
+            ValueError: If somebody gave a document two different grades for one query.
+        """
+        found: dict[tuple[str, QueryId, DocumentId], Label] = {}
+        for label in labels:
+            if not isinstance(label, Label):
+                raise TypeError(f"Labels are made of Label, got {label!r} ({type(label).__name__})")
+            known = found.setdefault((label.by, label.query, label.document), label)
+            if known.grade != label.grade:
+                raise ValueError(
+                    f"{label.by} graded document {label.document!r} for query {label.query!r} {known.grade} and "
+                    f"{label.grade}; leave one of the two out"
+                )
+        self.labels = tuple(found.values())
+        self.notes = tuple(notes)
+
+    @classmethod
+    def of(cls, qrels: Any, by: str, *, kind: Grader = "person") -> Labels:
+        """Return judgments as the grades of one person or model.
+
+        Args:
+            qrels: Judgments of documents by id, as `evaluate` takes them.
+            by: Whose they are.
+            kind: `person` or `model`.
+
+        Raises:
+            ValueError: If they are groups, or quotes, texts or spans: a label grades a document.
+        """
+        truth = as_qrels(qrels)
+        if truth.has_pieces or not truth.is_flat:
+            held = next((one for one in truth.documents if isinstance(one, Piece)), "a group")
+            raise ValueError(f"labels grade documents by id, and these judgments hold {held!r}; see rm.relabel")
+        found = []
+        for at, query in enumerate(truth.queries):
+            judged: Any = truth.judgments(at)
+            found += [
+                Label(query=query, document=document, grade=grade, by=by, kind=kind)
+                for document, grade in judged.items()
+            ]
+        return cls(found)
+
+    @cached_property
+    def graders(self) -> tuple[str, ...]:
+        """Who graded, in the order in which they first appear."""
+        return tuple(dict.fromkeys(label.by for label in self.labels))
+
+    @cached_property
+    def queries(self) -> tuple[QueryId, ...]:
+        """The queries of which any document was looked at."""
+        return tuple(dict.fromkeys(label.query for label in self.labels))
+
+    def by(self, grader: str) -> Labels:
+        """Return the grades of one person or model.
+
+        Raises:
+            KeyError: If nobody of that name graded.
+        """
+        if grader not in self.graders:
+            raise KeyError(f"{grader!r} graded nothing; there are {', '.join(self.graders)}")
+        return Labels([label for label in self.labels if label.by == grader])
+
+    @cached_property
+    def conflicts(self) -> dict[Key, dict[str, float]]:
+        """The documents to which several graders gave different grades, with the grade of each."""
+        given: dict[Key, dict[str, float]] = {}
+        for label in self.labels:
+            if label.grade is not None:
+                given.setdefault((label.query, label.document), {})[label.by] = float(label.grade)
+        return {key: grades for key, grades in given.items() if len(set(grades.values())) > 1}
+
+    @cached_property
+    def qrels(self) -> dict[Any, dict[Any, float]]:
+        """The grades as judgments, by query and document; a query with none that could be given has no judgment.
+
+        Raises:
+            ValueError: If several graders gave a document different grades: `resolved` says which of them holds.
+        """
+        if self.conflicts:
+            (query, document), grades = next(iter(self.conflicts.items()))
+            said = ", ".join(f"{by} {grade:g}" for by, grade in grades.items())
+            raise ValueError(
+                f"{numbers.count(len(self.conflicts), 'document')} got different grades, for example {document!r} for "
+                f"query {query!r} ({said}). Grades are never averaged silently: labels.resolved('lowest'), 'highest', "
+                "'majority' or the name of the one whose grade holds; labels.by(name) takes one grader"
+            )
+        found: dict[Any, dict[Any, float]] = {query: {} for query in self.queries}
+        for label in self.labels:
+            if label.grade is not None:
+                found[label.query][label.document] = float(label.grade)
+        return found
+
+    @cached_property
+    def quotes(self) -> dict[Any, dict[Quote, float]]:
+        """The words that graders marked, as judgments that survive re-chunking: each quote with its document's grade.
+
+        Queries without any are not among them. A quote marked by several has the largest of their grades.
+        """
+        found: dict[Any, dict[Quote, float]] = {}
+        for label in self.labels:
+            for text in label.quotes if label.grade else ():
+                held, quote = found.setdefault(label.query, {}), Quote(text)
+                held[quote] = max(float(label.grade or 0), held.get(quote, 0.0))
+        return found
+
+    def resolved(self, rule: str) -> Labels:
+        """Return one grade per document, of all graders together; where they differ, by a rule.
+
+        Args:
+            rule: `lowest`, `highest`, `majority` (the most frequent grade, of several the lowest), or the name of the
+                grader whose grade holds where there is one.
+
+        Raises:
+            ValueError: If there is no such rule and no grader of that name.
+        """
+        if rule not in {*RULES, *self.graders}:
+            raise ValueError(
+                f"conflicts are resolved by 'lowest', 'highest', 'majority' or one of {', '.join(self.graders)}, got "
+                f"{rule!r}"
+            )
+        given: dict[Key, list[Label]] = {}
+        for label in self.labels:
+            given.setdefault((label.query, label.document), []).append(label)
+        note = f"where {self.name} differed, {f'the {rule} grade' if rule in RULES else rule} held"
+        one = [replace(_one_of(held, rule), by=self.name) for held in given.values()]
+        return Labels(one, [*self.notes, note] if self.conflicts else self.notes)
+
+    def merge(self, *others: Labels) -> Labels:
+        """Return the grades of several as one, each with its grader; conflicts stay, and `qrels` then refuses.
+
+        Raises:
+            TypeError: If one is no `Labels`.
+            ValueError: If one grader gave a document different grades in two of them.
+        """
+        for other in others:
+            if not isinstance(other, Labels):
+                raise TypeError(f"labels are merged with Labels, got {type(other).__name__}; Labels.of(qrels, by=...)")
+        every = [self, *others]
+        return Labels(
+            [label for each in every for label in each.labels],
+            dict.fromkeys(note for each in every for note in each.notes),
+        )
+
+    def of_queries(self, queries: Iterable[Any]) -> Labels:
+        """Return the grades for some of the queries."""
+        wanted = set(queries)
+        return Labels([label for label in self.labels if label.query in wanted], self.notes)
+
+    def agreement(
+        self, other: Labels | QrelsMapping | None = None, *, level: float = 0.95, kinds: Kinds | None = None
+    ) -> Agreement:
+        """Return how far these grades agree with others, on the documents that both graded.
+
+        Args:
+            other: Other grades, or judgments. None compares the two graders that these grades come from.
+            level: Confidence level of the intervals.
+            kinds: What kind each passage is, to see on which kinds they disagree: `pool.kinds`.
+
+        Raises:
+            ValueError: If nothing was graded by both, either side has conflicts of its own, or `other` is None and
+                there are not two graders.
+        """
+        if other is None:
+            if len(self.graders) != 2:  # noqa: PLR2004  (two agree)
+                raise ValueError(
+                    f"these grades come from {numbers.count(len(self.graders), 'grader')}, not two; give the other "
+                    "grades: labels.by(name).agreement(labels.by(another))"
+                )
+            first, second = (self.by(grader) for grader in self.graders)
+            return first.agreement(second, level=level, kinds=kinds)
+        others = other if isinstance(other, Labels) else Labels.of(other, by="the judgments")
+        return Agreement.of((self.name, others.name), self.graded, others.graded, level, kinds)
+
+    @property
+    def name(self) -> str:
+        """Who graded, in words."""
+        return numbers.listed(list(self.graders)) if self.labels else "nobody"
+
+    @property
+    def graded(self) -> dict[Key, float]:
+        """The grades by query and document together; conflicts are refused as by `qrels`."""
+        return {(query, document): grade for query, held in self.qrels.items() for document, grade in held.items()}
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the grades to a file that `load` reads.
+
+        Args:
+            path: The file, JSON; with a further `.gz` or `.zst` it is compressed.
+
+        Raises:
+            OSError: If it cannot be written; a file that was there stays as it was.
+        """
+        held = Lines(label.as_dict() for label in self.labels)
+        write_document(path, "labels", {"labels": held, "notes": list(self.notes)})
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a DataFrame with a row per grade and the columns of `Label`.
+
+        Raises:
+            ImportError: If pandas is not installed; the message holds the command.
+        """
+        rows = [[getattr(label, name) for name in FIELDS] for label in self.labels]
+        frame: pd.DataFrame = require("pandas", "to_pandas").DataFrame(rows, columns=list(FIELDS))
+        return frame
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __iter__(self) -> Iterator[Label]:
+        return iter(self.labels)
+
+    def __repr__(self) -> str:
+        return f"<Labels: {len(self)} by {self.name}>"
+
+    def _tables(self) -> list[Table]:
+        grades = sorted({float(label.grade) for label in self.labels if label.grade is not None})
+        rows = []
+        for grader in self.graders:
+            own = [label for label in self.labels if label.by == grader]
+            given = Counter(None if label.grade is None else float(label.grade) for label in own)
+            queries = len({label.query for label in own})
+            counts = [f"{given[grade]:,}" for grade in grades]
+            rows.append([grader, own[0].kind, f"{queries:,}", *counts, f"{given[None]:,}"])
+        header = ["grader", "kind", "queries", *(f"grade {grade:g}" for grade in grades), "none"]
+        title = numbers.count(len(self), "label")
+        return [Table(header, rows, [*self._failures(), *self._agreements(), *self.notes], title, (0, 1))]
+
+    def _failures(self) -> list[str]:
+        reasons = Counter(label.reason for label in self.labels if label.grade is None and label.kind == "model")
+        return [f"not graded: {numbers.count(count, 'document')}, {why}" for why, count in reasons.most_common(SHOWN)]
+
+    def _agreements(self) -> list[str]:
+        said = []
+        for one, other in combinations(self.graders, 2):
+            try:
+                found = self.by(one).agreement(self.by(other))
+            except ValueError:  # they graded nothing in common, so there is nothing to say
+                continue
+            said.append(
+                f"{one} and {other}: kappa {found.kappa.value:.3f}, weighted {found.weighted_kappa.value:.3f} "
+                f"{numbers.interval(found.weighted_kappa.interval)}, {numbers.count(found.n, 'document')}"
+            )
+        if self.conflicts:
+            said.append(f"{numbers.count(len(self.conflicts), 'document')} with different grades: .conflicts")
+        return said
+
+
+def _one_of(held: list[Label], rule: str) -> Label:
+    graded = [label for label in held if label.grade is not None]
+    if not graded:
+        return held[0]
+    if named := [label for label in graded if label.by == rule]:
+        return named[0]
+    grades = [float(label.grade or 0) for label in graded]
+    if len(set(grades)) == 1:
+        return graded[0]
+    most = Counter(grades)
+    chosen = {
+        "lowest": min(grades),
+        "highest": max(grades),
+        "majority": min(grades, key=lambda grade: (-most[grade], grade)),
+    }.get(rule)
+    if chosen is None:  # the one whose grade holds gave none, and the others differ
+        (query, document) = held[0].query, held[0].document
+        raise ValueError(f"{rule} did not grade document {document!r} for query {query!r}, and the others differ")
+    return next(label for label in graded if label.grade == chosen)
+
+
+def labels_of(document: Document) -> Labels:
+    """Return the grades that were saved.
+
+    Raises:
+        ValueError: If an entry is not understood, naming it.
+    """
+    with document.place("labels"):
+        entries = list(document.content["labels"])
+    found = []
+    for number, entry in enumerate(entries):
+        with document.place(f"labels[{number}]"):
+            if not isinstance(entry, Mapping):
+                raise TypeError(f"a label is an object, not {entry!r}")
+            if unknown := [name for name in entry if name not in FIELDS]:
+                raise ValueError(f"a label has {', '.join(FIELDS)}, not {unknown[0]!r}")
+            found.append(Label(**{**entry, "quotes": tuple(entry.get("quotes", ()))}))
+    with document.place("notes"):
+        notes = tuple(str(note) for note in document.content.get("notes", ()))
+    with document.place("labels"):
+        return Labels(found, notes)

@@ -1,0 +1,56 @@
+"""The page on which a person grades a pool."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.checks import integer
+from retrieval_metrics.inputs.fingerprints import fingerprint
+from retrieval_metrics.journal import FORMAT, VERSION
+from retrieval_metrics.labelling.grading import checked_rubric
+from retrieval_metrics.presentation import page
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+    from os import PathLike
+
+    from retrieval_metrics.labelling.passages import Pooled
+
+PLACE = '<div id="labelling"><p>This page needs a browser that runs its script.</p></div>'
+
+
+def write_page(
+    path: str | PathLike[str],
+    items: Sequence[Pooled],
+    queries: Mapping[Any, str],
+    *,
+    title: str,
+    rubric: Collection[str] | None,
+    seed: int,
+) -> None:
+    """Write the page; see `Pool.labelling_page`."""
+    meaning = checked_rubric(rubric)
+    chance = random.Random(integer(seed, "seed"))  # noqa: S311  (not a secret)
+    of_query: dict[Any, list[Pooled]] = {}
+    for item in items:
+        of_query.setdefault(item.query, []).append(item)
+    order = list(of_query)
+    chance.shuffle(order)
+    questions = []
+    for query in order:
+        held = of_query[query]
+        chance.shuffle(held)
+        passages = [{"document": item.document, "text": item.text} for item in held]
+        questions.append({"query": query, "text": queries[query], "passages": passages})
+    # A page made anew of the same pool finds what was graded on the old one; another pool does not.
+    key = fingerprint(sorted([str(item.query), queries[item.query], str(item.document), item.text] for item in items))
+    data = {
+        "key": f"{FORMAT} labels {key}",
+        "format": FORMAT,
+        "version": VERSION,
+        "rubric": list(meaning),
+        "prompt": f"rubric {fingerprint(list(meaning))[:8]}",
+        "questions": questions,
+    }
+    page.write(path, title, [PLACE], data, script="labelling.js", style="labelling.css")

@@ -1,0 +1,72 @@
+"""One passage of a pool, and what kind of passage it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from retrieval_metrics.judging.matching.texts import words
+from retrieval_metrics.questions.linting.wording import content_words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from retrieval_metrics.types import DocumentId, QueryId
+
+FIRST = 3
+"""Ranks up to which a passage was found first."""
+
+
+class Pooled(NamedTuple):
+    """A document that is worth grading for a query.
+
+    Attributes:
+        query: The query.
+        document: The document.
+        text: Its text; None if it is not known.
+        ranks: Its rank in each system that has it among its first.
+        effect: By how much the largest mean difference between two systems would move if it had the highest grade;
+            None if that was not asked.
+    """
+
+    query: QueryId
+    document: DocumentId
+    text: str | None
+    ranks: Mapping[str, int]
+    effect: float | None = None
+
+    @property
+    def why(self) -> str:
+        """Why it is in the pool: its rank in each system, such as `bm25 2, dense 1`."""
+        return ", ".join(f"{system} {rank}" for system, rank in self.ranks.items())
+
+
+def kinds_of(
+    items: Sequence[Pooled], queries: Mapping[Any, str], systems: Sequence[str]
+) -> dict[tuple[QueryId, DocumentId], dict[str, str]]:
+    """Return what kind each passage is: by whom it was found, at which rank, how long, how like its question.
+
+    Long and like are meant beside the median of all passages; words that carry no meaning are not compared.
+    """
+    lengths = np.array([len(words(item.text or "")) for item in items])
+    shared = np.array([_shared(queries.get(item.query, ""), item.text or "") for item in items])
+    middle, usual = (float(np.median(each)) if len(each) else 0.0 for each in (lengths, shared))
+    found = {}
+    for item, length, share in zip(items, lengths, shared, strict=True):
+        by = [system for system in systems if system in item.ranks]
+        kinds = {
+            "found by": " and ".join(by) + (" alone" if len(by) == 1 < len(systems) else ""),
+            "best rank": f"1 to {FIRST}" if min(item.ranks.values()) <= FIRST else f"beyond {FIRST}",
+        }
+        if item.text is not None:
+            kinds["length"] = f"over {middle:.0f} words" if length > middle else f"up to {middle:.0f} words"
+            kinds["words of the question"] = f"over {usual:.0%}" if share > usual else f"up to {usual:.0%}"
+        found[item.query, item.document] = kinds
+    return found
+
+
+def _shared(question: str, text: str) -> float:
+    """Return the share of the words of a question that occur in a text."""
+    asked = set(content_words(words(question)))
+    return len(asked & set(content_words(words(text)))) / len(asked) if asked else 0.0

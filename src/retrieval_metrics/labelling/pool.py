@@ -1,0 +1,228 @@
+"""What is worth grading: the union of what several systems retrieved first, minus what is judged."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, Unpack
+
+from retrieval_metrics.checks import integer, positive_integer, require
+from retrieval_metrics.inputs.event_loop import run_until_complete
+from retrieval_metrics.labelling.grading import Grading, grades_of
+from retrieval_metrics.labelling.page import write_page
+from retrieval_metrics.labelling.passages import Pooled, kinds_of
+from retrieval_metrics.presentation import numbers
+from retrieval_metrics.presentation.printed import Printed
+from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.questions.sample import Sample, draw
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+    from os import PathLike
+
+    import pandas as pd
+
+    from retrieval_metrics.labelling.agreement import Kinds
+    from retrieval_metrics.labelling.labels import Labels
+
+By = Literal["rank", "effect", "random"]
+COLUMNS = ("query", "document", "text", "best_rank", "found_by", "effect")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Pool(Printed):
+    """Documents that are worth grading, each with the reason why it is there.
+
+    Attributes:
+        items: The documents, query by query.
+        queries: The text of every query that was pooled, also of those for which nothing is left to grade.
+        systems: The names of the systems.
+        depth: How many documents of each ranking were taken.
+        judged: How many were left out because they are judged.
+        sources: The document that each query comes from, for those of which it is known.
+    """
+
+    items: tuple[Pooled, ...]
+    queries: Mapping[Any, str]
+    systems: tuple[str, ...]
+    depth: int
+    judged: int = 0
+    sources: Mapping[Any, str] = field(default_factory=dict)
+
+    def of(self, queries: Iterable[Any]) -> Pool:
+        """Return the pool of some of the queries, such as those of a sample.
+
+        Raises:
+            KeyError: If a query was not pooled.
+        """
+        wanted = dict.fromkeys(queries)
+        if strange := [query for query in wanted if query not in self.queries]:
+            raise KeyError(f"query {strange[0]!r} was not pooled; there are {len(self.queries)}")
+        return self._with(
+            (item for item in self.items if item.query in wanted),
+            {query: text for query, text in self.queries.items() if query in wanted},
+        )
+
+    def limited(self, n: int, by: By = "rank", *, seed: int = 0) -> Pool:
+        """Return at most `n` documents of the pool.
+
+        What is left out counts as not relevant, so a limited pool is for comparing systems or for a first look;
+        `evaluate_with_labels` wants the whole pool of each query that it samples.
+
+        Args:
+            n: How many documents.
+            by: `rank` takes the first of every query and system before the second of any; `effect` those whose grade
+                could move a difference between systems most (`pool(..., metric=...)` computes that); `random` draws
+                them.
+            seed: Which of those of equal rank come first, and what is drawn.
+
+        Raises:
+            ValueError: If `by` is none of these, or effects were not computed.
+        """
+        wanted = positive_integer(n, "n")
+        order = list(self.items)
+        random.Random(integer(seed, "seed")).shuffle(order)  # noqa: S311  (not a secret)
+        if by == "rank":
+            order.sort(key=lambda item: min(item.ranks.values()))
+        elif by == "effect":
+            if any(item.effect is None for item in order):
+                raise ValueError(
+                    "the pool does not know the effect of a grade: rm.pool(..., metric='ndcg@10') computes it for "
+                    "several systems and judgments by id"
+                )
+            order.sort(key=lambda item: -(item.effect or 0.0))
+        elif by != "random":
+            raise ValueError(f"by must be 'rank', 'effect' or 'random', got {by!r}")
+        kept = set(map(id, order[:wanted]))
+        return self._with((item for item in self.items if id(item) in kept), self.queries)
+
+    def sample(self, n: int, strata: Mapping[Any, Hashable] | None = None, seed: int = 0) -> Sample:
+        """Draw the queries that people are to grade, each with its whole pool; see `EvaluationSet.sample`."""
+        drawn = draw(list(self.queries), n, strata, seed)
+        return Sample(drawn.queries, drawn.of, drawn.probabilities, drawn.strata, self.sources, drawn.seed)
+
+    @cached_property
+    def kinds(self) -> Kinds:
+        """What kind each document is: by which systems it was found, at which rank, how long, how like the question.
+
+        `labels.agreement(other, kinds=pool.kinds)` shows on which kinds two graders disagree.
+        """
+        return kinds_of(self.items, self.queries, self.systems)
+
+    def labelling_page(
+        self,
+        path: str | PathLike[str],
+        *,
+        title: str = "Which passages answer the question?",
+        rubric: Collection[str] | None = None,
+        seed: int = 0,
+    ) -> None:
+        """Write a page on which a person grades the pool: one HTML file, without a server.
+
+        It shows a question and its passages in random order, one at a time or as a list, without ids, systems and
+        ranks. Grades 0 to 3 are given by key, with the rubric in view; there are keys for "cannot tell", skip and undo,
+        and words that answer the question can be marked. What is graded is kept in the browser as one goes. "Export"
+        saves a file that `load` reads as `Labels`; files of several people are merged by `Labels.merge`.
+
+        Args:
+            path: Where to write it.
+            title: Its title.
+            rubric: What the grades 0, 1, 2 and 3 mean, four texts; None takes those that models are told.
+            seed: The order of questions and passages.
+
+        Raises:
+            ValueError: If there is nothing to grade, a document has no text, or there are not four texts in the rubric.
+            OSError: If it cannot be written.
+        """
+        write_page(path, self._with_texts(), self.queries, title=title, rubric=rubric, seed=seed)
+
+    def grade(self, model: Any, **options: Unpack[Grading]) -> Labels:
+        """Ask a model to grade the pool.
+
+        The model is told the rubric, the question and the passage; ids, systems and ranks never enter a prompt. Its
+        reply must be the JSON that it was asked for: one that is not is asked for once more, and then counted and left
+        without a grade. Passages are asked in random order. Whether its grades are worth anything, only people's can
+        say: `labels.agreement(people)`. Small local models grade no better than chance.
+
+        Args:
+            model: A function of a prompt that returns its reply, synchronous or not, or a model of an installed host,
+                such as LangChain's chat models and LlamaIndex's LLMs.
+            **options: See `Grading`: the name of the model, the cache, workers, retries, budgets, batches, the rubric.
+
+        Returns:
+            The grades, with the name of the model, the version of the prompt, the date, and the reasons it gave.
+
+        Raises:
+            TypeError: If it is no model, or an option has another type.
+            ValueError: If there is nothing to grade, a document has no text, an option is out of range, or there is a
+                cache and nobody says the name of the model.
+            Exception: The failure of a model that has never replied.
+
+        Example:
+            >>> import retrieval_metrics as rm
+            >>> pooled = rm.pool(
+            ...     {"q1": ["d1", "d2"]}, {"q1": "who opens?"}, {"d1": "The guard opens.", "d2": "Closed."}
+            ... )
+            >>> labels = pooled.grade(lambda prompt: '{"grade": %d}' % (3 if "guard" in prompt else 0))
+            >>> labels.qrels
+            {'q1': {'d1': 3.0, 'd2': 0.0}}
+        """
+        return run_until_complete(self.agrade(model, **options))
+
+    async def agrade(self, model: Any, **options: Unpack[Grading]) -> Labels:
+        """Ask a model to grade the pool; the asynchronous twin of `grade`."""
+        return await grades_of(self._with_texts(), self.queries, model, **options)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a DataFrame with a row per document: `query`, `document`, `text`, `best_rank`, `found_by`, `effect`.
+
+        Raises:
+            ImportError: If pandas is not installed; the message holds the command.
+        """
+        rows = [
+            (item.query, item.document, item.text, min(item.ranks.values()), ", ".join(item.ranks), item.effect)
+            for item in self.items
+        ]
+        frame: pd.DataFrame = require("pandas", "to_pandas").DataFrame(rows, columns=list(COLUMNS))
+        return frame
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[Pooled]:
+        return iter(self.items)
+
+    def __repr__(self) -> str:
+        return f"<Pool: {len(self.items)} documents of {len(self.queries)} queries>"
+
+    def _with(self, items: Iterable[Pooled], queries: Mapping[Any, str]) -> Pool:
+        return Pool(tuple(items), queries, self.systems, self.depth, self.judged, self.sources)
+
+    def _with_texts(self) -> tuple[Pooled, ...]:
+        if not self.items:
+            raise ValueError("the pool is empty: everything that was retrieved is judged")
+        if bare := [item for item in self.items if item.text is None]:
+            raise ValueError(
+                f"{len(bare)} of {len(self.items)} documents have no text, for example {bare[0].document!r}; "
+                "rm.pool(runs, questions, corpus) takes the texts, by id"
+            )
+        if unasked := [item.query for item in self.items if item.query not in self.queries]:
+            raise ValueError(f"query {unasked[0]!r} has no text")
+        return self.items
+
+    def _tables(self) -> list[Table]:
+        held: dict[tuple[str, ...], int] = {}
+        for item in self.items:
+            found = tuple(system for system in self.systems if system in item.ranks)
+            held[found] = held.get(found, 0) + 1
+        rows = [
+            [" and ".join(found) + (" alone" if len(found) == 1 < len(self.systems) else ""), f"{count:,}"]
+            for found, count in sorted(held.items(), key=lambda each: (len(each[0]), each[0]))
+        ]
+        queries = numbers.queries(len({item.query for item in self.items}))
+        title = f"{numbers.count(len(self.items), 'document')} to grade, of {queries}"
+        notes = [f"the first {self.depth} of {numbers.count(len(self.systems), 'system')}"]
+        if self.judged:
+            notes.append(f"{self.judged:,} more are judged and were left out")
+        return [Table(["found by", "n"], rows, notes, title)]

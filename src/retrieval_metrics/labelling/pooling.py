@@ -1,0 +1,122 @@
+"""Pool what several systems retrieved."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.checks import RetrievalWarning, positive_integer
+from retrieval_metrics.comparing.compare import compare
+from retrieval_metrics.definition.metric import Metric, as_metric
+from retrieval_metrics.explaining.rankings import Rankings
+from retrieval_metrics.inputs.named_runs import named_runs
+from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.questions import Questions
+from retrieval_metrics.labelling.passages import Pooled
+from retrieval_metrics.labelling.pool import Pool
+from retrieval_metrics.questions.linting.passages import Passages
+
+if TYPE_CHECKING:
+    from retrieval_metrics.inputs.run import Run
+    from retrieval_metrics.judging.matching.matching import Key, Matching
+    from retrieval_metrics.types import QueryTexts, RunMapping
+
+
+def pool(
+    runs: Mapping[str, RunMapping | Run] | RunMapping | Run,
+    questions: Questions | QueryTexts,
+    corpus: Any = None,
+    depth: int = 10,
+    *,
+    judged: bool = False,
+    metric: str | Metric | None = None,
+    match: str | Key | Matching = "id",
+) -> Pool:
+    """Return what is worth grading: the first documents of several systems, minus what is judged.
+
+    Systems that are compared on judgments of one of them are not judged alike; a pool of all of them is
+    (Sparck Jones and van Rijsbergen 1975).
+
+    Args:
+        runs: What each system retrieved, by the name of the system; or a single run.
+        questions: An `EvaluationSet`, or texts by query id where nothing is judged yet.
+        corpus: The texts: a mapping of ids to texts, a list of `Retrieved` or a framework's documents. None takes the
+            texts of the retrieved items.
+        depth: How many documents of each ranking are taken.
+        judged: Keep the documents that are judged as well, so that people grade the whole pool anew.
+        metric: Also compute by how much a difference between two systems would move if a document had the highest
+            grade, in this metric, for `Pool.limited(n, "effect")`.
+        match: What an id of the judgments is compared with, as in `evaluate`.
+
+    Raises:
+        TypeError: If `runs` or `questions` have another shape.
+        ValueError: If no query of the runs has a text, or effects are wanted of a single system or of judgments that
+            are not by id.
+
+    Example:
+        >>> runs = {"bm25": {"q1": ["d1", "d2"]}, "dense": {"q1": ["d2", "d3"]}}
+        >>> found = pool(runs, {"q1": "why?"}, {"d1": "one", "d2": "two", "d3": "three"})
+        >>> [(item.document, item.why) for item in found]
+        [('d1', 'bm25 1'), ('d2', 'bm25 2, dense 1'), ('d3', 'dense 2')]
+    """
+    texts = questions.queries if isinstance(questions, Questions) else questions
+    if not isinstance(texts, Mapping) or not all(isinstance(text, str) for text in texts.values()):
+        raise TypeError(f"questions must be an EvaluationSet or map query ids to texts, got {type(questions).__name__}")
+    named = named_runs(runs, texts, "asked")
+    k = positive_integer(depth, "depth")
+    known = _judged(questions) if isinstance(questions, Questions) and not judged else {}
+    ranks: dict[Any, dict[Any, dict[str, int]]] = {query: {} for query in texts}
+    contents: dict[Any, str | None] = {}
+    for name, run in named.items():
+        rankings = Rankings(run, match)
+        for query, ranking in rankings.of(texts):
+            for rank, (document, item) in enumerate(rankings.first(ranking, k), start=1):
+                ranks[query].setdefault(document, {}).setdefault(name, rank)
+                if item is not None and item.text is not None:
+                    contents.setdefault(document, item.text)
+    if not any(ranks.values()):
+        raise ValueError(f"nothing was retrieved for any of the {len(texts)} queries, such as {next(iter(texts))!r}")
+    if corpus is not None:
+        by_id = Passages.of(corpus).by_id
+        contents |= {
+            document: by_id[document].text for held in ranks.values() for document in held if document in by_id
+        }
+    effects = {} if metric is None else _effects(named, questions, as_metric(metric), match)
+    items = tuple(
+        Pooled(query, document, contents.get(document), of_document, effects.get((query, document), _none(metric)))
+        for query, held in ranks.items()
+        for document, of_document in held.items()
+        if document not in known.get(query, ())
+    )
+    sources = (
+        {query: made.source for query, made in questions.provenance.items() if made.source is not None}
+        if isinstance(questions, Questions)
+        else {}
+    )
+    left_out = sum(document in known.get(query, ()) for query, held in ranks.items() for document in held)
+    return Pool(items, dict(texts), tuple(named), k, left_out, sources)
+
+
+def _none(metric: Any) -> float | None:
+    return None if metric is None else 0.0
+
+
+def _judged(questions: Questions) -> dict[Any, set[Any]]:
+    """Return the documents that are judged, by query; of quotes and spans no document is known to be judged."""
+    truth = as_qrels(questions)
+    return {
+        query: set(truth.documents[start:end])
+        for query, start, end in zip(truth.queries, truth.bounds, truth.bounds[1:], strict=False)
+    }
+
+
+def _effects(runs: dict[str, Any], questions: Any, metric: Metric, match: Any) -> dict[tuple[Any, Any], float]:
+    if len(runs) < 2 or not isinstance(questions, Questions):  # noqa: PLR2004  (two differ)
+        raise ValueError("the effect of a grade on a difference needs two systems and an EvaluationSet with judgments")
+    with warnings.catch_warnings():
+        # What is judged too little is the reason for pooling.
+        warnings.simplefilter("ignore", RetrievalWarning)
+        comparison = compare(questions, runs, metric, match=match, resamples=1)
+    open_ = comparison.to_judge(10**9)
+    return {(one.query, one.document): one.effect for one in open_}

@@ -1,0 +1,97 @@
+"""What asking a model costs: calls and tokens, counted, and stopped where a budget is spent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.checks import positive_integer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CHARACTERS_OF_A_TOKEN = 4
+"""Where nobody counts tokens: about what tokenizers make of English."""
+
+
+@dataclass(slots=True)
+class Calls:
+    """The calls of a model.
+
+    Attributes:
+        made: Calls made, repeated ones included.
+        cached: Replies that were there already and cost no call.
+        failed: Prompts for which the last attempt failed too, or gave no text.
+        prompt_tokens: The tokens of the prompts of the calls made.
+        reply_tokens: The tokens of their replies.
+        seconds: How long the calls took, one after the other.
+    """
+
+    made: int = 0
+    cached: int = 0
+    failed: int = 0
+    prompt_tokens: int = 0
+    reply_tokens: int = 0
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        tokens = self.prompt_tokens + self.reply_tokens
+        failed = f", {self.failed:,} prompts failed" if self.failed else ""
+        return (
+            f"{self.made:,} calls of the model, {self.cached:,} replies from the cache{failed}; about {tokens:,} tokens"
+        )
+
+
+class BudgetSpentError(RuntimeError):
+    """The budget is spent, so no call was made."""
+
+
+class Spending:
+    """Counts calls and tokens, and refuses a call once the budget is spent."""
+
+    def __init__(
+        self, calls: Calls, budget: int | None, token_budget: int | None, count_tokens: Callable[[str], int] | None
+    ) -> None:
+        """Take the budgets; None is no limit.
+
+        Raises:
+            TypeError: If a budget is no integer, or `count_tokens` is no function.
+            ValueError: If a budget is not positive.
+        """
+        self._calls = calls
+        self._budget = None if budget is None else positive_integer(budget, "budget", or_none=True)
+        self._token_budget = (
+            None if token_budget is None else positive_integer(token_budget, "token_budget", or_none=True)
+        )
+        if count_tokens is not None and not callable(count_tokens):
+            raise TypeError(f"count_tokens must return the number of tokens of a text, got {count_tokens!r}")
+        self._count = count_tokens or _estimated
+
+    def start(self, prompt: str) -> None:
+        """Count a call that begins.
+
+        Raises:
+            BudgetSpentError: If the budget does not allow it.
+        """
+        tokens = self._count(prompt)
+        if self._budget is not None and self._calls.made >= self._budget:
+            raise BudgetSpentError(f"the budget of {self._budget:,} calls is spent")
+        if self._token_budget is not None and self._tokens + tokens > self._token_budget:
+            raise BudgetSpentError(
+                f"of the budget of {self._token_budget:,} tokens {self._tokens:,} are spent, and the prompt has "
+                f"{tokens:,}"
+            )
+        self._calls.made += 1
+        self._calls.prompt_tokens += tokens
+
+    def end(self, reply: str) -> None:
+        """Count the tokens of a reply."""
+        self._calls.reply_tokens += self._count(reply)
+
+    @property
+    def _tokens(self) -> int:
+        return self._calls.prompt_tokens + self._calls.reply_tokens
+
+
+def _estimated(text: str) -> int:
+    return -(-len(text) // CHARACTERS_OF_A_TOKEN)

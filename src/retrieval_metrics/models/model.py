@@ -1,0 +1,43 @@
+"""What a model is: anything that turns a prompt into a reply."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.inputs.hosts import host_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NAMES = ("model_name", "model", "model_id", "name")
+"""Where models of frameworks say which model they ask."""
+
+
+def how_to_prompt(model: Any) -> Callable[[str], Any]:
+    """Return the function, synchronous or not, that is called with a prompt.
+
+    Args:
+        model: Any function of a text that returns a text, or a model of an installed host.
+
+    Raises:
+        TypeError: If it is no model.
+        ImportError: If it is of a host whose integration is not installed.
+    """
+    host = host_of(model)
+    if host is not None and host.model is not None and (prompt := host.model(model)) is not None:
+        return prompt
+    if callable(model) and not isinstance(model, type):
+        asked: Callable[[str], Any] = model
+        return asked
+    raise TypeError(
+        "a model must be a function of a prompt that returns its reply, synchronous or not, or a model of an installed "
+        f"host, got {model!r}"
+    )
+
+
+def name_of(model: Any) -> str | None:
+    """Return the name of a model, if it says one; a function says none, because it may ask any model."""
+    for name in NAMES:
+        if isinstance(said := getattr(model, name, None), str) and said.strip():
+            return said
+    return None

@@ -1,0 +1,1 @@
+"""Questions made of a corpus by a model: written, verified, checked and counted."""

@@ -1,0 +1,242 @@
+"""Check what the model wrote by asking it again, each time about texts alone and never about its own reply."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from retrieval_metrics.inputs.retrieve import aretrieve
+from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.judging.matching.texts import words
+from retrieval_metrics.models.json_reply import json_reply
+from retrieval_metrics.questions.generating.kinds import SEVERAL_PASSAGES
+from retrieval_metrics.questions.linting.searching import WordIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from retrieval_metrics.models.prompter import Failure, Prompter, Replies
+    from retrieval_metrics.questions.generating.candidate import Candidate, Evidence
+    from retrieval_metrics.questions.generating.corpus import Corpus
+    from retrieval_metrics.questions.generating.prompts import QuestionPrompts
+    from retrieval_metrics.questions.generating.reading import Reading
+    from retrieval_metrics.types import FloatArray
+
+LEFT_OUT = "[...]"
+FEWEST_WORDS_LEFT = 5
+"""A text with fewer words answers nothing, so nobody is asked."""
+UNCHECKED = "not checked"
+
+
+class Checking:
+    """The checks of questions that were written; each returns what is wrong with which question.
+
+    Attributes:
+        unseen: How often nobody could say which other passages answer, because that call failed.
+        found: How many other passages answer a question too.
+        refused: How many passages the model named as others that answer do not, when asked about them alone.
+    """
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        reading: Reading,
+        prompter: Prompter,
+        prompts: QuestionPrompts,
+        *,
+        retriever: Any,
+        depth: int,
+        show_progress: bool,
+    ) -> None:
+        """Take what is needed for asking.
+
+        Args:
+            corpus: The passages.
+            reading: How replies are read.
+            prompter: The model.
+            prompts: What it is told.
+            retriever: Finds passages beside BM25; None if there is none.
+            depth: How many passages each of them finds.
+            show_progress: Whether progress bars are shown.
+        """
+        self._corpus = corpus
+        self._reading = reading
+        self._prompter = prompter
+        self._prompts = prompts
+        self._retriever = retriever
+        self._depth = depth
+        self._show_progress = show_progress
+        self._index = WordIndex(corpus.passages.tokens, "generate_questions")
+        self.unseen = 0
+        self.found = 0
+        self.refused = 0
+
+    def rank(self, candidate: Candidate) -> int | None:
+        """Return the rank at which BM25 has something of every group; None if it finds nothing of one."""
+        scores = self._scores(candidate)
+        ranks = []
+        for group in candidate.groups:
+            best = max(float(scores[at]) for one in group for at in self._holding(one))
+            if best <= 0:
+                return None
+            ranks.append(1 + int((scores > best).sum()))
+        return max(ranks)
+
+    async def answerable(self, candidates: Sequence[Candidate]) -> dict[str, tuple[str, str]]:
+        """Return the questions that their quotes alone do not answer, by id, each with a reason and a message."""
+        texts = {candidate.id: _joined(group[0] for group in candidate.groups) for candidate in candidates}
+        replies = await self._ask_whether(candidates, {(name, 0): text for name, text in texts.items()}, "answers")
+        wrong = _unchecked(replies.failures)
+        for (name, _), yes in replies.parsed.items():
+            if not yes:
+                wrong[name] = "not answerable", f"the model cannot answer it from its quotes alone: {texts[name]}"
+        return wrong
+
+    async def needed(self, candidates: Sequence[Candidate]) -> dict[str, tuple[str, str]]:
+        """Return the questions that are answered without their quotes, likewise."""
+        without = {
+            (candidate.id, number): text
+            for candidate in candidates
+            for number, text in enumerate(self._without(candidate))
+            if len(words(text)) >= FEWEST_WORDS_LEFT
+        }
+        replies = await self._ask_whether(candidates, without, "quotes")
+        wrong = _unchecked(replies.failures)
+        kinds = {candidate.id: candidate.kind for candidate in candidates}
+        for (name, number), yes in replies.parsed.items():
+            if yes and kinds[name] == SEVERAL_PASSAGES:
+                wrong[name] = "not all needed", f"it is answered without passage {number + 1} of those it was made of"
+            elif yes:
+                wrong[name] = "answerable without", "the rest of the passage answers it without the quotes"
+        return wrong
+
+    async def others(self, candidates: Sequence[Candidate]) -> None:
+        """Add to each question the other passages that answer it."""
+        looked_at = await self._alternatives(candidates)
+        prompts, asked = {}, {}
+        reply = self._prompts.other_sentences if self._reading.by_number else self._prompts.other_quotes
+        for candidate in candidates:
+            for number, group in enumerate(candidate.groups):
+                places = self._to_look_at(looked_at[candidate.id], candidate, group)
+                if not places:
+                    continue
+                asked[candidate.id, number] = places
+                prompts[candidate.id, number] = self._prompts.filled(
+                    "others",
+                    question=candidate.question,
+                    quote=group[0].text,
+                    passages=self._reading.shown(places),
+                    reply=reply,
+                )
+        replies = await self._prompter.ask(
+            prompts,
+            lambda key, said: self._reading.others(asked[key], said),
+            label="looking for other answers",
+            show_progress=self._show_progress,
+        )
+        self.unseen += len(replies.failures)
+        await self._add(candidates, replies.parsed)
+
+    async def _add(self, candidates: Sequence[Candidate], found: Mapping[tuple[str, int], list[Evidence]]) -> None:
+        """Add what the model named and, asked about each alone, says again."""
+        by_id = {candidate.id: candidate for candidate in candidates}
+        named = {(name, group, at): one for (name, group), ones in found.items() for at, one in enumerate(ones)}
+        texts = {}
+        for (name, group, at), one in named.items():
+            rest = [own[0] for number, own in enumerate(by_id[name].groups) if number != group]
+            texts[name, group, at] = _joined([one, *rest])
+        replies = await self._ask_whether(candidates, texts, "other answers")
+        self.unseen += len(replies.failures)
+        for (name, group, at), yes in replies.parsed.items():
+            if yes:
+                by_id[name].groups[group].append(named[name, group, at])
+                self.found += 1
+            else:
+                self.refused += 1
+
+    async def _ask_whether(
+        self, candidates: Sequence[Candidate], texts: Mapping[Any, str], what: str
+    ) -> Replies[Any, bool]:
+        questions = {candidate.id: candidate.question for candidate in candidates}
+        prompts: dict[Hashable, str] = {
+            key: self._prompts.filled("answerable", question=questions[key[0]], text=text)
+            for key, text in texts.items()
+        }
+        return await self._prompter.ask(
+            prompts, _yes_or_no, label=f"checking {what}", show_progress=self._show_progress
+        )
+
+    def _without(self, candidate: Candidate) -> list[str]:
+        """Return the texts that must not answer: the rest of the passage, or of several all but one."""
+        pieces = self._corpus.pieces
+        if candidate.kind == SEVERAL_PASSAGES:
+            return ["\n\n".join(pieces[at].text for at in candidate.places if at != one) for one in candidate.places]
+        (place,) = candidate.places
+        text = pieces[place].text
+        for group in reversed(candidate.groups):  # in the order of the passage, so that the places before stay right
+            text = text[: group[0].start] + LEFT_OUT + text[group[0].end :]
+        return [text]
+
+    async def _alternatives(self, candidates: Sequence[Candidate]) -> dict[str, list[int]]:
+        """Return the passages that BM25 and the retriever find for each question, best first."""
+        found: dict[str, list[int]] = {}
+        for candidate in candidates:
+            scores = self._scores(candidate)
+            order = np.argsort(-scores, kind="stable")[: self._depth + len(candidate.places)]
+            found[candidate.id] = [int(at) for at in order if scores[at] > 0]
+        if self._retriever is None or not candidates:
+            return found
+        run = await aretrieve(
+            self._retriever,
+            {candidate.id: candidate.question for candidate in candidates},
+            show_progress=self._show_progress,
+        )
+        self.unseen += len(run.errors)
+        strange = None
+        of_corpus = 0
+        for name, ranking in run.items():
+            for item in _items(ranking)[: self._depth]:
+                places = self._corpus.held_by(item)
+                of_corpus += bool(places)
+                strange = strange if places else item
+                found[str(name)] += places
+        if strange is not None and not of_corpus:
+            raise ValueError(
+                f"nothing that the retriever returns is of the corpus, such as {strange!r}; its items need the ids of "
+                "the corpus, or a source and offsets that the corpus has too"
+            )
+        return found
+
+    def _to_look_at(self, found: Sequence[int], candidate: Candidate, group: Sequence[Evidence]) -> list[int]:
+        """Return the passages that are not known to answer, and do not overlap with those that the question is of."""
+        own = {*candidate.places, *(at for one in group for at in self._holding(one))}
+        passages = self._corpus.passages
+        return [
+            at for at in dict.fromkeys(found) if at not in own and not any(passages.overlap(at, one) for one in own)
+        ]
+
+    def _holding(self, one: Evidence) -> list[int]:
+        return [one.passage, *self._corpus.passages.holding(one.text)]
+
+    def _scores(self, candidate: Candidate) -> FloatArray:
+        return self._index.scores(words(candidate.question))
+
+
+def _yes_or_no(_: Any, reply: str) -> bool:
+    yes: bool = json_reply(reply, {"answerable": bool})["answerable"]
+    return yes
+
+
+def _unchecked(failures: Mapping[Any, Failure]) -> dict[str, tuple[str, str]]:
+    return {key[0]: (UNCHECKED, f"{failure.reason}: {failure.message}") for key, failure in failures.items()}
+
+
+def _joined(evidence: Any) -> str:
+    return "\n\n".join(one.text for one in evidence)
+
+
+def _items(ranking: Any) -> list[Retrieved]:
+    ranked = sorted(ranking, key=lambda one: -ranking[one]) if isinstance(ranking, Mapping) else ranking
+    return [one if isinstance(one, Retrieved) else Retrieved(one) for one in ranked]

@@ -1,0 +1,234 @@
+"""What questions are made of: a corpus in any form, cut into passages that a prompt can hold."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.checks import positive_integer
+from retrieval_metrics.files.folders import read_folder
+from retrieval_metrics.files.texts import read_corpus
+from retrieval_metrics.inputs.pieces import Span
+from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.judging.matching.normalised import everywhere, normalised, where
+from retrieval_metrics.judging.matching.texts import words
+from retrieval_metrics.questions.linting.passages import Passages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from retrieval_metrics.types import DocumentId
+
+SHORTEST_LENGTH = 200
+FEWEST_WORDS = 5
+"""A passage with fewer words is a heading or a rest: nothing is asked about it."""
+
+_PARAGRAPH = re.compile(r"\n[ \t]*\n\s*")
+_SENTENCE = re.compile(
+    r"(?<=[.!?])[\"')\]”’]*\s+|(?<=[。！？])[”’」』]*\s*|\n[ \t]*\n\s*"  # noqa: RUF001  (Chinese has no spaces)
+)
+_SPACE = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A passage: a part of a text of the corpus, or all of it.
+
+    Attributes:
+        text: Its text.
+        source: The name that spans in it have as their source.
+        start: Where it begins in that source.
+        document: The document that it is from, for provenance.
+        id: The id of the text of the corpus.
+    """
+
+    text: str
+    source: str
+    start: int
+    document: str
+    id: DocumentId | None
+
+    def span(self, start: int, end: int) -> Span:
+        """Return the place in the source of a part of this passage."""
+        return Span(self.source, self.start + start, self.start + end)
+
+
+class Corpus:
+    """The passages that questions are made of.
+
+    Attributes:
+        pieces: The passages with enough words to ask about.
+        passages: The same, indexed, at the same places.
+    """
+
+    def __init__(self, whole: list[Piece], length: int) -> None:
+        """Take the texts as they were given, and cut those that are longer than so many characters."""
+        self._whole = whole
+        self._texts = Passages(Retrieved(at, text.text) for at, text in enumerate(whole))
+        self.pieces = pieces = [
+            Piece(text.text[start:end], text.source, text.start + start, text.document, text.id)
+            for text in whole
+            for start, end in cut(text.text, length)
+            if len(words(text.text[start:end])) >= FEWEST_WORDS
+        ]
+        self.passages = Passages(
+            Retrieved(at, piece.text, piece.source, piece.start) for at, piece in enumerate(pieces)
+        )
+
+    @classmethod
+    def of(cls, corpus: Any, length: int) -> Corpus:
+        """Read a corpus and cut what is longer than so many characters.
+
+        Raises:
+            TypeError: If it is none, or holds ids alone.
+            ValueError: If it is empty, an id appears twice, or there is nothing to ask about.
+            OSError: If a file cannot be read.
+        """
+        positive_integer(length, "passage_length")
+        if length < SHORTEST_LENGTH:
+            raise ValueError(f"passage_length must be at least {SHORTEST_LENGTH} characters, got {length}")
+        if isinstance(corpus, PathLike) or (isinstance(corpus, str) and Path(corpus).exists()):
+            path = Path(corpus)
+            corpus = read_folder(path) if path.is_dir() else read_corpus(path)
+        read = Passages.of(corpus)
+        if not read.items:
+            raise TypeError("questions are made of texts, and the corpus is ids alone; give texts by id: {'d1': '...'}")
+        sources = Counter(item.source for item in read.items)
+        found = cls([_whole(item, alone=sources[item.source] == 1) for item in read.items], length)
+        if not found.pieces:
+            raise ValueError(
+                f"none of the {len(read.items):,} texts of the corpus has {FEWEST_WORDS} words, so there is nothing "
+                "to ask about"
+            )
+        return found
+
+    def places(self, quote: str) -> list[Span]:
+        """Return where a quote stands in the texts, as quotes are matched; a place in two texts is one."""
+        spans = [
+            self._whole[at].span(*_whole_words(self._whole[at].text, *place))
+            for at in self._texts.holding(quote)
+            for place in everywhere(quote, self._whole[at].text)
+        ]
+        return list(dict.fromkeys(spans))
+
+    def place_of(self, quote: str, at: int) -> tuple[int, int] | None:
+        """Return where a quote stands in a passage, without cutting a word; None if it does not."""
+        text = self.pieces[at].text
+        if normalised(quote) not in self.passages.normal_texts[at] or (place := where(quote, text)) is None:
+            return None
+        return _whole_words(text, *place)
+
+    @cached_property
+    def _of_id(self) -> dict[Any, list[int]]:
+        return _listed((piece.id, at) for at, piece in enumerate(self.pieces))
+
+    @cached_property
+    def _of_source(self) -> dict[Any, list[int]]:
+        return _listed((piece.source, at) for at, piece in enumerate(self.pieces))
+
+    def held_by(self, item: Retrieved) -> list[int]:
+        """Return the passages that a retrieved item is, holds or is a part of."""
+        if item.source is not None and item.start is not None and item.end is not None:
+            return [
+                at
+                for at in self._of_source.get(str(item.source), ())
+                if self.pieces[at].start < item.end and item.start < self.pieces[at].start + len(self.pieces[at].text)
+            ]
+        return self._of_id.get(item.id, [])
+
+    @property
+    def documents(self) -> set[str]:
+        """The documents that the passages are from."""
+        return {piece.document for piece in self.pieces}
+
+
+def _listed(pairs: Iterable[tuple[Any, int]]) -> dict[Any, list[int]]:
+    listed: dict[Any, list[int]] = {}
+    for name, at in pairs:
+        listed.setdefault(name, []).append(at)
+    return listed
+
+
+def _whole(item: Retrieved, *, alone: bool) -> Piece:
+    """Return a text of the corpus under the name and from the place that spans in it refer to.
+
+    What has no offsets begins at 0 of a source of its own: its id, or, where a loader gave it none, its source, if no
+    other text is from there.
+    """
+    text = item.text or ""
+    placed = item.source is not None and item.start is not None and item.end == item.start + len(text)
+    name = item.source if item.id is None and alone else item.id
+    if not placed and name is None:
+        raise ValueError(
+            "a text has neither an id nor a source and offsets (with LangChain, add_start_index=True), so nothing can "
+            f"point at it: {text[:80]!r}"
+        )
+    source, start = (str(item.source), item.start or 0) if placed else (str(name), 0)
+    document = str(item.id) if item.source is None else str(item.source)
+    return Piece(text, source, start, document, item.id)
+
+
+def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the place of a part of a text, made longer if it begins or ends within a word."""
+    while start > 0 and text[start].isalnum() and text[start - 1].isalnum():
+        start -= 1
+    while end < len(text) and text[end].isalnum() and text[end - 1].isalnum():
+        end += 1
+    return start, end
+
+
+def cut(text: str, length: int) -> list[tuple[int, int]]:
+    r"""Return where to cut a text into parts of about equal length, none longer than `length`.
+
+    A cut falls between paragraphs if it can, else between sentences, else between words. White space at the cuts is in
+    no part.
+
+    Example:
+        >>> text = "One two. Three four.\n\nFive six seven."
+        >>> [text[start:end] for start, end in cut(text, 25)]
+        ['One two. Three four.', 'Five six seven.']
+    """
+    places = [sorted(found.end() for found in pattern.finditer(text)) for pattern in (_PARAGRAPH, _SENTENCE, _SPACE)]
+    parts, start = [], len(text) - len(text.lstrip())
+    end_of_text = len(text.rstrip())
+    while start < end_of_text:
+        rest = end_of_text - start
+        if rest <= length:
+            parts.append((start, end_of_text))
+            break
+        even = rest / -(-rest // length)
+        at = next((place for ends in places if (place := _last(ends, start + even / 2, start + length))), None)
+        at = at or start + length
+        parts.append((start, start + len(text[start:at].rstrip())))
+        start = at
+    return parts
+
+
+def _last(ends: list[int], low: float, high: int) -> int | None:
+    """Return the last of some places above one number and up to another."""
+    at = bisect_right(ends, high) - 1
+    return ends[at] if at >= 0 and ends[at] > low else None
+
+
+def sentence_places(text: str) -> list[tuple[int, int]]:
+    r"""Return start and end of each sentence of a text; a paragraph ends one too.
+
+    Example:
+        >>> text = "It rains. Take an umbrella!\n\nOr not"
+        >>> [text[start:end] for start, end in sentence_places(text)]
+        ['It rains.', 'Take an umbrella!', 'Or not']
+    """
+    bounds = [0, *(found.end() for found in _SENTENCE.finditer(text)), len(text)]
+    places = []
+    for start, end in pairwise(bounds):
+        held = text[start:end]
+        if held.strip():
+            places.append((start + len(held) - len(held.lstrip()), start + len(held.rstrip())))
+    return places

@@ -1,0 +1,243 @@
+"""Make an evaluation set of a corpus with a model: the two public functions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from retrieval_metrics.checks import positive_integer, proportion
+from retrieval_metrics.inputs.event_loop import run_until_complete
+from retrieval_metrics.models.prompter import Prompter
+from retrieval_metrics.questions.generating.checking import Checking
+from retrieval_metrics.questions.generating.contents import Contents
+from retrieval_metrics.questions.generating.corpus import Corpus
+from retrieval_metrics.questions.generating.generation import CHECKS, MOST_PER_PASSAGE, Generation, Wanted
+from retrieval_metrics.questions.generating.kinds import (
+    DEFAULT_SHARES,
+    DIFFICULTIES,
+    KINDS,
+    SEVERAL_PASSAGES,
+    shared_out,
+)
+from retrieval_metrics.questions.generating.prompts import QuestionPrompts
+from retrieval_metrics.questions.generating.reading import Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+    from os import PathLike
+
+    from retrieval_metrics.questions.generating.generated import GeneratedQuestions
+
+PASSAGE_LENGTH = 2000
+
+
+def generate_questions(
+    corpus: Any,
+    model: Any,
+    n: int,
+    *,
+    kinds: str | Collection[str] | Mapping[str, float] | None = None,
+    difficulty: str | Collection[str] | Mapping[str, float] | None = None,
+    checks: Collection[str] = CHECKS,
+    evidence: Literal["quotes", "sentences"] = "quotes",
+    retriever: Any = None,
+    depth: int = 5,
+    most_overlap: float = 0.5,
+    passage_length: int = PASSAGE_LENGTH,
+    prompts: QuestionPrompts | None = None,
+    model_name: str | None = None,
+    cache: str | PathLike[str] | None = None,
+    workers: int = 8,
+    timeout: float | None = None,
+    retries: int = 2,
+    budget: int | None = None,
+    token_budget: int | None = None,
+    count_tokens: Callable[[str], int] | None = None,
+    seed: int = 0,
+    show_progress: bool = False,
+) -> GeneratedQuestions:
+    r"""Let a model write questions on a corpus, and keep those whose answers are proven to stand there.
+
+    The model writes a question on a passage and names the words that answer it. They must stand in the passage,
+    compared as a `Quote` is, and the passage's own words are taken. Otherwise the model is told what was wrong and
+    asked once more, and then the question is rejected. Judgments are groups, all of which are needed: each is a `Quote`
+    and the `Span` where it stands, of which one suffices, because a chunk boundary may cut a quote and not a span.
+
+    Passages are chosen so that every beginning of the set is spread over clusters of content. Everything is decided by
+    the seed and the replies: with a cache the same call gives the same questions again without asking the model, and
+    one that was interrupted goes on where it stopped.
+
+    Args:
+        corpus: Texts by id, a list of `Retrieved`, documents or nodes of an installed host, a folder of text files, or
+            a file that `read_corpus` reads. Spans have the source of a `Retrieved` that has one and offsets, else the
+            id of the text. Longer texts than `passage_length` are cut for the prompts alone.
+        model: A function of a prompt that returns the reply, synchronous or not, or a chat model or LLM of an installed
+            host.
+        n: How many questions are wanted.
+        kinds: What is asked for, a name, names in equal shares, or a mapping of names to shares: `one_passage`;
+            `other_words`, a question that avoids the words of its passage; `several_passages`, all of which it takes to
+            answer; `keywords`, a few words for a search box. None is 4 : 3 : 2 : 1.
+        difficulty: Likewise: `easy` if BM25 finds what answers first, `medium` if among the first ten, else `hard`.
+            None takes what comes.
+        checks: What is checked, each by asking the model again about texts alone. `answerable`: the quotes by
+            themselves answer the question. `needed`: the rest of the passage does not, nor all passages but one.
+            `others`: which other passages answer, among those that BM25 and the retriever find; these are judged too.
+            `duplicates`: nearly the same questions are dropped, which takes no model.
+        evidence: How the model names what answers: `quotes` that it copies, or the numbers of `sentences`, for models
+            that copy badly.
+        retriever: Any retriever that `retrieve` takes, for the check `others`.
+        depth: How many passages BM25, and the retriever, find for that check.
+        most_overlap: The largest share of its telling words that an `other_words` question may have from its passage.
+        passage_length: The length in characters above which texts are cut; at least 200.
+        prompts: What the model is told; None for the prompts of this package.
+        model_name: The name of the model, for the cache and the provenance; None takes what the model says of itself.
+        cache: A file such as `replies.jsonl` that every reply is written to as it comes.
+        workers: How many calls may be under way at once.
+        timeout: Seconds that one attempt of a call may take; None sets no limit.
+        retries: How often a call that fails is repeated, after 0.5 seconds, then 1, 2, 4 ... and at most 30.
+        budget: How many calls may be made; replies from the cache are free.
+        token_budget: How many tokens prompts and replies may have together.
+        count_tokens: Counts the tokens of a text; None takes one for every four characters.
+        seed: Of several choices of passages, which one to take.
+        show_progress: Show progress bars on stderr; needs rich.
+
+    Returns:
+        The questions, what was rejected and why, and the calls. `print` shows how they are distributed. If too few
+        could be used, or a budget was spent, there are fewer than `n`, and `stopped` says why.
+
+    Raises:
+        TypeError: If the corpus or the model is none, or the first reply is no text.
+        ValueError: If the corpus is empty, has an id twice, or is too small for `n` questions; if an option has no such
+            value; if there is a cache and nobody says the name of the model.
+        OSError: If a file cannot be read or written.
+        ImportError: If bm25s is not installed: `pip install 'retrieval-metrics[questions]'`.
+        Exception: What the model raises, if it has never replied.
+
+    Example:
+        >>> import json
+        >>> import retrieval_metrics as rm
+        >>> def model(prompt):  # stands for a real one
+        ...     return json.dumps(
+        ...         {"question": "Who opens the vault at night?", "quotes": ["opened at night by the duty officer"]}
+        ...     )
+        >>> corpus = {"rules": "The vault may be opened at night by the duty officer, who signs for it."}
+        >>> made = rm.generate_questions(corpus, model, 1, kinds="one_passage", checks=())
+        >>> (query,) = made.questions.queries
+        >>> made.questions.queries[query]
+        'Who opens the vault at night?'
+        >>> made.questions.qrels[query]
+        [[Quote(text='opened at night by the duty officer'), Span(source='rules', start=17, end=52)]]
+    """
+    return run_until_complete(
+        agenerate_questions(
+            corpus,
+            model,
+            n,
+            kinds=kinds,
+            difficulty=difficulty,
+            checks=checks,
+            evidence=evidence,
+            retriever=retriever,
+            depth=depth,
+            most_overlap=most_overlap,
+            passage_length=passage_length,
+            prompts=prompts,
+            model_name=model_name,
+            cache=cache,
+            workers=workers,
+            timeout=timeout,
+            retries=retries,
+            budget=budget,
+            token_budget=token_budget,
+            count_tokens=count_tokens,
+            seed=seed,
+            show_progress=show_progress,
+        )
+    )
+
+
+async def agenerate_questions(
+    corpus: Any,
+    model: Any,
+    n: int,
+    *,
+    kinds: str | Collection[str] | Mapping[str, float] | None = None,
+    difficulty: str | Collection[str] | Mapping[str, float] | None = None,
+    checks: Collection[str] = CHECKS,
+    evidence: Literal["quotes", "sentences"] = "quotes",
+    retriever: Any = None,
+    depth: int = 5,
+    most_overlap: float = 0.5,
+    passage_length: int = PASSAGE_LENGTH,
+    prompts: QuestionPrompts | None = None,
+    model_name: str | None = None,
+    cache: str | PathLike[str] | None = None,
+    workers: int = 8,
+    timeout: float | None = None,  # noqa: ASYNC109  (of each call, not of the whole)
+    retries: int = 2,
+    budget: int | None = None,
+    token_budget: int | None = None,
+    count_tokens: Callable[[str], int] | None = None,
+    seed: int = 0,
+    show_progress: bool = False,
+) -> GeneratedQuestions:
+    """Let a model write questions on a corpus, on the running event loop; the twin of `generate_questions`.
+
+    Arguments, result and errors are those of `generate_questions`. Cancelling it cancels the calls that are under way.
+    """
+    positive_integer(n, "n")
+    positive_integer(depth, "depth")
+    proportion(most_overlap, "most_overlap", zero=True, one=True)
+    _among(checks, CHECKS, "checks")
+    _among([evidence], ("quotes", "sentences"), "evidence")
+    difficulties = None if difficulty is None else shared_out(n, difficulty, DIFFICULTIES, "difficulty")
+    shares = shared_out(n, DEFAULT_SHARES if kinds is None else kinds, KINDS, "kinds")
+    prompter = Prompter(
+        model,
+        model_name=model_name,
+        cache=cache,
+        workers=workers,
+        timeout=timeout,
+        retries=retries,
+        budget=budget,
+        token_budget=token_budget,
+        count_tokens=count_tokens,
+    )
+    read = Corpus.of(corpus, passage_length)
+    if len(read.pieces) == 1 and SEVERAL_PASSAGES in shares:
+        if kinds is not None:
+            raise ValueError(
+                f"the corpus is one passage, so no question needs several: leave {SEVERAL_PASSAGES!r} out of kinds, "
+                f"or cut it into more passages than with passage_length={passage_length}"
+            )
+        alone = {kind: share for kind, share in DEFAULT_SHARES.items() if kind != SEVERAL_PASSAGES}
+        shares = shared_out(n, alone, KINDS, "kinds")
+    for kind, count in shares.items():
+        if count > MOST_PER_PASSAGE * len(read.pieces):
+            raise ValueError(
+                f"{count} questions of the kind {kind!r} are too many for a corpus of {len(read.pieces)} passages: at "
+                f"most {MOST_PER_PASSAGE} of a kind are made of one; give more texts, or a smaller passage_length than "
+                f"{passage_length}"
+            )
+    told = prompts or QuestionPrompts()
+    reading = Reading(read, evidence, most_overlap)
+    checking = Checking(read, reading, prompter, told, retriever=retriever, depth=depth, show_progress=show_progress)
+    contents = Contents(read.passages.tokens, seed)
+    wanted = Wanted(shares, difficulties, checks)
+    generation = Generation(
+        corpus=read,
+        contents=contents,
+        wanted=wanted,
+        reading=reading,
+        checking=checking,
+        prompter=prompter,
+        prompts=told,
+        show_progress=show_progress,
+    )
+    return await generation.run()
+
+
+def _among(names: Collection[str], known: Collection[str], what: str) -> None:
+    if isinstance(names, str):
+        raise TypeError(f"{what} must be names such as {tuple(known)!r}, got the bare string {names!r}")
+    if unknown := [name for name in names if name not in known]:
+        raise ValueError(f"{what} must be among {', '.join(map(repr, known))}, got {unknown[0]!r}")

@@ -1,0 +1,171 @@
+"""What a generation returns: the questions, what was rejected and why, and what it cost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.checks import require
+from retrieval_metrics.inputs.pieces import Quote
+from retrieval_metrics.inputs.qrels import judgments_by_query
+from retrieval_metrics.presentation.printed import Printed
+from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.questions.generating.kinds import DIFFICULTIES, KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
+
+    from retrieval_metrics.models.calls import Calls
+    from retrieval_metrics.questions.evaluation_set import EvaluationSet
+
+COLUMNS = (
+    "query",
+    "question",
+    "kind",
+    "source",
+    "outcome",
+    "message",
+    "difficulty",
+    "bm25_rank",
+    "overlap",
+    "groups",
+    "quotes",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedQuestion:
+    """A question that did not get into the set, or a reply that was none.
+
+    Attributes:
+        reason: Why, in a few words by which it is counted, such as `quote not found`.
+        message: Why, in a sentence.
+        kind: The kind of question that was asked for.
+        sources: The documents that it was to be made of.
+        question: The question; None if there was none that could be read.
+        reply: The reply of the model, where it could not be used.
+    """
+
+    reason: str
+    message: str
+    kind: str
+    sources: tuple[str, ...]
+    question: str | None = None
+    reply: str | None = None
+
+
+class GeneratedQuestions(Printed):
+    """Questions that a model wrote, verified against their corpus.
+
+    Printing shows how many there are of each kind and difficulty, and why others were rejected.
+
+    Attributes:
+        questions: The questions, with their judgments and where they come from.
+        rejected: What was rejected, in the order in which it was.
+        calls: The calls of the model.
+        stopped: Why there are fewer questions than wanted; None if there are not.
+    """
+
+    def __init__(
+        self,
+        questions: EvaluationSet,
+        rejected: Sequence[RejectedQuestion],
+        calls: Calls,
+        *,
+        wanted: Mapping[str, int],
+        stopped: str | None,
+        documents: tuple[int, int],
+        clusters: tuple[int, int],
+        others: tuple[int, int, int],
+    ) -> None:
+        self.questions = questions
+        self.rejected = list(rejected)
+        self.calls = calls
+        self.stopped = stopped
+        self._wanted = dict(wanted)
+        self._documents = documents
+        self._clusters = clusters
+        self._others = others
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """How many were rejected for each reason, the most frequent first."""
+        return dict(Counter(one.reason for one in self.rejected).most_common())
+
+    def __len__(self) -> int:
+        return len(self.questions)
+
+    def __repr__(self) -> str:
+        return f"<GeneratedQuestions: {len(self.questions)} questions, {len(self.rejected)} rejected>"
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a DataFrame with a row per question, first those of the set and then the rejected ones.
+
+        The columns are `query`, `question`, `kind`, `source`, `outcome` (`accepted`, or the reason), `message`,
+        `difficulty`, `bm25_rank`, `overlap`, `groups` (how many things are needed together) and `quotes`.
+
+        Raises:
+            ImportError: If pandas is not installed; the message holds the command.
+        """
+        frame: pd.DataFrame = require("pandas", "to_pandas").DataFrame(self.rows(), columns=list(COLUMNS))
+        return frame
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """Return a row per question, as in `to_pandas`."""
+        rows: list[tuple[Any, ...]] = []
+        texts: Mapping[Any, str] = self.questions.queries
+        for query, groups in judgments_by_query(self.questions.qrels).items():
+            made = self.questions.provenance[query]
+            quotes = [one.text for group in groups for one in group if isinstance(one, Quote)]
+            measured = [made.get(name) for name in ("difficulty", "bm25_rank", "overlap")]
+            rows.append((query, texts[query], made.kind, made.source, "accepted", None, *measured, len(groups), quotes))
+        rows += [
+            (None, one.question, one.kind, ", ".join(one.sources), one.reason, one.message, *[None] * 5)
+            for one in self.rejected
+        ]
+        return rows
+
+    def _tables(self) -> list[Table]:
+        made = Counter((made.kind, made.get("difficulty")) for made in self.questions.provenance.values())
+        rejected = Counter(one.kind for one in self.rejected)
+        rows = []
+        for kind, count in self._wanted.items():
+            by_difficulty = [made[kind, difficulty] for difficulty in DIFFICULTIES]
+            cells = [sum(by_difficulty), count, rejected[kind], *by_difficulty]
+            rows.append([kind, *map(str, cells), KINDS[kind]])
+        title = f"{len(self.questions):,} questions of {sum(self._wanted.values()):,} wanted"
+        header = ["kind", "made", "wanted", "rejected", *DIFFICULTIES, "meaning"]
+        tables = [Table(header, rows, self._notes(), title, (0, -1))]
+        if self.rejected:
+            first = {one.reason: one.message for one in reversed(self.rejected)}
+            counted = [[reason, str(count), _short(first[reason])] for reason, count in self.reasons.items()]
+            tables.append(Table(["rejected because", "n", "for example"], counted, (), "", (0, 2)))
+        return tables
+
+    def _notes(self) -> list[str]:
+        (used, documents), (covered, clusters), (found, refused, unseen) = self._documents, self._clusters, self._others
+        notes = [
+            *(f"{name}: {meaning}" for name, meaning in DIFFICULTIES.items()),
+            f"made of {used:,} of {documents:,} documents, and of {covered:,} of {clusters:,} clusters of content",
+        ]
+        if found or refused:
+            notes.append(
+                f"{found:,} other passages answer a question too and are judged; {refused:,} more were named, but do "
+                "not answer alone"
+            )
+        if unseen:
+            notes.append(f"{unseen:,} times it stayed open which other passages answer, because no reply could be used")
+        notes.append(str(self.calls))
+        if self.stopped is not None:
+            notes.append(f"there are fewer than wanted: {self.stopped}")
+        if len(self.questions):
+            notes.append("a model wrote them and a model checked them: have people read a sample before you rely on it")
+        return notes
+
+
+def _short(message: str, most: int = 100) -> str:
+    line = " ".join(message.split())
+    return line if len(line) <= most else f"{line[: most - 3].rstrip()}..."

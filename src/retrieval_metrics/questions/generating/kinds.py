@@ -1,0 +1,75 @@
+"""The kinds of questions that are made, and how many of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.checks import positive_number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ONE_PASSAGE, SEVERAL_PASSAGES, OTHER_WORDS, KEYWORDS = "one_passage", "several_passages", "other_words", "keywords"
+
+KINDS = {
+    ONE_PASSAGE: "one passage answers it",
+    OTHER_WORDS: "one passage answers it, in other words than the question's",
+    SEVERAL_PASSAGES: "several passages are needed together",
+    KEYWORDS: "a few words for a search box",
+}
+"""What each kind is; also the names of the prompts that ask for them."""
+
+DEFAULT_SHARES = {ONE_PASSAGE: 4, OTHER_WORDS: 3, SEVERAL_PASSAGES: 2, KEYWORDS: 1}
+
+EASY, MEDIUM, HARD = "easy", "medium", "hard"
+DIFFICULTIES = {
+    EASY: "BM25 ranks what answers it first",
+    MEDIUM: "BM25 ranks what answers it 2 to 10",
+    HARD: "BM25 ranks what answers it lower, or not at all",
+}
+MEDIUM_RANK = 10
+
+
+def difficulty_of(rank: int | None) -> str:
+    """Return how difficult a question is, by the rank at which BM25 finds what answers it; None if it does not."""
+    if rank is None or rank > MEDIUM_RANK:
+        return HARD
+    return EASY if rank == 1 else MEDIUM
+
+
+def shared_out(n: int, shares: Any, known: Sequence[str] | Mapping[str, str], what: str) -> dict[str, int]:
+    """Return how many of `n` go to each name, by the largest remainders.
+
+    Args:
+        n: How many there are.
+        shares: A name, several names in equal shares, or a mapping of names to shares, in any unit.
+        known: The names that there are.
+        what: What is shared out, for messages.
+
+    Raises:
+        TypeError: If the shares are none of these.
+        ValueError: If a name is not known, there is none, or a share is not positive.
+
+    Example:
+        >>> shared_out(10, {"easy": 1, "hard": 2}, DIFFICULTIES, "difficulty")
+        {'easy': 3, 'hard': 7}
+    """
+    if isinstance(shares, str):
+        shares = [shares]
+    if not isinstance(shares, Mapping):
+        try:
+            shares = dict.fromkeys(shares, 1)
+        except TypeError:
+            raise TypeError(f"{what} must be a name, names, or a mapping of names to shares, got {shares!r}") from None
+    if not shares or (unknown := [name for name in shares if name not in known]):
+        said = repr(unknown[0]) if shares else "none"
+        raise ValueError(f"{what} must be among {', '.join(map(repr, known))}, got {said}")
+    parts = {name: positive_number(share, f"the share of {name!r}") for name, share in shares.items()}
+    whole = sum(parts.values())
+    exact = {name: n * part / whole for name, part in parts.items()}
+    counts = {name: int(value) for name, value in exact.items()}
+    order = sorted(exact, key=lambda name: counts[name] - exact[name])
+    for name in order[: n - sum(counts.values())]:
+        counts[name] += 1
+    return counts

@@ -1,0 +1,183 @@
+"""Read what the model wrote, and take nothing that the passages do not bear out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.inputs.pieces import Quote
+from retrieval_metrics.inputs.qrels import Qrels
+from retrieval_metrics.judging.matching.normalised import normalised
+from retrieval_metrics.judging.matching.texts import words
+from retrieval_metrics.models.json_reply import BadReplyError, json_reply
+from retrieval_metrics.questions.generating.candidate import Candidate, Evidence
+from retrieval_metrics.questions.generating.corpus import sentence_places
+from retrieval_metrics.questions.generating.kinds import KEYWORDS, OTHER_WORDS, SEVERAL_PASSAGES
+from retrieval_metrics.questions.linting import difficulty, questions_alone
+from retrieval_metrics.questions.linting.subject import Subject
+from retrieval_metrics.questions.linting.wording import content_words, shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Literal
+
+    from retrieval_metrics.questions.generating.corpus import Corpus
+
+SHORTEST_QUOTE = 20
+FEWEST_WORDS = 8
+"""A quote with fewer characters, white space aside, and fewer words (in Chinese, letters) is found by chance."""
+LONG_QUOTE = 500
+"""Characters; a longer quote must leave half of its passage out."""
+MOST_QUOTES = 3
+MOST_PLACES = 3
+"""A quote in more places points at none of them."""
+FEWEST_KEYWORDS, MOST_KEYWORDS = 2, 6
+
+
+class Reading:
+    """How passages are shown to the model, and how its replies are read."""
+
+    def __init__(self, corpus: Corpus, evidence: Literal["quotes", "sentences"], most_overlap: float) -> None:
+        """Take the corpus, and how the model points at what answers.
+
+        Args:
+            corpus: The passages.
+            evidence: `quotes` if it copies the words, `sentences` if it gives the numbers of sentences.
+            most_overlap: The largest share of telling words that a question in other words has from its passage.
+        """
+        self._corpus = corpus
+        self.by_number = evidence == "sentences"
+        self._most_overlap = most_overlap
+
+    def shown(self, places: Sequence[int]) -> str:
+        """Return passages as they stand in a prompt: as they are, or with numbered sentences."""
+        if not self.by_number:
+            texts = [self._corpus.pieces[at].text for at in places]
+        else:
+            texts = ["" for _ in places]
+            for number, (which, start, end) in enumerate(self._sentences(places), start=1):
+                sentence = self._corpus.pieces[places[which]].text[start:end]
+                texts[which] += f"{chr(10) if texts[which] else ''}[{number}] {sentence}"
+        return "\n".join(f"<passage>\n{text}\n</passage>" for text in texts)
+
+    def question(self, kind: str, places: Sequence[int], reply: str) -> Candidate:
+        """Return the question of a reply, with the evidence found in its passages.
+
+        Raises:
+            BadReplyError: If it cannot be used; the message tells the model why.
+        """
+        said = json_reply(reply, {"question": str, **self._field()})
+        evidence = self._evidence(said, places)
+        if not evidence:
+            raise BadReplyError("no quote", "name at least one quote or sentence that answers the question")
+        if len(evidence) > MOST_QUOTES * len(places):
+            raise BadReplyError("too many quotes", f"name at most {MOST_QUOTES} from a passage, got {len(evidence)}")
+        missing = set(places) - {one.passage for one in evidence}
+        if kind == SEVERAL_PASSAGES and missing:
+            raise BadReplyError(
+                "not every passage", "the question must need every passage, and every passage must give a part of it"
+            )
+        question = " ".join(said["question"].split())
+        overlap = self._overlap(question, places)
+        for error in self._wrong_with(kind, question, evidence, overlap):
+            raise error
+        return Candidate(kind, tuple(places), question, [[one] for one in evidence], overlap)
+
+    def others(self, places: Sequence[int], reply: str) -> list[Evidence]:
+        """Return what a reply names in other passages: of each the first.
+
+        Raises:
+            BadReplyError: If a passage does not hold it.
+        """
+        found: dict[int, Evidence] = {}
+        for one in self._evidence(json_reply(reply, self._field()), places):
+            found.setdefault(one.passage, one)
+        return list(found.values())
+
+    def _field(self) -> dict[str, Any]:
+        return {"sentences": list[int]} if self.by_number else {"quotes": list[str]}
+
+    def _evidence(self, said: dict[str, Any], places: Sequence[int]) -> list[Evidence]:
+        """Return the parts of the passages that a reply names, in their order there; those that touch are one."""
+        named = self._numbered(said["sentences"], places) if self.by_number else self._quoted(said["quotes"], places)
+        joined: list[tuple[int, int, int]] = []
+        for which, start, end in sorted(named):
+            text = self._corpus.pieces[places[which]].text
+            if joined and joined[-1][0] == which and not text[joined[-1][2] : start].strip():
+                joined[-1] = which, joined[-1][1], max(end, joined[-1][2])
+            else:
+                joined.append((which, start, end))
+        return [self._checked(places[which], start, end) for which, start, end in joined]
+
+    def _quoted(self, quotes: Sequence[str], places: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+        for quote in quotes:
+            if _is_short(quote):
+                raise BadReplyError(
+                    "short quote", f"the quote {shortened(quote)} is too short; copy the whole sentence or clause"
+                )
+            for which, at in enumerate(places):
+                if (place := self._corpus.place_of(quote, at)) is not None:
+                    yield which, *place
+                    break
+            else:
+                raise BadReplyError(
+                    "quote not found",
+                    f"the quote {shortened(quote)} does not stand there; copy it letter for letter, in one piece",
+                )
+
+    def _numbered(self, numbers: Sequence[int], places: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+        sentences = self._sentences(places)
+        for number in numbers:
+            if not 1 <= number <= len(sentences):
+                raise BadReplyError(
+                    "no such sentence", f"there is no sentence {number}; they are numbered from 1 to {len(sentences)}"
+                )
+            yield sentences[number - 1]
+
+    def _sentences(self, places: Sequence[int]) -> list[tuple[int, int, int]]:
+        return [
+            (which, start, end)
+            for which, at in enumerate(places)
+            for start, end in sentence_places(self._corpus.pieces[at].text)
+        ]
+
+    def _checked(self, passage: int, start: int, end: int) -> Evidence:
+        piece = self._corpus.pieces[passage]
+        text = piece.text[start:end]
+        if _is_short(text):
+            raise BadReplyError("short quote", f"{shortened(text)} says too little; name a longer sentence or clause")
+        if len(text) > LONG_QUOTE and len(text) > len(piece.text) / 2:
+            raise BadReplyError("long quote", "the quotes are most of the passage; name only what answers the question")
+        spans = list(dict.fromkeys([piece.span(start, end), *self._corpus.places(text)]))
+        if len(spans) > MOST_PLACES:
+            raise BadReplyError(
+                "quote everywhere", f"{shortened(text)} stands in {len(spans)} places; name what only this passage says"
+            )
+        return Evidence(passage, text, start, end, tuple(spans))
+
+    def _overlap(self, question: str, places: Sequence[int]) -> float:
+        telling = set(content_words(words(question)))
+        there = {stem for at in places for stem in content_words(self._corpus.passages.tokens[at])}
+        return len(telling & there) / max(len(telling), 1)
+
+    def _wrong_with(
+        self, kind: str, question: str, evidence: Sequence[Evidence], overlap: float
+    ) -> Iterator[BadReplyError]:
+        if kind == KEYWORDS:
+            few, many = len(words(question)) < FEWEST_KEYWORDS, len(question.split()) > MOST_KEYWORDS
+            if few or many or "?" in question:
+                yield BadReplyError("not keywords", f"{shortened(question)} must be two to five words and no question")
+        if kind == OTHER_WORDS and overlap > self._most_overlap:
+            yield BadReplyError(
+                "words of the passage",
+                f"{overlap:.0%} of the telling words of {shortened(question)} are the passage's; use other words",
+            )
+        subject = Subject({0: question}, Qrels({0: [Quote(one.text) for one in evidence]}), None)
+        checks = [questions_alone.dependent, difficulty.echoes]
+        checks += [] if kind == KEYWORDS else [questions_alone.short]
+        for check in checks:
+            for finding in check(subject):
+                yield BadReplyError(finding.name.replace("_", " "), finding.message)
+
+
+def _is_short(quote: str) -> bool:
+    return len(normalised(quote)) < SHORTEST_QUOTE and len(words(quote)) < FEWEST_WORDS

@@ -1,0 +1,195 @@
+"""Draw the queries that people are to grade, so that what they say holds for all."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from os import fspath
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.checks import id_kind, integer, positive_integer, proportion
+from retrieval_metrics.inputs.ranking_entries import of_id
+from retrieval_metrics.keeping.document import Document, write_document
+from retrieval_metrics.presentation.printed import Printed
+from retrieval_metrics.presentation.tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator, Sequence
+    from os import PathLike
+
+    from retrieval_metrics.types import QueryId
+
+EACH = 2
+"""Queries that every stratum gives at least: of one alone no spread can be seen."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample(Printed):
+    """Queries drawn at random, and with what probability.
+
+    Attributes:
+        queries: The queries drawn, in the order in which they were drawn.
+        of: All queries they were drawn from.
+        probabilities: The probability of each query drawn to be among them.
+        strata: The stratum of each of all queries; None if there are none.
+        sources: The document that each query comes from, for those of which it is known.
+        seed: The seed they were drawn with; None if the probabilities were given.
+    """
+
+    queries: tuple[QueryId, ...]
+    of: tuple[QueryId, ...]
+    probabilities: Mapping[Any, float]
+    strata: Mapping[Any, Hashable] | None = None
+    sources: Mapping[Any, str] = field(default_factory=dict)
+    seed: int | None = None
+
+    @classmethod
+    def given(cls, probabilities: Mapping[Any, float], of: Sequence[QueryId]) -> Sample:
+        """Return a sample that was drawn elsewhere.
+
+        Args:
+            probabilities: The probability with which each drawn query was to be among them.
+            of: All queries they were drawn from.
+
+        Raises:
+            TypeError: If a probability is not a number.
+            ValueError: If it is not above 0 and at most 1, or a drawn query is none of all.
+
+        Example:
+            >>> print(Sample.given({"q1": 0.5, "q4": 1.0}, of=["q1", "q2", "q4"]))
+            2 of 3 queries, drawn with probabilities from 0.5 to 1
+        """
+        if not isinstance(probabilities, Mapping):
+            raise TypeError(f"probabilities must map query ids to numbers, got {type(probabilities).__name__}")
+        known = set(of)
+        for query, probability in probabilities.items():
+            proportion(probability, f"the probability of query {query!r}", one=True)
+            if query not in known:
+                raise ValueError(f"query {query!r} was drawn, but is none of the {len(known)} it was drawn from")
+        return cls(tuple(probabilities), tuple(of), dict(probabilities))
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    def __iter__(self) -> Iterator[Any]:  # ids of one type, which only the caller knows
+        return iter(self.queries)
+
+    def __contains__(self, query: object) -> bool:
+        return query in self.probabilities
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the sample to a file that `load` reads.
+
+        Args:
+            path: The file, JSON; with a further `.gz` or `.zst` it is compressed.
+
+        Raises:
+            ValueError: If a stratum is no text and no number.
+            OSError: If it cannot be written; a file that was there stays as it was.
+        """
+        strata = self.strata
+        if strata is not None and (odd := [one for one in strata.values() if not isinstance(one, (str, int))]):
+            raise ValueError(f"stratum {odd[0]!r} is no text and no whole number, which {fspath(path)} needs")
+        rows = [
+            [
+                of_id(query),
+                self.probabilities.get(query),
+                None if strata is None else strata[query],
+                self.sources.get(query),
+            ]
+            for query in self.of
+        ]
+        order = [self.of.index(query) for query in self.queries]
+        write_document(path, "sample", {"queries": rows, "drawn": order, "seed": self.seed})
+
+    def _tables(self) -> list[Table]:
+        counts = f"{len(self):,} of {len(self.of):,} queries"
+        if self.seed is None:
+            ends = sorted(self.probabilities.values())
+            return [Table((), (), [f"{counts}, drawn with probabilities from {ends[0]:g} to {ends[-1]:g}"])]
+        if self.strata is None:
+            return [Table((), (), [f"{counts}, drawn at random (seed {self.seed})"])]
+        rows = []
+        for stratum in dict.fromkeys(self.strata.values()):
+            held = [query for query in self.of if self.strata[query] == stratum]
+            rows.append([str(stratum), f"{sum(query in self for query in held):,}", f"{len(held):,}"])
+        title = f"{counts}, drawn at random in strata (seed {self.seed})"
+        return [Table(["stratum", "drawn", "of"], rows, title=title)]
+
+    def __str__(self) -> str:
+        return Printed.__str__(self)
+
+    def __repr__(self) -> str:
+        return f"<Sample: {len(self)} of {len(self.of)} queries>"
+
+
+def draw(queries: Sequence[QueryId], n: int, strata: Mapping[Any, Hashable] | None, seed: int) -> Sample:
+    """Draw queries; `EvaluationSet.sample` says how."""
+    id_kind(set(map(type, queries)), "query ids")
+    wanted = positive_integer(n, "n")
+    if wanted > len(queries):
+        raise ValueError(f"{wanted} queries cannot be drawn from {len(queries)}")
+    chance = random.Random(integer(seed, "seed"))  # noqa: S311  (not a secret)
+    if strata is None:
+        order = list(queries)
+        chance.shuffle(order)
+        chosen = tuple(order[:wanted])
+        return Sample(chosen, tuple(queries), dict.fromkeys(chosen, wanted / len(order)), seed=seed)
+    layers = _layers(queries, strata)
+    if wanted < EACH * len(layers):
+        raise ValueError(
+            f"{len(layers)} strata need at least {EACH * len(layers)} queries, {EACH} of each, got n={wanted}; use "
+            "fewer strata, or draw more"
+        )
+    places = []
+    for stratum, held in layers.items():
+        chance.shuffle(held)
+        # First two of each stratum, then in proportion: a larger sample holds every smaller one.
+        places += [((at >= EACH, (at + 0.5) / len(held)), stratum, query) for at, query in enumerate(held)]
+    places.sort(key=lambda place: place[0])
+    drawn = [(stratum, query) for _, stratum, query in places[:wanted]]
+    of_layer = {stratum: sum(one == stratum for one, _ in drawn) / len(held) for stratum, held in layers.items()}
+    chance.shuffle(drawn)
+    where = {query: stratum for stratum, held in layers.items() for query in held}
+    return Sample(
+        tuple(query for _, query in drawn),
+        tuple(queries),
+        {query: of_layer[stratum] for stratum, query in drawn},
+        {query: where[query] for query in queries},
+        seed=seed,
+    )
+
+
+def _layers(queries: Sequence[QueryId], strata: Mapping[Any, Hashable]) -> dict[Hashable, list[QueryId]]:
+    if not isinstance(strata, Mapping):
+        raise TypeError(f"strata must map query ids to strata, got {type(strata).__name__}")
+    if missing := [query for query in queries if query not in strata]:
+        raise ValueError(f"{len(missing)} queries have no stratum, for example {missing[0]!r}")
+    layers: dict[Hashable, list[QueryId]] = {}
+    for query in queries:
+        layers.setdefault(strata[query], []).append(query)
+    for stratum, held in layers.items():
+        if len(held) < EACH:
+            raise ValueError(f"stratum {stratum!r} has a single query, {held[0]!r}; put it into another stratum")
+    return layers
+
+
+def sample_of(document: Document) -> Sample:
+    """Return the sample that was saved.
+
+    Raises:
+        ValueError: If something is not understood, naming its place.
+    """
+    with document.place("queries"):
+        rows = [tuple(row) for row in document.content["queries"]]
+        every = tuple(query for query, *_ in rows)
+        probabilities = {query: probability for query, probability, _, _ in rows if probability is not None}
+        strata = {query: stratum for query, _, stratum, _ in rows if stratum is not None}
+        sources = {query: source for query, _, _, source in rows if source is not None}
+        drawn = Sample.given(probabilities, every)
+    with document.place("drawn"):
+        queries = tuple(every[at] for at in document.content["drawn"])
+        if sorted(map(str, queries)) != sorted(map(str, probabilities)):
+            raise ValueError("the queries drawn are not those with a probability")
+    return replace(drawn, queries=queries, strata=strata or None, sources=sources, seed=document.content.get("seed"))

@@ -1,0 +1,258 @@
+"""The mean of what people would say of all queries, from a model's word on all of them and people's on some."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.checks import positive_number, proportion
+from retrieval_metrics.statistics import arrays
+from retrieval_metrics.statistics.drawn import Drawn
+from retrieval_metrics.statistics.intervals import Interval, beta_interval, clopper_pearson
+from retrieval_metrics.statistics.sums import Sums
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+FEWEST = 5
+"""Labelled queries below which no estimate is given: a slope and a spread need a few."""
+FEW_DISAGREEMENTS = 3
+"""Where people and model differ on fewer labelled queries than this, differences nobody saw are allowed for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectedMean:
+    """A mean estimated from a model's values for all queries and people's values for a random sample of them.
+
+    Attributes:
+        mean: The estimate; its target is the mean over the population of which all queries are a random sample.
+        variance: Its variance.
+        degrees: The degrees of freedom of that variance.
+        labelled: How many labelled queries people's values are defined for.
+        queries: How many queries there are in all.
+        people: The mean of people's values alone, weighted by the sample's weights.
+        model: The mean of the model's values alone; NaN if none is defined.
+        slope: By how much people's value rises where the model's rises by 1, on the labelled queries.
+        spread: The variance of people's values.
+        unexplained: The variance of people's values that the model's do not explain.
+        explained_part: The part of `variance` that more labels cannot reduce, but more queries can.
+    """
+
+    mean: float
+    variance: float
+    degrees: int
+    labelled: int
+    queries: int
+    people: float
+    model: float
+    slope: float
+    spread: float
+    unexplained: float
+    explained_part: float
+
+    @property
+    def worth(self) -> float:
+        """How many labels of people alone would give the same variance; `labelled` if that cannot be said."""
+        return self.spread / self.variance if self.spread > 0 and self.variance > 0 else float(self.labelled)
+
+    @property
+    def helps(self) -> bool:
+        """Whether the estimate is worth at least one label more than people's alone."""
+        return self.worth >= self.labelled + 1
+
+    def half_width(self, level: float = 0.95) -> float:
+        """Return the half width of Student's interval: t(degrees) sqrt(variance)."""
+        return _student(self.degrees, level) * math.sqrt(self.variance)
+
+    def interval(
+        self, level: float = 0.95, *, bounds: tuple[float, float] = (0.0, 1.0), binary: bool = False
+    ) -> Interval:
+        """Return the confidence interval of a mean of values between two bounds.
+
+        It is the Beta interval of `mean_interval` for as many independent queries as the estimate is worth, times
+        (t(worth - 1) / t(degrees))^2, because the labelled queries alone show the variance. Without finite bounds it is
+        Student's, mean -+ t(degrees) sqrt(variance). A binary metric gets the Clopper-Pearson interval of that count
+        (Korn and Graubard 1998).
+
+        Args:
+            level: Confidence level, strictly between 0 and 1.
+            bounds: Smallest and largest value the metric can take on these queries.
+            binary: Whether the metric is 0 or 1 by definition.
+        """
+        proportion(level, "level")
+        low, high = bounds
+        if math.isinf(low) or math.isinf(high):
+            half = self.half_width(level)
+            return Interval(max(self.mean - half, low), min(self.mean + half, high))
+        mean = min(max(self.mean, low), high)
+        worth = max(self.worth, 2.0)
+        count = worth * (_student(worth - 1, level) / _student(self.degrees, level)) ** 2
+        if binary:
+            return clopper_pearson(count * mean, count, level)
+        spread = min(self.spread, (mean - low) * (high - mean))
+        sums = Sums(count, count * mean, count * (spread + mean**2), low, high)
+        ends = beta_interval(sums, ends=bounds, level=level)
+        return Interval(max(min(ends.low, mean), low), min(max(ends.high, mean), high))
+
+    def difference_interval(self, level: float = 0.95, *, span: float = 1.0) -> Interval:
+        """Return the confidence interval of a mean of differences that lie between -span and span.
+
+        It is Student's, mean -+ t(degrees) sqrt(variance), cut at the span.
+        """
+        proportion(level, "level")
+        half = self.half_width(level)
+        return Interval(max(self.mean - half, -span), min(self.mean + half, span))
+
+    def labels_needed(self, width: float, *, level: float = 0.95) -> float:
+        """Return how many further labelled queries an interval of a given width needs; 0 if it is that narrow already.
+
+        Infinite if not even labels for all queries would do: then more queries are needed.
+
+        Args:
+            width: The wanted width, from end to end.
+            level: Confidence level of the interval.
+
+        Raises:
+            ValueError: If the width is not positive.
+        """
+        wanted = positive_number(width, "width") / 2
+        if self.half_width(level) <= wanted:
+            return 0.0
+        lost = self.labelled - self.degrees
+        low, high = self.labelled, self.queries
+        if self._half_width_with(high, lost, level) > wanted:
+            return math.inf
+        while low < high:
+            middle = (low + high) // 2
+            if self._half_width_with(middle, lost, level) <= wanted:
+                high = middle
+            else:
+                low = middle + 1
+        return float(max(low - self.labelled, 1))
+
+    def _half_width_with(self, labelled: int, lost: int, level: float) -> float:
+        if labelled <= lost:
+            return math.inf
+        variance = self.unexplained / labelled * (1 + 1 / labelled) + self.explained_part
+        return _student(labelled - lost, level) * math.sqrt(variance)
+
+
+def corrected_mean(
+    people: ArrayLike,
+    model: ArrayLike,
+    labelled: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    strata: ArrayLike | None = None,
+    clusters: ArrayLike | None = None,
+    span: float = 1.0,
+) -> CorrectedMean:
+    r"""Return the mean that people's values would have on all queries, estimated by regression on a model's values.
+
+    For n labelled of N queries, people's values y and the model's values f:
+
+        b = sum (f - mean f)(y - mean y) / sum (f - mean f)^2                            over the labelled
+        estimate = mean y over the labelled + b (mean f over all N - mean f over the labelled)
+
+    The model may be biased in any way: b sets its scale, and the labelled queries its level. A model that says nothing
+    gets a slope near 0, and the estimate is the mean of people's values. With c the weight of each labelled query in
+    the estimate (sum c y), e its residual and h its leverage, the variance is
+
+        max(sum c^2 e^2 / (1 - h), sum e^2 / (n - 2) sum c^2) + b^2 s_f^2 / N
+
+    the larger of HC2 and of least squares, plus what the N queries leave open of their population. Where people's and
+    model's values differ for fewer than 3 labelled queries, k, (1 - k / 3) span^2 / (2 n^2) is added: some queries on
+    which they differ may not have been drawn. Student's t with n - 2 degrees of freedom goes with it.
+
+    Strata each have a mean of their own and a common slope. With weights (1 / the probability of being drawn) the
+    least squares are weighted. With clusters the variance is the largest of the two above and of one that sums within
+    clusters. Queries without a value of people's are left out of the mean: it is then a ratio, and its variance that of
+    y - estimate. A query without a value of the model's counts as the mean of the others. Where the model's values do
+    not show a slope (one labelled query makes it alone, or the labelled are quite unlike all queries), b is 0.
+
+    Args:
+        people: Shape (n,), people's value of each labelled query; NaN where it is undefined.
+        model: Shape (N,), the model's value of each query; NaN where it is undefined.
+        labelled: Shape (n,), the positions of the labelled queries among all N.
+        weights: Shape (n,), positive: 1 / the probability of each labelled query to be drawn. None: all alike.
+        strata: Shape (N,), which stratum each query is in, each with at least two labelled queries.
+        clusters: Shape (N,), which cluster each query belongs to. None: each is on its own.
+        span: The largest possible difference of two values.
+
+    Raises:
+        ValueError: If fewer than 5 labelled queries have a value, shapes do not fit, a position is no query's or occurs
+            twice, a weight is not positive, a stratum has fewer than two labelled queries, or there are too few
+            clusters.
+
+    Example:
+        The model says .2 more than people throughout, so the estimate is its mean over all, .6, less .2.
+
+        >>> found = corrected_mean([0.1, 0.5, 0.3, 0.7, 0.4], [0.3, 0.7, 0.5, 0.9, 0.6, 0.6], [0, 1, 2, 3, 4])
+        >>> round(found.mean, 12), round(found.people, 12), round(found.model, 12)
+        (0.4, 0.4, 0.6)
+
+    References:
+        W. G. Cochran (1977). Sampling Techniques, chapter 7.
+        J. G. MacKinnon, H. White (1985). Some heteroskedasticity-consistent covariance matrix estimators.
+        A. N. Angelopoulos, J. C. Duchi, T. Zrnic (2023). PPI++: efficient prediction-powered inference.
+    """
+    drawn = Drawn.of(people, model, labelled, weights, strata, clusters)
+    defined = ~np.isnan(drawn.people)
+    count = int(defined.sum())
+    if count < FEWEST:
+        raise ValueError(
+            f"people's values are defined for {count} of {len(defined)} labelled queries; at least {FEWEST} are needed"
+        )
+    design, inverse, share_of, leverage, has_slope = drawn.line()
+    rows, weight = design[drawn.labelled], drawn.weights
+    values = np.where(defined, drawn.people, 0.0)
+    share = float(share_of @ defined)
+    mean = float(share_of @ values) / share
+    outcome = np.where(defined, drawn.people - mean, 0.0)
+    line = inverse @ rows.T @ (weight * outcome)
+    residuals = outcome - rows @ line
+    parameters = rows.shape[1]
+    length = len(residuals)
+    unexplained = float(weight @ residuals**2 / weight.sum()) * length / (length - parameters)
+    robust = float(np.sum(share_of**2 * residuals**2 / (1 - leverage)))
+    sampled = max(robust, unexplained * float(share_of @ share_of))
+    fitted = design @ line
+    explained = float(fitted.var(ddof=1)) / len(fitted)
+    variance, degrees = sampled + explained, count - parameters
+    if drawn.clusters is not None:
+        parts = fitted / len(fitted)
+        parts[drawn.labelled] += share_of * residuals / np.sqrt(1 - leverage)
+        between, groups = drawn.between_clusters(parts)
+        variance, degrees = max(variance, between), min(count, groups) - parameters
+    if degrees < 1:
+        raise ValueError(
+            f"the labelled queries come from too few clusters to show a variance: {degrees + parameters} for "
+            f"{parameters} parameters"
+        )
+    model_here = drawn.model[drawn.labelled]
+    differing = int(np.sum(np.abs(values - model_here)[defined & ~np.isnan(model_here)] > arrays.ROUNDING))
+    unseen = max(0.0, 1 - differing / FEW_DISAGREEMENTS) * span**2 / (2 * count**2)
+    people_mean = float(weight @ values) / float(weight @ defined)
+    spread = float(weight[defined] @ (values[defined] - people_mean) ** 2 / weight[defined].sum()) * count / (count - 1)
+    return CorrectedMean(
+        mean=mean,
+        variance=variance / share**2 + unseen,
+        degrees=degrees,
+        labelled=count,
+        queries=len(fitted),
+        people=people_mean,
+        model=drawn.centre,
+        slope=float(line[-1]) if has_slope else 0.0,
+        spread=spread,
+        unexplained=unexplained / share**2,
+        explained_part=explained / share**2,
+    )
+
+
+def _student(degrees: float, level: float) -> float:
+    from scipy.special import stdtrit  # noqa: PLC0415 - importing the package must not load scipy
+
+    return float(stdtrit(degrees, (1 + level) / 2))

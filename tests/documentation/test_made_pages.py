@@ -1,0 +1,46 @@
+"""What the site says of itself: its contents for language models, and the folders of the core."""
+
+import importlib.util
+
+import pytest
+
+from documentation_sources import module
+
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("sphinx") is None, reason="the dependency group docs is not installed: --group docs"
+)
+
+PAGES = {
+    "index": "# The site\n\n![A picture](a.png)\n\nIt does this. And [that](x.md), too.\n\n```sh\n# no title\n```\n",
+    "guides/index": "# Guides\n",
+    "integrations/llama_index": "# Llamas\n",
+    "guides/one": "# One way\n\n<figure><svg></svg></figure>\n\n| a | b |\n\nHow it goes:\nlike this. More.\n",
+    "reference/metrics/ndcg": "# NDCG\n\n$$\nx\n$$\n\nWhat is best? This.\n",
+    "reference/metrics": "# Metrics\n\n`name@k` is a name.\n",
+}
+
+
+def test_the_contents_list_every_page_once_with_its_first_sentence() -> None:
+    contents = module("_extensions/llms.py").contents(PAGES)
+    assert contents == (
+        "# The site\n\n> It does this. And that, too.\n\nAll pages as one text: [llms-full.txt](llms-full.txt)\n\n"
+        "## Guides\n\n- [One way](guides/one.html): How it goes: like this.\n\n"
+        "## Integrations\n\n- [Llamas](integrations/llama_index.html)\n\n"
+        "## Metrics\n\n- [NDCG](reference/metrics/ndcg.html): What is best?\n\n"
+        "## Reference\n\n- [Metrics](reference/metrics.html): `name@k` is a name.\n"
+    )
+
+
+def test_the_whole_text_has_every_page_and_no_picture() -> None:
+    text = "\n".join(module("_extensions/llms.py").whole(PAGES))
+    assert all(f"<!-- {name}.html -->" in text for name in PAGES)
+    assert "svg" not in text
+    assert "# no title" in text  # code stays
+
+
+def test_every_folder_of_the_core_is_in_the_house() -> None:
+    made = module("_extensions/house.py")
+    rows = [line for line in made.house().splitlines() if line.startswith("| `")]
+    assert len(rows) == sum(map(len, made.floors()))
+    assert all(row.split(" | ")[1].removesuffix(" |") for row in rows)
+    assert any(row.startswith("| `judging` | Which retrieved items satisfy which judgments") for row in rows)

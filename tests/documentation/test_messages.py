@@ -1,0 +1,48 @@
+"""Every message that the page of errors quotes is one that the source can say."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+PAGE = ROOT / "docs" / "guides" / "errors.md"
+HEADINGS = re.findall(r"^### (.+)$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+VALUE = "\0"
+"""Stands in a message for what is only known when it is raised."""
+
+
+def messages() -> Iterator[str]:
+    """Yield every text of the source as it reads with its values left open."""
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                yield "".join(part.value if isinstance(part, ast.Constant) else VALUE for part in node.values)  # type: ignore[misc]
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield node.value
+
+
+SAID = list(messages())
+
+
+def may_be_said(heading: str) -> bool:
+    """Return whether one text of the source has all the words of a heading in their order, and values between them."""
+    pattern = re.compile(".*".join(re.escape(part.strip()) for part in heading.split("…")), flags=re.DOTALL)
+    return any(pattern.search(said) and (VALUE in said or "…" not in heading) for said in SAID)
+
+
+def test_the_page_has_messages() -> None:
+    assert len(HEADINGS) >= 30
+    assert len(set(HEADINGS)) == len(HEADINGS)
+
+
+@pytest.mark.parametrize("heading", HEADINGS)
+def test_every_message_is_one_of_the_source(heading: str) -> None:
+    assert may_be_said(heading)
+
+
+def test_a_message_that_nobody_says_is_found() -> None:
+    assert not may_be_said("nothing was received for … of … judged queries")
+    assert not may_be_said("judged queries … nothing was retrieved")

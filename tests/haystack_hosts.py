@@ -1,0 +1,105 @@
+"""Retrievers, pipelines and embedders of Haystack whose answers the tests know."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from haystack import Document, Pipeline, component
+
+
+def documents(answers: Mapping[str, Any], query: str) -> list[Document]:
+    answer = answers[query]
+    if isinstance(answer, Exception):
+        raise answer
+    return [one if isinstance(one, Document) else Document(id=one, content=f"text of {one}") for one in answer]
+
+
+@component
+class Prepared:
+    """Answers each query with prepared documents or ids, or raises what stands there instead."""
+
+    def __init__(self, answers: Mapping[str, Any]) -> None:
+        self.answers = answers
+
+    @component.output_types(documents=list[Document])
+    def run(self, query: str, top_k: int | None = None) -> dict[str, Any]:
+        return {"documents": documents(self.answers, query)[:top_k]}
+
+
+@component
+class PreparedAsync:
+    """The same, but only asynchronously."""
+
+    def __init__(self, answers: Mapping[str, Any]) -> None:
+        self.answers = answers
+
+    @component.output_types(documents=list[Document])
+    def run(self, query: str) -> dict[str, Any]:
+        raise AssertionError(f"asked {query!r} synchronously")
+
+    @component.output_types(documents=list[Document])
+    async def run_async(self, query: str) -> dict[str, Any]:
+        await asyncio.sleep(0)
+        return {"documents": documents(self.answers, query)}
+
+
+@component
+class PassOn:
+    """Takes the documents of a retriever and returns them, as a ranker does."""
+
+    @component.output_types(documents=list[Document])
+    def run(self, documents: list[Document], query: str | None = None) -> dict[str, Any]:
+        assert query is not None
+        return {"documents": documents}
+
+
+@component
+class Answer:
+    """Reads the documents, as a prompt builder and a model do."""
+
+    @component.output_types(answer=str)
+    def run(self, documents: list[Document], question: Any) -> dict[str, Any]:
+        return {"answer": f"{question}: {len(documents)} documents"}
+
+
+def pipeline_of(answers: Mapping[str, Any], retriever: Any = Prepared) -> Pipeline:
+    """Return a pipeline that retrieves, ranks and answers; nothing but the answer leaves it."""
+    pipeline = Pipeline()
+    pipeline.add_component("retriever", retriever(answers))
+    pipeline.add_component("ranker", PassOn())
+    pipeline.add_component("reader", Answer())
+    pipeline.connect("retriever.documents", "ranker.documents")
+    pipeline.connect("ranker.documents", "reader.documents")
+    return pipeline
+
+
+@component
+class Embedder:
+    """Embeds texts by looking them up, and writes down what it was asked."""
+
+    def __init__(self, vectors: Mapping[str, Sequence[float]]) -> None:
+        self.vectors = vectors
+        self.asked: list[str] = []
+
+    @component.output_types(embedding=list[float])
+    def run(self, text: str) -> dict[str, Any]:
+        self.asked.append(text)
+        return {"embedding": list(self.vectors[text])}
+
+
+@component
+class DocumentsEmbedder:
+    """The same for documents."""
+
+    def __init__(self, vectors: Mapping[str, Sequence[float]]) -> None:
+        self.vectors = vectors
+        self.asked: list[str] = []
+
+    @component.output_types(documents=list[Document])
+    def run(self, documents: list[Document]) -> dict[str, Any]:
+        self.asked.extend(str(document.content) for document in documents)
+        made = [
+            Document(id=one.id, content=one.content, embedding=list(self.vectors[str(one.content)]))
+            for one in documents
+        ]
+        return {"documents": made}

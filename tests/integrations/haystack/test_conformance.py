@@ -1,0 +1,104 @@
+"""Every way through Haystack gives the numbers of the core, to the last bit."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from haystack import Document, Pipeline
+
+import retrieval_metrics as rm
+from conformance import Conformance, EvaluationConformance, Rankings, Scores, Truth
+from haystack_hosts import Prepared, PreparedAsync, pipeline_of
+from haystack_integrations.components.evaluators.retrieval_metrics import RetrievalEvaluator
+
+
+def expected(truth: Any, field: str) -> list[Document]:
+    """The judgments of a query as documents: grades are their scores, groups stand in their metadata."""
+    if isinstance(truth, Mapping):
+        return [document(name, field, score=grade) for name, grade in truth.items()]
+    found = []
+    for at, entry in enumerate(truth):
+        if isinstance(entry, str):
+            found.append(document(entry, field))
+        else:
+            grades = entry if isinstance(entry, Mapping) else dict.fromkeys(entry)
+            found += [document(name, field, score=grade, group=f"g{at}") for name, grade in grades.items()]
+    return found
+
+
+def document(name: str, field: str, score: float | None = None, **meta: Any) -> Document:
+    if field == "content":
+        return Document(content=name, score=score, meta=meta)
+    if field == "id":
+        return Document(id=name, content="any text", score=score, meta=meta)
+    return Document(content="any text", score=score, meta={**meta, "file": {"name": name}})
+
+
+def rows(qrels: Truth, run: Rankings, field: str) -> dict[str, Any]:
+    return {
+        "ground_truth_documents": [expected(truth, field) for truth in qrels.values()],
+        "retrieved_documents": [
+            [document(name, field, score=0.5) for name in run[query]] if query in run else None for query in qrels
+        ],
+    }
+
+
+def named(qrels: Truth, found: Mapping[str, Mapping[str, Any]]) -> Scores:
+    return {metric: dict(zip(qrels, outputs["individual_scores"], strict=True)) for metric, outputs in found.items()}
+
+
+class TestTheEvaluatorByContent(Conformance):
+    field = "content"
+
+    def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
+        return named(qrels, {metric: self.evaluator(metric).run(**rows(qrels, run, self.field)) for metric in metrics})
+
+    def evaluator(self, metric: str) -> Any:
+        return RetrievalEvaluator(metric, document_comparison_field=self.field, group_field="meta.group")
+
+
+class TestTheEvaluatorById(TestTheEvaluatorByContent):
+    field = "id"
+
+
+class TestTheEvaluatorByMetadataLoadedFromItsDictionary(TestTheEvaluatorByContent):
+    field = "meta.file.name"
+
+    def evaluator(self, metric: str) -> Any:
+        return RetrievalEvaluator.from_dict(super().evaluator(metric).to_dict())
+
+
+class TestEvaluatorsInAPipeline(Conformance):
+    def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
+        pipeline = Pipeline()
+        for metric in metrics:
+            pipeline.add_component(
+                metric, RetrievalEvaluator(metric, document_comparison_field="id", group_field="meta.group")
+            )
+        data = rows(qrels, run, "id")
+        return named(qrels, pipeline.run(dict.fromkeys(metrics, data)))
+
+
+def all_of(qrels: Truth, run: Rankings) -> dict[str, Sequence[str]]:
+    """The rankings of all queries, of those that retrieve nothing too."""
+    return {query: run.get(query, []) for query in {**qrels, **run}}
+
+
+def texts(qrels: Truth, run: Rankings) -> dict[str, str]:
+    return {query: query for query in all_of(qrels, run)}
+
+
+class TestARetriever(EvaluationConformance):
+    def evaluation(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> rm.Evaluation:
+        return rm.evaluate(qrels, rm.retrieve(Prepared(all_of(qrels, run)), texts(qrels, run)), metrics)
+
+
+class TestAnAsynchronousRetriever(EvaluationConformance):
+    def evaluation(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> rm.Evaluation:
+        found = asyncio.run(rm.aretrieve(PreparedAsync(all_of(qrels, run)), texts(qrels, run)))
+        return rm.evaluate(qrels, found, metrics)
+
+
+class TestAPipeline(EvaluationConformance):
+    def evaluation(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> rm.Evaluation:
+        return rm.evaluate(qrels, rm.retrieve(pipeline_of(all_of(qrels, run)), texts(qrels, run)), metrics)

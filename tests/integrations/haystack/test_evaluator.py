@@ -1,0 +1,193 @@
+"""The evaluator beside Haystack's own, in its pipelines and in its reports."""
+
+import math
+import random
+from typing import Any
+
+import pytest
+from haystack import Document, Pipeline
+from haystack.components.evaluators import (
+    DocumentMAPEvaluator,
+    DocumentMRREvaluator,
+    DocumentNDCGEvaluator,
+    DocumentRecallEvaluator,
+)
+from haystack.evaluation import EvaluationRunResult
+
+import retrieval_metrics as rm
+from haystack_integrations.components.evaluators.retrieval_metrics import RetrievalEvaluator
+
+SIBLINGS: dict[str, Any] = {
+    "ndcg": DocumentNDCGEvaluator(),
+    "map": DocumentMAPEvaluator(),
+    "mrr": DocumentMRREvaluator(),
+    "recall": DocumentRecallEvaluator(mode="multi_hit"),
+    "hit_rate": DocumentRecallEvaluator(mode="single_hit"),
+}
+PARIS, ROME, BONN = (Document(content=name) for name in ("Paris", "Rome", "Bonn"))
+
+
+def many() -> dict[str, list[list[Document]]]:
+    """Questions of every length, some without an expected document."""
+    rng = random.Random(5)
+    contents = [f"text {number}" for number in range(12)]
+    truth = [rng.sample(contents, rng.randint(0, 5)) for _ in range(60)]
+    found = [rng.sample(contents, rng.randint(1, 12)) for _ in range(60)]
+    graded = [rng.random() < 0.5 for _ in range(60)]
+    return {
+        "ground_truth_documents": [
+            [Document(content=one, score=rng.choice([1.0, 2.0, 3.0]) if grades else None) for one in row]
+            for row, grades in zip(truth, graded, strict=True)
+        ],
+        "retrieved_documents": [[Document(content=one) for one in row] for row in found],
+    }
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+@pytest.mark.parametrize("metric", SIBLINGS)
+def test_the_rules_of_haystack_give_its_own_numbers(metric: str) -> None:
+    rows = many()
+    ours = RetrievalEvaluator(metric, semantics="haystack").run(**rows)
+    theirs = SIBLINGS[metric].run(**rows)
+    assert ours["individual_scores"] == pytest.approx(theirs["individual_scores"], abs=1e-12)
+    assert ours["score"] == pytest.approx(theirs["score"], abs=1e-12)
+
+
+def test_a_perfect_first_page_is_perfect_and_a_question_without_judgments_is_left_out() -> None:
+    five = [Document(content=str(number)) for number in range(5)]
+    rows = {"ground_truth_documents": [five, []], "retrieved_documents": [five[:3], five]}
+    ours = RetrievalEvaluator("ndcg@3").run(**rows)
+    assert ours["evaluation"].counts["no_relevant"] == 1
+    assert ours["score"] == 1.0
+    assert ours["individual_scores"][0] == 1.0
+    assert math.isnan(ours["individual_scores"][1])
+    # Without a cut-off the ideal ranking holds all five, and the question that nothing can answer counts as 0.
+    assert SIBLINGS["ndcg"].run(**rows)["score"] == pytest.approx(0.7227 / 2, abs=1e-4)
+
+
+def test_one_of_each_group_is_enough() -> None:
+    expected = [
+        Document(content="Paris", meta={"fact": "capital"}),
+        Document(content="the city on the Seine", meta={"fact": "capital"}),
+        Document(content="Bonn"),
+    ]
+    rows = {"ground_truth_documents": [expected], "retrieved_documents": [[ROME, PARIS, BONN]]}
+    assert RetrievalEvaluator("full_recall@3", group_field="meta.fact").run(**rows)["score"] == 1.0
+    assert RetrievalEvaluator("full_recall@3").run(**rows)["score"] == 0.0
+
+
+def test_a_quote_is_found_in_a_chunk_of_any_size() -> None:
+    rows = {
+        "ground_truth_documents": [[Document(content="with statement wraps")]],
+        "retrieved_documents": [[PARIS, Document(content="8.5 The with\nstatement wraps a block.")]],
+    }
+    assert RetrievalEvaluator("mrr", document_comparison_field="quote").run(**rows)["score"] == 0.5
+    with pytest.warns(rm.RetrievalWarning, match="none of the retrieved documents is judged"):
+        assert RetrievalEvaluator("mrr").run(**rows)["score"] == 0.0
+
+
+@pytest.mark.parametrize("field", ["content", "id", "quote"])
+def test_a_budget_counts_the_characters_of_what_was_retrieved(field: str) -> None:
+    long, needed = Document(content="a text of 20 letters"), Document(content="the needed text")
+    rows = {"ground_truth_documents": [[needed]], "retrieved_documents": [[long, needed]]}
+    assert RetrievalEvaluator("recall@35chars", document_comparison_field=field).run(**rows)["score"] == 1.0
+    assert RetrievalEvaluator("recall@34chars", document_comparison_field=field).run(**rows)["score"] == 0.0
+
+
+def test_a_question_whose_retriever_failed_scores_0_and_is_warned_of() -> None:
+    rows: Any = {"ground_truth_documents": [[PARIS], [PARIS]], "retrieved_documents": [[PARIS], None]}
+    with pytest.warns(rm.RetrievalWarning, match="1 of 2 judged queries"):
+        found = RetrievalEvaluator("mrr").run(**rows)
+    assert (found["individual_scores"], found["score"]) == ([1.0, 0.0], 0.5)
+    assert found["evaluation"].counts["failed"] == 1
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+@pytest.mark.parametrize("field", ["content", "quote"])
+@pytest.mark.parametrize("semantics", ["standard", "trec_eval", "haystack"])
+def test_where_every_retriever_failed_everything_is_0(field: str, semantics: str) -> None:
+    rows: Any = {"ground_truth_documents": [[Document(content="with wraps a block")]], "retrieved_documents": [None]}
+    found = RetrievalEvaluator("mrr", document_comparison_field=field, semantics=semantics).run(**rows)
+    assert (found["individual_scores"], found["score"]) == ([0.0], 0.0)
+    assert found["evaluation"].counts["failed"] == 1
+
+
+def test_the_evaluation_behind_the_numbers_has_intervals_and_can_be_compared() -> None:
+    rows = {"ground_truth_documents": [[PARIS]] * 8, "retrieved_documents": [[PARIS, ROME], [ROME, PARIS]] * 4}
+    better = RetrievalEvaluator("mrr").run(**rows)
+    worse = RetrievalEvaluator("mrr").run(
+        ground_truth_documents=[[PARIS]] * 8, retrieved_documents=[[ROME, BONN, PARIS]] * 8
+    )
+    interval = better["evaluation"].intervals()["mrr"]
+    assert interval.low < better["score"] == 0.75 < interval.high
+    compared = rm.compare({"a": worse["evaluation"], "b": better["evaluation"]})
+    assert compared.difference("mrr", "b", "a").mean == pytest.approx(0.75 - 1 / 3)
+
+
+def test_a_saved_pipeline_computes_the_same() -> None:
+    pipeline = Pipeline()
+    settings: Any = {"document_comparison_field": "id", "group_field": "meta.fact", "semantics": "trec_eval"}
+    pipeline.add_component("ndcg", RetrievalEvaluator("ndcg(gain=exponential)@5", **settings))
+    loaded = Pipeline.loads(pipeline.dumps())
+    rows = {"ndcg": {"ground_truth_documents": [[PARIS]], "retrieved_documents": [[ROME, PARIS]]}}
+    assert loaded.run(rows)["ndcg"]["score"] == pipeline.run(rows)["ndcg"]["score"] == 1 / math.log2(3)
+    assert loaded.to_dict() == pipeline.to_dict()
+
+
+def test_it_takes_the_place_of_its_siblings_in_an_evaluation_run_result() -> None:
+    rows = {"ground_truth_documents": [[PARIS], [BONN]], "retrieved_documents": [[ROME, PARIS], [BONN]]}
+    results = {name: RetrievalEvaluator(name).run(**rows) for name in ("mrr@10", "recall@1")}
+    report = EvaluationRunResult("run", {"question": ["q1", "q2"]}, results)
+    assert report.aggregated_report() == {"metrics": ["mrr@10", "recall@1"], "score": [0.75, 0.5]}
+    detailed: Any = report.detailed_report()
+    assert detailed == {"question": ["q1", "q2"], "mrr@10": [0.5, 1.0], "recall@1": [0.0, 1.0]}
+
+
+def test_what_was_handed_over_stays_as_it_was() -> None:
+    rows = many()
+    before = [[one.to_dict() for one in row] for rows in many().values() for row in rows]
+    RetrievalEvaluator().run(**rows)
+    assert [[one.to_dict() for one in row] for rows in rows.values() for row in rows] == before
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"metric": "ndgc@10"}, "ndgc"),
+        ({"document_comparison_field": "contents"}, "must be one of 'content', 'id', 'quote', 'meta.<key>', got"),
+        ({"document_comparison_field": "meta."}, "must be one of"),
+        ({"group_field": "fact"}, "group_field must be one of 'meta.<key>', got 'fact'"),
+        ({"semantics": "haystacks"}, "haystacks"),
+    ],
+)
+def test_a_wrong_setting_is_refused_when_it_is_made(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        RetrievalEvaluator(**settings)
+
+
+@pytest.mark.parametrize(
+    ("truth", "found", "field", "message"),
+    [
+        ([], [], "content", "a list for each question, got 0 and 0"),
+        ([[PARIS]], [[PARIS], []], "content", "got 1 and 2"),
+        ([[PARIS, Document(content="Lyon", score=1.0)]], [[PARIS]], "content", "must have a score.*Paris has none"),
+        ([[PARIS]], [[PARIS]], "meta.file", "Paris, is expected but has no meta.file"),
+        ([[Document(content="Paris", meta={"file": "a"})]], [[PARIS, ROME]], "meta.file", "2 of 2 retrieved documents"),
+    ],
+)
+def test_wrong_rows_are_refused_by_name(truth: Any, found: Any, field: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        RetrievalEvaluator("mrr", document_comparison_field=field).run(truth, found)
+
+
+def test_a_document_without_the_field_keeps_its_rank_and_is_warned_of() -> None:
+    named = Document(content="Paris", meta={"file": 7})
+    with pytest.warns(rm.RetrievalWarning, match="1 of 2 retrieved documents have no meta.file"):
+        found = RetrievalEvaluator("mrr", document_comparison_field="meta.file").run([[named]], [[ROME, named]])
+    assert found["score"] == 0.5
+
+
+def test_what_cannot_be_an_id_is_refused() -> None:
+    strange = Document(content="Paris", meta={"file": ["a", "b"]})
+    with pytest.raises(TypeError, match=r"compared by a str or an int; meta.file of document .* is \['a', 'b'\]"):
+        RetrievalEvaluator("mrr", document_comparison_field="meta.file").run([[strange]], [[strange]])

@@ -1,0 +1,98 @@
+"""A chat model of LangChain writes questions on its documents, and its retrievers are evaluated with them."""
+
+from typing import Any
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import RunnableLambda
+
+import retrieval_metrics as rm
+from corpus import topics
+from generate_questions import Script
+from langchain_retrieval_metrics import evaluate_retriever
+
+TOPICS = {name: topics()[name] for name in ("with", "yield", "lambda", "assert", "del", "raise", "import")}
+SCRIPT = Script()
+
+
+class Chat(BaseChatModel):
+    """A chat model that follows the script of the examples."""
+
+    model_name: str = "scripted-chat"
+
+    @property
+    def _llm_type(self) -> str:
+        return "script"
+
+    def _generate(self, messages: Any, *_: Any, **__: Any) -> ChatResult:
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(SCRIPT(messages[-1].content)))])
+
+
+def documents() -> list[Document]:
+    return [Document(text, id=name, metadata={"source": f"{name}.rst"}) for name, text in TOPICS.items()]
+
+
+def made(corpus: Any, model: Any, n: int = 5, **how: Any) -> rm.GeneratedQuestions:
+    return rm.generate_questions(corpus, model, n, kinds="one_passage", **how)
+
+
+def test_a_chat_model_writes_the_questions_of_a_function() -> None:
+    of_host = made(documents(), Chat())
+    of_core = made(dict(TOPICS), Script())
+    assert of_host.questions.queries == of_core.questions.queries
+    assert of_host.questions.qrels == of_core.questions.qrels
+    assert {each.model for each in of_host.questions.provenance.values()} == {"scripted-chat"}
+    assert all(str(each.source).endswith(".rst") for each in of_host.questions.provenance.values())
+
+
+@pytest.mark.asyncio
+async def test_a_chain_is_a_model_too() -> None:
+    chain = ChatPromptTemplate.from_messages([("human", "{prompt}")]) | Chat()
+    model: Any = RunnableLambda(lambda prompt: {"prompt": prompt}) | chain
+    found = await rm.agenerate_questions(documents(), model, 5, kinds="one_passage")
+    assert found.questions.queries == made(documents(), Chat()).questions.queries
+
+
+def test_documents_that_a_loader_gave_no_id_go_by_their_source() -> None:
+    loaded = [Document(text, metadata={"source": f"{name}.rst"}) for name, text in TOPICS.items()]
+    spans = [one for one in pieces(made(loaded, Chat())) if isinstance(one, rm.Span)]
+    assert {span.source for span in spans} <= {f"{name}.rst" for name in TOPICS}
+    pages = [Document(text, metadata={"source": "book.pdf"}) for text in TOPICS.values()]
+    with pytest.raises(ValueError, match="add_start_index=True"):
+        made(pages, Chat())
+
+
+def test_chunks_with_their_places_give_places_in_the_whole_document() -> None:
+    chunks = [
+        Document(text[start : start + 1500], metadata={"source": f"{name}.rst", "start_index": start})
+        for name, text in TOPICS.items()
+        for start in range(0, len(text), 1500)
+    ]
+    for piece in pieces(made(chunks, Chat())):
+        if isinstance(piece, rm.Span):
+            assert len(TOPICS[piece.source.removesuffix(".rst")][piece.start : piece.end]) == piece.end - piece.start
+
+
+class Search(BaseRetriever):
+    """Returns every document, those that share most words with the query first."""
+
+    def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:  # noqa: ARG002  (the host's)
+        wanted = set(query.lower().split())
+        return sorted(documents(), key=lambda one: -len(wanted & set(one.page_content.lower().split())))
+
+
+def test_its_retriever_is_evaluated_with_them_and_used_to_check_them() -> None:
+    found = made(documents(), Chat(), retriever=Search())
+    result = evaluate_retriever(Search(), found.questions, ["recall@7", "mrr"])
+    assert result.means["recall@7"] == 1.0
+    assert 0 < result.means["mrr"] <= 1
+
+
+def pieces(found: rm.GeneratedQuestions) -> list[Any]:
+    qrels: Any = found.questions.qrels
+    return [one for groups in qrels.values() for group in groups for one in group]

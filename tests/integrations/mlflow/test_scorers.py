@@ -1,0 +1,233 @@
+"""What a scorer says of a row: where it looks, and what it does when there is nothing to see."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import mlflow
+import pytest
+from langchain_core.documents import Document as LangChainDocument
+from mlflow.entities import Document, Feedback, Trace
+from mlflow.utils import validation
+
+import retrieval_metrics as rm
+from mlflow_retrieval_metrics import retrieval_scorers
+
+NEEDED = {"relevant_ids": ["d7"]}
+
+
+def score(metric: str = "mrr", *, expectations: Any = None, **row: Any) -> Feedback:
+    settings = {key: row.pop(key) for key in list(row) if key not in {"inputs", "outputs", "trace"}}
+    (scorer,) = retrieval_scorers(metric, **settings)
+    run: Any = scorer.run  # of MLflow, and without types
+    feedback = run(expectations=NEEDED if expectations is None else expectations, **row)
+    assert isinstance(feedback, Feedback)
+    return feedback
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        ["d3", "d7"],
+        [Document("a", id="d3"), Document("b", id="d7")],
+        [{"page_content": "a", "id": "d3"}, {"content": "b", "id": "d7", "metadata": None}],
+        [rm.Retrieved("d3"), rm.Retrieved("d7")],
+        [LangChainDocument("a", id="d3"), LangChainDocument("b", id="d7")],
+    ],
+    ids=["ids", "documents", "json", "items", "langchain"],
+)
+def test_documents_come_in_every_form(outputs: list[Any]) -> None:
+    assert score(outputs=outputs, retrieved="outputs").value == 0.5
+
+
+def test_a_document_is_matched_by_uri_source_or_quote() -> None:
+    found = {"documents": [{"content": "nothing", "metadata": {"doc_uri": "a.md", "start_index": 0}}]}
+    found["documents"].append({"content": "The with statement wraps a block.", "metadata": {"doc_uri": "with.md"}})
+    for match, truth in (
+        ("metadata:doc_uri", ["with.md"]),
+        ("source", ["with.md"]),
+        ("id", [rm.Quote("with statement wraps")]),
+    ):
+        expectations = {"relevant_ids": truth}
+        assert score(outputs=found, retrieved="outputs.documents", match=match, expectations=expectations).value == 0.5
+
+
+def traced(answer: Callable[[], Any]) -> Trace:
+    """Call a function inside a span and return the trace, of a failure too."""
+    with suppress(ConnectionError):
+        mlflow.trace(answer, name="answer")()
+    trace_id = mlflow.get_last_active_trace_id()
+    assert trace_id is not None
+    trace = mlflow.get_trace(trace_id, flush=True)
+    assert isinstance(trace, Trace)
+    return trace
+
+
+def retriever(*ids: str, inner: Callable[[], Any] = lambda: None) -> Callable[[], Any]:
+    @mlflow.trace(name=f"find {ids[0]}", span_type="RETRIEVER")
+    def find() -> list[Document]:
+        inner()
+        return [Document("a text", id=id_) for id_ in ids]
+
+    return find
+
+
+def failing() -> None:
+    raise ConnectionError("the store is down")
+
+
+def in_turn(*steps: Callable[[], Any]) -> Callable[[], str]:
+    def run() -> str:
+        for step in steps:
+            step()
+        return "an answer"
+
+    return run
+
+
+@pytest.mark.usefixtures("experiment")
+class TestATrace:
+    @pytest.mark.parametrize(
+        ("calls", "value"), [("union", 1 / 3), ("first", 0.0), ("last", 1 / 2)], ids=["union", "first", "last"]
+    )
+    def test_of_several_calls_one_counts_or_their_union(self, calls: str, value: float) -> None:
+        trace = traced(in_turn(retriever("d1", "d2"), retriever("d2", "d7")))
+        assert score(trace=trace, calls=calls).value == value
+
+    def test_one_call_keeps_its_repeats(self) -> None:
+        assert score("precision@3", trace=traced(in_turn(retriever("d1", "d1", "d7")))).value == 1 / 3
+        assert score("mrr", trace=traced(in_turn(retriever("d1", "d1", "d7")))).value == 1 / 3
+
+    def test_a_retriever_inside_another_does_not_count(self) -> None:
+        trace = traced(in_turn(retriever("d1", "d7", inner=retriever("d7"))))
+        assert score(trace=trace).value == 0.5
+
+    def test_a_span_is_chosen_by_name(self) -> None:
+        @mlflow.trace(name="rerank", span_type="RERANKER")
+        def rerank() -> list[Document]:
+            return [Document("a text", id="d7")]
+
+        assert score(trace=traced(in_turn(retriever("d1", "d7"), rerank)), retrieved="trace.rerank").value == 1.0
+
+    def test_what_failed_before_it_retrieved_scores_0_and_says_why(self) -> None:
+        feedback = score(trace=traced(in_turn(failing)))
+        assert feedback.value == 0.0
+        assert "the application failed: ConnectionError: the store is down" in str(feedback.rationale)
+
+    def test_what_failed_after_it_retrieved_is_scored_and_says_why(self) -> None:
+        feedback = score(trace=traced(in_turn(retriever("d1", "d7"), failing)))
+        assert feedback.value == 0.5
+        assert "the store is down" in str(feedback.rationale)
+
+    def test_without_a_retriever_in_it_scores_0_with_a_warning_that_names_what_is_there(self) -> None:
+        trace = traced(in_turn())
+        with pytest.warns(rm.RetrievalWarning, match=r"no span of type RETRIEVER; it has 'answer' \(UNKNOWN\)"):
+            assert score(trace=trace).value == 0.0
+        with pytest.warns(rm.RetrievalWarning, match="no span 'rerank'"):
+            assert score(trace=trace, retrieved="trace.rerank").value == 0.0
+
+    def test_a_trace_that_mlflow_lost_is_an_error_and_not_a_0(self) -> None:
+        with pytest.raises(LookupError, match="could not store its trace"):
+            score(outputs="an answer", trace=None)
+
+    def test_an_application_that_left_neither_answer_nor_trace_failed(self) -> None:
+        feedback = score(outputs=None, trace=None)
+        assert feedback.value == 0.0
+        assert "the application failed and left no trace" in str(feedback.rationale)
+
+    def test_traces_are_data_too(self) -> None:
+        question = mlflow.trace(lambda query: retriever("d1", query)() and "an answer", name="app")
+        data = [{"inputs": {"query": "d7"}, "expectations": {"relevant_ids": ["d7"]}}]
+        first = mlflow.genai.evaluate(data=data, predict_fn=question, scorers=retrieval_scorers("mrr"))
+        again = mlflow.genai.evaluate(
+            data=mlflow.search_traces(run_id=first.run_id), scorers=retrieval_scorers("ndcg@2")
+        )
+        assert first.metrics["mrr/mean"] == 0.5
+        assert again.metrics["ndcg_at_2/mean"] == pytest.approx(0.6309297535714575, rel=1e-15)
+
+    def test_a_run_gets_means_intervals_and_n_without_what_is_undefined(self) -> None:
+        data: list[dict[str, Any]] = [
+            {"inputs": {"query": number}, "outputs": ["d1", "d7"], "expectations": {"relevant_ids": relevant}}
+            for number, relevant in enumerate([["d1"], ["d7"], ["d9"], []])
+        ]
+        result = mlflow.genai.evaluate(data=data, scorers=retrieval_scorers("mrr", retrieved="outputs"))
+        core = rm.evaluate({"a": ["d1"], "b": ["d7"], "c": ["d9"]}, {query: ["d1", "d7"] for query in "abc"}, "mrr")
+        low, high = core.intervals()["mrr"]
+        expected = {"mrr/mean": 0.5, "mrr/low_95": low, "mrr/high_95": high, "mrr/n": 3.0}
+        assert result.metrics == pytest.approx(expected, rel=1e-12)
+        assert mlflow.get_run(result.run_id).data.metrics == pytest.approx(expected, rel=1e-12)
+
+
+def test_undefined_is_no_value_with_a_reason() -> None:
+    feedback = score(outputs=["d1"], retrieved="outputs", expectations={"relevant_ids": []})
+    assert feedback.value is None
+    assert feedback.rationale == (
+        "undefined, and out of the mean: 0 relevant, 1 retrieved; ranks of the relevant: none"
+    )
+
+
+@pytest.mark.parametrize(
+    ("outputs", "says"),
+    [
+        ("d7", "outputs must hold a list of documents or ids, got 'd7'"),
+        (None, "got None"),
+        ({"documents": ["d7"]}, "must hold a list"),
+        ([object()], "must hold documents or ids"),
+        ([7], "int"),
+    ],
+)
+def test_an_output_that_cannot_be_judged_scores_0_with_a_warning(outputs: Any, says: str) -> None:
+    trace = None if outputs is not None else _answered()
+    with pytest.warns(rm.RetrievalWarning, match="cannot be judged") as warned:
+        feedback = score(outputs=outputs, retrieved="outputs", trace=trace)
+    assert feedback.value == 0.0
+    assert says in str(warned[0].message)
+    assert says in str(feedback.rationale)
+
+
+def _answered() -> Any:
+    class Info:
+        state = "OK"
+
+    class Answered:
+        info = Info
+
+    return Answered
+
+
+def test_a_row_without_judgments_is_an_error_that_names_what_it_has() -> None:
+    with pytest.raises(ValueError, match=r"expectations has no 'relevant_ids', .* it has 'expected_response'"):
+        score(outputs=["d7"], retrieved="outputs", expectations={"expected_response": "yes"})
+    with pytest.raises(TypeError, match="d7"):
+        score(outputs=["d7"], retrieved="outputs", expectations={"relevant_ids": "d7"})
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"metrics": "ndgc@10"}, "did you mean ndcg"),
+        ({"relevant": "expected.ids"}, "relevant must begin with inputs, outputs, expectations"),
+        ({"relevant": "trace.ids"}, "relevant must begin with"),
+        ({"retrieved": "documents"}, "retrieved must begin with inputs, outputs, expectations, trace"),
+        ({"calls": "all"}, "calls must be one of 'union', 'first', 'last', got 'all'"),
+        ({"match": "uri"}, "uri"),
+        ({"semantics": "ml-flow"}, "unknown semantics 'ml-flow'"),
+        ({"metrics": "err@10"}, "pass max_grade="),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_runs(settings: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        retrieval_scorers(**settings)
+
+
+def test_the_largest_grade_of_all_rows_is_given() -> None:
+    value = score("err", outputs=["d7"], retrieved="outputs", max_grade=3, expectations={"relevant_ids": {"d7": 2}})
+    assert value.value == (2**2 - 1) / 2**3
+
+
+def test_every_metric_has_a_name_that_mlflow_allows() -> None:
+    names = [scorer.name for scorer in retrieval_scorers(["ndcg(gain=exponential)@10", "recall@2000chars", "map"])]
+    assert names == ["ndcg_at_10-gain-exponential", "recall_at_2000chars", "map"]
+    check: Any = validation._validate_metric_name  # noqa: SLF001  (what the store itself applies)
+    for name in names:
+        check(f"{name}/mean")

@@ -1,0 +1,7 @@
+"""No test of this folder may reach a network; and without Pydantic Evals there is nothing to test here."""
+
+from importlib.util import find_spec
+
+from offline import network_attempts as network_attempts  # noqa: PLC0414  (a fixture of this folder)
+
+collect_ignore_glob = [] if find_spec("pydantic_evals") else ["test_*.py"]

@@ -1,0 +1,259 @@
+"""What the evaluators see and say: where they look, what fails, and what YAML keeps."""
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.documents import Document as LangChainDocument
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from pydantic import BaseModel
+from pydantic_evals import Case, Dataset, set_eval_attribute
+from pydantic_evals.reporting import EvaluationReport
+
+import retrieval_metrics as rm
+from pydantic_evals_retrieval_metrics import RetrievalMetrics, RetrievalReport, keep_spans, to_evaluation
+
+SPANS = "spans:retrieve:document_ids"
+
+
+def evaluated(task: Any, *, relevant: Any = ("d7",), lifecycle: Any = None, **settings: Any) -> EvaluationReport:
+    truth = list(relevant) if isinstance(relevant, tuple) else relevant
+    dataset = Dataset(
+        name="one",
+        cases=[Case(name="q", inputs="a question", expected_output=truth, metadata={"relevant_ids": truth})],
+        evaluators=[RetrievalMetrics(["mrr"], **settings)],
+    )
+    return dataset.evaluate_sync(task, progress=False, lifecycle=lifecycle)
+
+
+def score(task: Any, **settings: Any) -> float:
+    (case,) = evaluated(task, **settings).cases
+    assert not case.evaluator_failures
+    return float(case.scores["mrr"].value)
+
+
+class Answer(BaseModel):
+    text: str
+    documents: list[Any]
+
+
+@pytest.mark.parametrize(
+    ("output", "settings"),
+    [
+        (["d3", "d7"], {}),
+        ({"documents": [{"id": "d3"}, {"id": "d7", "text": "b"}]}, {"retrieved": "output.documents"}),
+        (Answer(text="yes", documents=["d3", "d7"]), {"retrieved": "output.documents"}),
+        ([LangChainDocument("a", id="d3"), LangChainDocument("b", id="d7")], {}),
+        ([rm.Retrieved("x", source="d3"), rm.Retrieved("y", source="d7")], {"match": "source"}),
+    ],
+    ids=["ids", "json", "model", "langchain", "source"],
+)
+def test_documents_come_in_every_form(output: Any, settings: dict[str, Any]) -> None:
+    assert score(lambda _: output, **settings) == 0.5
+
+
+def test_attributes_of_the_task_hold_them_too() -> None:
+    def answer(_: str) -> str:
+        set_eval_attribute("documents", ["d3", "d7"])
+        return "an answer"
+
+    assert score(answer, retrieved="attributes.documents") == 0.5
+    report = evaluated(answer, retrieved="attributes.documents")
+    assert to_evaluation(report, "mrr", retrieved="attributes.documents").means["mrr"] == 0.5
+
+
+def test_a_score_has_its_reason_and_what_is_undefined_a_label() -> None:
+    (case,) = evaluated(lambda _: ["d3", "d7"]).cases
+    assert case.scores["mrr"].reason == "1 relevant, 2 retrieved; ranks of the relevant: 2"
+    (case,) = evaluated(lambda _: ["d3"], relevant=[]).cases
+    assert not case.scores
+    assert case.labels["mrr"].value == "undefined"
+    assert str(case.labels["mrr"].reason).startswith("undefined, and out of the mean: 0 relevant")
+
+
+@pytest.mark.parametrize(
+    ("output", "says"), [("d7", "got 'd7'"), (None, "got None"), ([7], "int"), ([object()], "ids")]
+)
+def test_an_output_that_cannot_be_judged_scores_0_with_a_warning(output: Any, says: str) -> None:
+    with pytest.warns(rm.RetrievalWarning, match="cannot be judged") as warned:
+        (case,) = evaluated(lambda _: output).cases
+    assert case.scores["mrr"].value == 0.0
+    assert says in str(warned[0].message)
+    assert says in str(case.scores["mrr"].reason)
+
+
+def test_a_case_without_judgments_is_a_failure_of_the_evaluator() -> None:
+    (case,) = evaluated(lambda _: ["d7"], relevant=None).cases
+    (failure,) = case.evaluator_failures
+    assert "case 'q' does not say what is relevant: its expected_output is None" in failure.error_message
+
+
+def failing(question: str) -> list[str]:
+    if "bad" in question:
+        raise ConnectionError("the store is down")
+    return ["d3", "d7"]
+
+
+def test_a_task_that_failed_counts_as_0_in_the_report() -> None:
+    cases = [Case(name=name, inputs=name, expected_output=["d7"]) for name in ("good", "bad", "fine")]
+    cases.append(Case(name="bad, nothing relevant", inputs="bad", expected_output=[]))
+    dataset = Dataset(
+        name="failing",
+        cases=cases,
+        evaluators=[RetrievalMetrics(["mrr"])],
+        report_evaluators=[RetrievalReport(["mrr"])],
+    )
+    with pytest.warns(rm.RetrievalWarning):
+        report = dataset.evaluate_sync(failing, progress=False)
+    averages = report.averages()
+    assert averages is not None
+    assert averages.scores == {"mrr": 0.5}  # Pydantic Evals leaves failures out
+    with pytest.warns(rm.RetrievalWarning, match="failed"):
+        evaluation = to_evaluation(report, "mrr")
+    assert evaluation.means["mrr"] == 1 / 3
+    assert evaluation.counts["failed"] == 2
+    assert str(evaluation.errors["bad"]) == "ConnectionError: the store is down"
+    table: Any = report.analyses[0]
+    low, high = evaluation.intervals()["mrr"]
+    assert table.columns == ["metric", "mean", "low 95 %", "high 95 %", "n"]
+    assert table.rows == [["mrr", 1 / 3, low, high, 3]]
+    assert table.description == "4 cases: 2 failed and score 0, 1 with nothing relevant are left out"
+
+
+def test_repeated_cases_do_not_narrow_the_interval() -> None:
+    cases = [Case(name=f"q{n}", inputs=n, expected_output=["d7"] if n % 2 else ["d3"]) for n in range(24)]
+    dataset = Dataset(name="repeated", cases=cases)
+    once = to_evaluation(dataset.evaluate_sync(lambda _: ["d3", "d7"], progress=False), "mrr")
+    often = to_evaluation(dataset.evaluate_sync(lambda _: ["d3", "d7"], progress=False, repeat=4), "mrr")
+    assert often.n["mrr"] == 4 * once.n["mrr"]
+    assert often.means["mrr"] == once.means["mrr"]
+    (low, high), (low_once, high_once) = often.intervals()["mrr"], once.intervals()["mrr"]
+    assert high - low == pytest.approx(high_once - low_once, rel=0.15)
+
+
+@pytest.fixture(scope="session")
+def tracer() -> trace.Tracer:
+    """Spans are recorded where a provider is set, and go nowhere without an exporter."""
+    if not isinstance(trace.get_tracer_provider(), TracerProvider):
+        trace.set_tracer_provider(TracerProvider())
+    return trace.get_tracer("test")
+
+
+@pytest.mark.filterwarnings("ignore:none of the retrieved:retrieval_metrics.RetrievalWarning")
+class TestSpans:
+    @pytest.mark.parametrize(("calls", "value"), [("union", 1 / 3), ("first", 0.0), ("last", 1 / 2)])
+    def test_of_several_one_counts_or_their_union(self, tracer: trace.Tracer, calls: str, value: float) -> None:
+        def answer(_: str) -> str:
+            for found in (["d1", "d2"], ["d2", "d7"]):
+                with tracer.start_as_current_span("retrieve") as span:
+                    span.set_attribute("document_ids", found)
+            return "an answer"
+
+        assert score(answer, retrieved=SPANS, calls=calls) == value
+        kept = evaluated(answer, lifecycle=keep_spans(SPANS, calls=calls), retrieved="attributes.retrieved")  # type: ignore[arg-type]
+        assert kept.cases[0].scores["mrr"].value == value
+        assert to_evaluation(kept, "mrr", retrieved="attributes.retrieved").means["mrr"] == value
+
+    def test_documents_stand_in_them_as_json(self, tracer: trace.Tracer) -> None:
+        documents = [{"id": "x", "content": "a", "metadata": {"source": "d3"}}]
+        documents.append({"id": "y", "content": "b", "metadata": {"source": "d7"}})
+
+        def answer(_: str) -> str:
+            with tracer.start_as_current_span("retrieve") as span:
+                span.set_attribute("gen_ai.tool.call.result", json.dumps(documents))
+            return "an answer"
+
+        path = "spans:retrieve:gen_ai.tool.call.result"
+        assert score(answer, retrieved=path, match="source") == 0.5
+        kept = evaluated(answer, lifecycle=keep_spans(path), retrieved="attributes.retrieved", match="source")
+        assert kept.cases[0].scores["mrr"].value == 0.5
+
+    def test_what_is_not_there_scores_0_with_a_warning_that_names_what_is(self, tracer: trace.Tracer) -> None:
+        def answer(_: str) -> str:
+            with tracer.start_as_current_span("search") as span:
+                span.set_attribute("ids", ["d7"])
+            return "an answer"
+
+        with pytest.warns(rm.RetrievalWarning, match="the task left no span 'retrieve'; it left 'search'"):
+            assert score(answer, retrieved=SPANS) == 0.0
+        with pytest.warns(rm.RetrievalWarning, match="span 'search' has no attribute 'document_ids'; it has 'ids'"):
+            assert score(answer, retrieved="spans:search:document_ids") == 0.0
+        with pytest.warns(rm.RetrievalWarning, match="no span 'retrieve'"):
+            report = evaluated(answer, lifecycle=keep_spans(SPANS), retrieved="attributes.retrieved")
+        assert not report.failures
+        assert report.cases[0].scores["mrr"].value == 0.0
+
+    def test_a_call_that_failed_found_nothing(self, tracer: trace.Tracer) -> None:
+        def answer(_: str) -> str:
+            with suppress(ConnectionError), tracer.start_as_current_span("retrieve"):
+                failing("bad")
+            return "I do not know"
+
+        assert score(answer, retrieved=SPANS) == 0.0
+
+
+def test_yaml_keeps_the_evaluators(tmp_path: Path) -> None:
+    dataset = Dataset[str, Any, Any](
+        name="kept",
+        cases=[Case(name="q", inputs="a question", metadata={"relevant_ids": {"d7": 2}})],
+        evaluators=[RetrievalMetrics(["ndcg@10", "err"], relevant="metadata.relevant_ids", max_grade=3)],
+        report_evaluators=[RetrievalReport(relevant="metadata.relevant_ids")],
+    )
+    path = tmp_path / "dataset.yaml"
+    dataset.to_file(path, custom_evaluator_types=[RetrievalMetrics], custom_report_evaluator_types=[RetrievalReport])
+    again = Dataset[str, Any, Any].from_file(
+        path, custom_evaluator_types=[RetrievalMetrics], custom_report_evaluator_types=[RetrievalReport]
+    )
+    assert again.evaluators == dataset.evaluators
+    assert again.report_evaluators == dataset.report_evaluators
+    report = again.evaluate_sync(lambda _: ["d3", "d7"], progress=False)
+    assert report.cases[0].scores["err"].value == (2**2 - 1) / 2**3 / 2
+    assert [row[0] for row in report.analyses[0].rows] == list(rm.DEFAULT_METRICS)  # type: ignore[union-attr]
+
+
+def test_yaml_written_by_hand_is_read() -> None:
+    text = """
+name: by hand
+cases:
+  - name: q
+    inputs: what closes a file?
+    expected_output: [d7]
+evaluators:
+  - RetrievalMetrics: [mrr, recall@1]
+report_evaluators:
+  - RetrievalReport
+"""
+    dataset = Dataset[str, Any, Any].from_text(
+        text, custom_evaluator_types=[RetrievalMetrics], custom_report_evaluator_types=[RetrievalReport]
+    )
+    assert dataset.evaluators == [RetrievalMetrics(["mrr", "recall@1"])]
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"metrics": ["ndgc@10"]}, "did you mean ndcg"),
+        ({"relevant": "output"}, "relevant must begin with inputs, metadata, expected_output"),
+        ({"retrieved": "documents"}, "retrieved must begin with output, attributes"),
+        ({"retrieved": "spans:retrieve"}, "'spans:<name of the spans>:<attribute>'"),
+        ({"calls": "all"}, "calls must be one of"),
+        ({"match": "uri"}, "uri"),
+        ({"semantics": "pydantic"}, "unknown semantics 'pydantic'"),
+        ({"metrics": ["err@10"]}, "pass max_grade="),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_runs(settings: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        RetrievalMetrics(**settings)
+
+
+def test_a_report_says_that_it_holds_no_spans() -> None:
+    with pytest.raises(ValueError, match=r"lifecycle=keep_spans\('spans:retrieve:document_ids'\)"):
+        RetrievalReport(retrieved=SPANS)
+    with pytest.raises(ValueError, match="keep_spans takes a path into spans"):
+        keep_spans("output")
+    with pytest.raises(ValueError, match="calls must be one of"):
+        keep_spans(SPANS, calls="all")  # type: ignore[arg-type]

@@ -1,0 +1,374 @@
+"""Baselines: what they hold, when they may be replaced, what differs from them, and whose they are."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import retrieval_metrics as rm
+from pytest_retrieval_metrics.naming import file_name
+from retrieval_builds import SUITE, WORDS, Builds
+
+pytest_plugins = ["pytester"]
+
+
+def test_a_missing_baseline_fails_and_names_the_option(builds: Builds) -> None:
+    result = builds.run()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*there is no baseline *test_search/test_words.json; --retrieval-update writes it"])
+    assert not (builds.path / WORDS).exists()
+
+
+def test_the_baseline_is_an_evaluation_of_which_a_change_can_be_read(builds: Builds) -> None:
+    builds.baseline()
+    held = builds.held()
+    assert held.means == {"ndcg@10": 1.0, "mrr": 1.0}
+    assert held.labels == {"test": "test_words", "check": "", "repeats": 1, "ndcg@10": 1.0, "mrr": 1.0}
+    assert held.explain("q7").findings[0].rank == 1
+    before = (builds.path / WORDS).read_text().splitlines()
+    builds.run("--retrieval-update", "--retrieval-accept-worse", lost=12).assert_outcomes(passed=1)
+    after = (builds.path / WORDS).read_text().splitlines()
+    removed = [line for line in before if line not in after and not line.startswith('"written"')]
+    assert len(removed) == 1 + 12 + 12  # the means, and of each query its ranking and its values
+    assert '"ndcg@10": 1.0, "mrr": 1.0' in removed[0]
+    assert {'{"query": "q0", "documents": ["d", "e", "x"]},', '["q0", 1.0, 1.0],'} <= set(removed)
+
+
+def test_what_is_measured_again_is_not_written_again(builds: Builds) -> None:
+    builds.baseline()
+    path = builds.path / WORDS
+    path.write_text(path.read_text().replace('"date": "2', '"date": "1'))
+    before = path.read_bytes()
+    builds.run("--retrieval-update").stdout.no_fnmatch_line("baselines written:")
+    assert path.read_bytes() == before
+
+
+def test_an_update_that_is_proven_worse_asks_for_acceptance(builds: Builds) -> None:
+    builds.baseline()
+    before = (builds.path / WORDS).read_bytes()
+    refused = builds.run("--retrieval-update", lost=12)
+    refused.assert_outcomes(failed=1)
+    refused.stdout.fnmatch_lines(
+        ["ndcg@10 worse: 1.0000 -> 0.7413 *", "the baseline stays as it was; --retrieval-accept-worse stores this"]
+    )
+    assert (builds.path / WORDS).read_bytes() == before
+    accepted = builds.run("--retrieval-update", "--retrieval-accept-worse", lost=12)
+    accepted.assert_outcomes(passed=1)
+    accepted.stdout.fnmatch_lines(
+        [
+            "baselines written:",
+            "*test_words.json",
+            "  ndcg@10 1.0000 -> 0.7413 (p 0.0005): 12 lost, 0 won of 40 queries",
+            "    lost q0: 1.0000 -> 0.1377",
+            "    lost 7 more",
+            "*best of five builds*, about 10 % of unchanged builds fail*",
+        ]
+    )
+    better = builds.run("--retrieval-update")
+    better.stdout.fnmatch_lines(
+        ["  mrr 0.8000 -> 1.0000 (p *): 0 lost, 12 won of 40 queries", "    won q0: 0.3333 -> 1*"]
+    )
+    builds.run().assert_outcomes(passed=1)
+
+
+def test_a_small_change_is_stored_and_shown(builds: Builds) -> None:
+    builds.baseline()
+    result = builds.run("--retrieval-update", lost=2)
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["  mrr 1.0000 -> 0.9667 (p 0.5000): 2 lost, 0 won of 40 queries"])
+    assert builds.held().means["mrr"] == pytest.approx(0.96667, abs=1e-5)
+
+
+@pytest.mark.parametrize("accept", [False, True])
+def test_what_is_below_its_floor_or_failed_is_never_stored(builds: Builds, accept: bool) -> None:  # noqa: FBT001  (a parameter of the test)
+    options = ["--retrieval-update", *(["--retrieval-accept-worse"] if accept else [])]
+    refused = builds.run(*options, lost=40)
+    refused.assert_outcomes(failed=1)
+    refused.stdout.fnmatch_lines(["ndcg@10 below the floor: 0.1377 < 0.35, 40 queries", "the baseline stays as it was"])
+    broken = (
+        SUITE.replace("found, at", "broken, raise_on_error=False, at")
+        + """
+    def broken(query):
+        if query == "q3":
+            raise ConnectionError("index is gone")
+        return found(query)
+"""
+    )
+    builds.write(broken)
+    failed = builds.run(*options)
+    failed.assert_outcomes(failed=1)
+    failed.stdout.fnmatch_lines(["ndcg@10 not stored: the retriever failed for 1 of 40 queries"])
+    assert not (builds.path / WORDS).exists()
+
+
+def test_accepting_without_updating_is_refused(builds: Builds) -> None:
+    result = builds.run("--retrieval-accept-worse")
+    result.stderr.fnmatch_lines(["*--retrieval-accept-worse goes with --retrieval-update*"])
+
+
+TEXTS = """
+    import os
+    QUERIES = {f"q{i}": f"question {i}?" for i in range(40)}
+    QRELS = {query: ["d"] for query in QUERIES}
+    LOST = int(os.environ.get("LOST", "0"))
+
+    def found(text):
+        return ["d"] if int(text.split()[-1].rstrip("?")) >= LOST else ["x", "d"]
+
+    def test_words(retrieval_check):
+        retrieval_check(QRELS, found, {"mrr": None}, baseline=True, queries=QUERIES)
+"""
+
+
+def test_reworded_questions_are_named_and_the_others_compared(builds: Builds) -> None:
+    builds.write(TEXTS)
+    builds.baseline()
+    builds.write(
+        TEXTS.replace("    LOST", '    QUERIES |= {f"q{i}": f"put otherwise, {i}" for i in range(12)}\n    LOST')
+    )
+    result = builds.run(lost=12)
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*: 12 of 40 queries worded differently in 'now' and 'baseline', such as 'q0'.",
+            "*: Compared on 28 queries that are the same in all.",
+        ]
+    )
+    failed = builds.run(lost=30)
+    failed.assert_outcomes(failed=1)
+    failed.stdout.fnmatch_lines(
+        ["mrr worse: 1.0000 -> 0.6786 (p <0.0001), 18 of 28 queries", "  q12 (question 12?): *"]
+    )
+
+
+OTHER_RULES = SUITE.replace("baseline=True", "baseline=True, semantics=RULES").replace(
+    "    LOST",
+    """    import retrieval_metrics as rm
+    RULES = rm.Rules(name="standard", parameters={"mrr": {"rel": 2}})
+    LOST""",
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (SUITE.replace('"e": 1', '"e": 2'), "there is no query that is the same *40 of 40 queries judged differently*"),
+        (SUITE.replace("True", 'True, semantics="trec_eval"'), "*different rules cannot be compared*"),
+        (OTHER_RULES, "*the parameters of metrics differ*"),
+    ],
+    ids=["judgments", "rules", "the content of rules"],
+)
+def test_where_nothing_can_be_compared_the_reason_is_said(builds: Builds, change: str, said: str) -> None:
+    builds.baseline()
+    builds.write(change)
+    result = builds.run(lost=12)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([f"ndcg@10 not compared: {said}; --retrieval-update writes test_words.json anew"])
+    result.stdout.no_fnmatch_line("*->*")
+
+
+def test_what_ids_are_matched_by_is_part_of_the_baseline(builds: Builds) -> None:
+    suite = """
+    import retrieval_metrics as rm
+    def found(query):
+        return [rm.Retrieved(f"{query}#1", "text", source="d", metadata={"page": "d"})]
+    def test_words(retrieval_check):
+        retrieval_check({"q1": ["d"], "q2": ["d"]}, found, {"mrr": 1}, baseline=True, match="source")
+"""
+    builds.write(suite)
+    builds.baseline()
+    builds.run().assert_outcomes(passed=1)
+    builds.write(suite.replace('"source")', '"metadata:page")'))
+    result = builds.run()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["mrr not compared: *match is metadata:page and source*"])
+    builds.write(suite.replace('"source")', "lambda item: item.source)"))
+    result = builds.run()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*a baseline cannot hold match=<function *match by 'source' or 'metadata:<name>'"])
+
+
+def test_texts_and_times_stay_out_of_a_baseline_that_needs_ids_alone(builds: Builds) -> None:
+    builds.write("""
+    import retrieval_metrics as rm
+    def found(query):
+        return [rm.Retrieved("d", "a secret", metadata={"when": object()})]
+    def test_words(retrieval_check):
+        retrieval_check({"q1": ["d"]}, found, {"mrr": 1}, baseline=True)
+        quotes = {"q1": [rm.Quote("a secret text")]}
+        quoted = lambda query: [rm.Retrieved("d", "a secret text")]
+        retrieval_check(quotes, quoted, {"mrr": 1}, baseline=True, name="quotes")
+""")
+    builds.baseline()
+    text = (builds.path / WORDS).read_text()
+    assert "secret" not in text
+    assert "seconds" not in text
+    assert "a secret text" in (builds.path / WORDS).with_name("test_words.quotes.json").read_text()
+    builds.run().assert_outcomes(passed=1)
+
+
+def test_a_metric_that_the_baseline_lacks_is_computed_from_its_rankings(builds: Builds) -> None:
+    builds.baseline()
+    builds.write(SUITE.replace('"mrr"', '"recall@2"'))
+    result = builds.run(lost=12)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["recall@2 worse: 1.0000 -> 0.7000 *"])
+
+
+def test_a_metric_that_rankings_of_several_rounds_do_not_give_is_not_compared(builds: Builds) -> None:
+    builds.write(SUITE.replace("baseline=True", "baseline=True, repeats=2"))
+    builds.baseline()
+    builds.write(SUITE.replace('"mrr"', '"recall@2"'))
+    result = builds.run()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["recall@2 not compared: test_words.json does not hold it"])
+    result.stdout.no_fnmatch_line("ndcg@10 not compared*")
+
+
+DAMAGES: dict[str, tuple[Callable[[str], str], str]] = {
+    "a conflict": (
+        lambda text: text.replace('"labels"', '<<<<<<< HEAD\n"labels"'),
+        "retrieval_baselines/test_search/test_words.json has an unresolved merge conflict at line 6; restore it *",
+    ),
+    "cut short": (lambda text: text[:400], "*test_words.json is damaged or cut short at line *"),
+    "of a newer version": (
+        lambda text: text.replace('"version": 1', '"version": 7'),
+        "*is of version 7 of the format*pip install*",
+    ),
+    "another file": (lambda _: "[]", "*test_words.json holds no saved result*"),
+    "of an earlier form": (
+        lambda _: '{\n  "version": 1,\n  "qrels": "sha256:12"',
+        "*a baseline of an earlier form*",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+@pytest.mark.parametrize("options", [[], ["--retrieval-update"]])
+def test_what_cannot_be_read_is_one_sentence_before_anything_is_retrieved(
+    builds: Builds, kind: str, options: list[str]
+) -> None:
+    damage, said = DAMAGES[kind]
+    builds.write(SUITE.replace("def found(query):", "def found(query):\n        open('asked', 'w')"))
+    builds.baseline()
+    path = builds.path / WORDS
+    path.write_text(damage(path.read_text()))
+    damaged = path.read_bytes()
+    (builds.path / "asked").unlink()
+    result = builds.run(*options, "--retrieval-report=r.json")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([said])
+    assert len([line for line in result.outlines if "test_words.json" in line]) <= 2  # the sentence, cut in the summary
+    assert not (builds.path / "asked").exists()
+    assert path.read_bytes() == damaged
+    (check,) = json.loads((builds.path / "r.json").read_text())["checks"]
+    assert check["failure"].startswith("not compared: ")
+
+
+def test_the_folder_of_the_baselines_can_be_named(builds: Builds) -> None:
+    builds.ini(baselines="stored")
+    builds.run("--retrieval-update").assert_outcomes(passed=1)
+    assert (builds.path / "stored" / "test_search" / "test_words.json").exists()
+
+
+PAIR = (
+    SUITE
+    + """
+    def test_others(retrieval_check):
+        retrieval_check(QRELS, found, {"mrr": None}, baseline=True, name="first")
+        retrieval_check(QRELS, found, {"mrr": None}, baseline=True, name="second")
+"""
+)
+
+
+def orphans_of(builds: Builds) -> Path:
+    """Leave three baselines without a test: of a test, of a check, and of a whole file."""
+    builds.write(PAIR)
+    builds.pytester.makepyfile(test_gone=SUITE)
+    builds.run("--retrieval-update").assert_outcomes(passed=3)
+    (builds.path / "test_gone.py").unlink()
+    builds.write(PAIR.replace("test_words", "test_new_words").replace('"second"', '"third"'))
+    return builds.path / WORDS.parent
+
+
+def test_baselines_without_a_test_are_reported_and_pruned_on_request(builds: Builds) -> None:
+    folder = orphans_of(builds)
+    result = builds.run("--retrieval-uncompared=pass")
+    result.stdout.fnmatch_lines(
+        [
+            "baselines without a test (--retrieval-prune deletes):",
+            "*test_words.json: there is no test test_words; move it to *test_new_words.json, which has the same *",
+            "*test_gone/test_words.json: there is no test_gone.py*",
+        ]
+    )
+    result.stdout.fnmatch_lines(["*test_others.second.json: test_others has no check 'second'*"])
+    assert len(list(folder.parent.rglob("*.json"))) == 4
+    pruned = builds.run("--retrieval-update", "--retrieval-prune")
+    pruned.stdout.fnmatch_lines(["baselines without a test, deleted:"])
+    names = {path.relative_to(folder.parent).as_posix() for path in folder.parent.rglob("*.json")}
+    assert names == {
+        f"test_search/{name}.json" for name in ("test_new_words", "test_others.first", "test_others.third")
+    }
+    builds.run("--retrieval-prune").stdout.fnmatch_lines(["no baseline is without a test"])
+
+
+@pytest.mark.parametrize(
+    "options", [["test_search.py::test_new_words"], ["-k", "new_words"], ["--lf"]], ids=["by name", "-k", "--lf"]
+)
+def test_a_part_of_the_tests_makes_no_orphans_of_the_others(builds: Builds, options: list[str]) -> None:
+    builds.write(PAIR.replace("test_words", "test_new_words"))
+    builds.run("--retrieval-update").assert_outcomes(passed=2)
+    if "--lf" in options:
+        builds.run("-k", "others", lost=30)  # which makes that test the last that failed
+    before = sorted((builds.path / WORDS.parent).iterdir())
+    builds.run("--retrieval-prune", *options)
+    assert sorted((builds.path / WORDS.parent).iterdir()) == before
+
+
+def test_a_baseline_that_was_moved_to_the_new_name_is_used_and_stays(builds: Builds) -> None:
+    builds.baseline()
+    (builds.path / WORDS).rename((builds.path / WORDS).with_name("test_new_words.json"))
+    builds.write(SUITE.replace("test_words", "test_new_words") + "\n    def test_other():\n        pass\n")
+    builds.run("--retrieval-prune").assert_outcomes(passed=2)
+    builds.run("--retrieval-prune", "-k", "other").assert_outcomes(passed=1, deselected=1)
+    builds.run(lost=12).assert_outcomes(failed=1, passed=1)
+
+
+def test_two_tests_whose_names_differ_in_case_alone_do_not_share_a_baseline(builds: Builds) -> None:
+    builds.baseline()
+    builds.write(SUITE.replace("test_words", "test_WORDS"))
+    (builds.path / WORDS).rename((builds.path / WORDS).with_name("test_WORDS.json"))  # as such a file system would
+    result = builds.run()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*is the baseline of test_words, whose name differs from test_WORDS in case alone*"])
+
+
+@pytest.mark.parametrize("name", ["検索品質" * 30, "q" * 300, "é" * 100, "a/b\\c:d*e?f"])
+def test_names_of_files_are_short_in_bytes_and_fit_for_every_file_system(name: str) -> None:
+    made = file_name("test_words[case]", name)
+    assert len(made.encode()) < 140
+    assert not set(made) & set('/\\:*?"<>|')
+    assert made != file_name("test_words[case]", name + "x")
+
+
+def test_names_that_differ_in_case_alone_differ_in_more() -> None:
+    names = {file_name("test_case[a]").lower(), file_name("test_case[A]").lower()}
+    names |= {file_name("test_case", "a").lower(), file_name("test_case", "A").lower()}
+    assert len(names) == 4
+
+
+def test_a_long_name_of_another_script_can_be_stored(builds: Builds) -> None:
+    builds.write(SUITE.replace("baseline=True", 'baseline=True, name="検索品質" * 30'))
+    builds.baseline()
+    builds.run().assert_outcomes(passed=1)
+
+
+def test_a_baseline_can_be_compared_by_hand(builds: Builds) -> None:
+    builds.baseline()
+    run: Any = {query: ["x", "d"] for query in builds.held().queries}
+    now = rm.evaluate(builds.held().scores.needed_origin("").judged.qrels, run, ["mrr"])
+    assert (
+        rm.compare({"now": now, "baseline": builds.held()}, baseline="baseline").difference("mrr").paired.losses == 40
+    )

@@ -1,0 +1,240 @@
+"""Each gate, each outcome: floors, regressions, exact demands, and retrievers that vary."""
+
+import json
+
+import pytest
+
+import retrieval_metrics as rm
+from retrieval_builds import SUITE, Builds, warned
+
+pytest_plugins = ["pytester"]
+
+
+def test_without_a_change_the_build_passes_and_claims_no_sensitivity(builds: Builds) -> None:
+    builds.baseline()
+    result = builds.run()
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["*ndcg@10  1.0000*0.0000  1.0000        -  passed"])
+
+
+def test_a_real_drop_fails_with_what_one_needs_to_act(builds: Builds) -> None:
+    builds.baseline()
+    result = builds.run(lost=12)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "ndcg@10 worse: 1.0000 -> 0.7413 (p 0.0005), 12 of 40 queries",
+            "  was [[]*], is [[]*]; difference -0.2587 [[]-*], alpha 0.05; 0 better, 28 equal, 12 worse",
+            "  q0: 1.0000 -> 0.1377",
+            "      d (grade 3): was at rank 1; now never retrieved; the ranking has 3 documents",
+            "      e (grade 1): was at rank 2; now rank 3, found",
+            "  and 7 more that got worse",
+            "mrr worse: *",
+            "FAILED test_search.py::test_words - Failed: ndcg@10 worse: 1.0000 -> 0.7413*",
+        ]
+    )
+
+
+def test_a_small_drop_is_not_told_from_chance_and_says_what_would_be(builds: Builds) -> None:
+    builds.baseline()
+    result = builds.run(lost=4)
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*ndcg@10  0.9138*0.1250     0.26  cannot tell",
+            "test_search.py::test_words: ndcg@10 cannot tell: 1.0000 -> 0.9138 (p 0.1250), 4 of 40 queries",
+            "  q0: 1.0000 -> 0.1377",
+            "  q3: 1.0000 -> 0.1377",
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("end", "outcome"), [("pass", "passed"), ("warn", "passed"), ("skip", "skipped"), ("fail", "failed")]
+)
+def test_what_cannot_be_told_ends_as_one_asks(builds: Builds, end: str, outcome: str) -> None:
+    builds.baseline()
+    result = builds.run(f"--retrieval-undecided={end}", lost=4)
+    result.assert_outcomes(**{outcome: 1})
+    assert warned(result) == int(end == "warn") * 2
+    if end == "fail":
+        result.stdout.fnmatch_lines(
+            ["ndcg@10 cannot tell: *", "  this set detects drops of 0.26 in at least 80 % of builds; was *", "  q0: *"]
+        )
+
+
+@pytest.mark.parametrize(
+    ("end", "outcome"), [("pass", "passed"), ("warn", "passed"), ("skip", "skipped"), ("fail", "failed")]
+)
+def test_what_is_not_compared_ends_as_one_asks(builds: Builds, end: str, outcome: str) -> None:
+    result = builds.run(f"--retrieval-uncompared={end}")
+    result.assert_outcomes(**{outcome: 1})
+    assert warned(result) == int(end == "warn") * 2
+    result.stdout.fnmatch_lines(["*not compared"])
+
+
+def test_below_the_floor_names_the_worst_queries(builds: Builds) -> None:
+    builds.write(SUITE.replace("0.35", "0.95").replace(", baseline=True", ""))
+    result = builds.run(lost=4)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "ndcg@10 below the floor: 0.9138 < 0.95, 40 queries",
+            "  mean 0.9138, 95 % interval [[]*]",
+            "  q0: 0.1377",
+            "      d (grade 3): now never retrieved; the ranking has 3 documents",
+            "  all queries: 4 of 4 failures: never retrieved",
+        ]
+    )
+    result.stdout.no_fnmatch_line("  q4: *")
+
+
+@pytest.mark.parametrize("in_ini", [True, False])
+def test_the_low_end_of_the_interval_can_be_what_reaches_the_floor(builds: Builds, in_ini: bool) -> None:  # noqa: FBT001  (a parameter of the test)
+    builds.write(SUITE.replace("0.35", "0.9").replace(", baseline=True", ""))
+    builds.run(lost=4).assert_outcomes(passed=1)
+    if in_ini:
+        builds.ini(floor="low")
+    result = builds.run(*([] if in_ini else ["--retrieval-floor=low"]), lost=4)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*the low end of the interval 0.80* < 0.9*", "  mean 0.9138*"])
+
+
+def test_a_wider_interval_is_asked_for_by_its_level(builds: Builds) -> None:
+    builds.write(SUITE.replace("0.35", "0.8").replace(", baseline=True", ""))
+    builds.run("--retrieval-floor=low", lost=4).assert_outcomes(passed=1)
+    result = builds.run("--retrieval-floor=low", "--retrieval-level=0.99", lost=4)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*99 % interval*"])
+
+
+def test_a_drop_within_the_tolerance_is_accepted(builds: Builds) -> None:
+    builds.baseline()
+    builds.run("--retrieval-tolerance=0.2", lost=12).stdout.fnmatch_lines(["*mrr*passed"])
+    builds.run("--retrieval-tolerance=0.3", lost=12).assert_outcomes(passed=1)
+    builds.ini(tolerance="0.3")
+    builds.run(lost=12).assert_outcomes(passed=1)
+
+
+def test_alpha_decides_and_only_the_checks_with_a_baseline_share_it(builds: Builds) -> None:
+    builds.baseline()
+    builds.run(lost=7).assert_outcomes(failed=1)  # 7 of 7 lost: p 2 / 2^7, and both metrics say the same
+    builds.run("--retrieval-alpha=0.01", lost=7).assert_outcomes(passed=1)
+    floors = "\n".join(
+        f"    def test_floor_{at}(retrieval_check):\n        retrieval_check(QRELS, found, {{'mrr': None}})\n"
+        for at in range(6)
+    )
+    builds.write(f"{SUITE}\n{floors}")
+    builds.run(lost=7).assert_outcomes(failed=1, passed=6)
+    others = floors.replace("None}", "None}, baseline=True")
+    builds.write(f"{SUITE}\n{others}")
+    builds.run("--retrieval-update").assert_outcomes(passed=7)
+    builds.run(lost=7).assert_outcomes(passed=7)  # 2 / 2^7 is above .05 / 7
+    result = builds.run("-k", "words", lost=7)  # choosing tests does not move the verdict
+    result.assert_outcomes(passed=1, deselected=6)
+
+
+def test_the_message_and_the_table_show_the_same_numbers(builds: Builds) -> None:
+    builds.baseline()
+    result = builds.run(lost=12)
+    held = builds.run("--retrieval-report=r.json", lost=12)
+    held.assert_outcomes(failed=1)
+    report = json.loads((builds.path / "r.json").read_text())["checks"][0]
+    row = report["metrics"][0]
+    assert report["alpha"] == 0.05
+    ends = f"{row['low']:.3f}, {row['high']:.3f}"
+    result.stdout.fnmatch_lines([f"ndcg@10 worse: *0.7413 (p {row['p']:.4f})*", f"*is [[]{ends}]*alpha 0.05*"])
+    result.stdout.fnmatch_lines([f"*ndcg@10  0.7413  [[]{ends}]*{row['p']:.4f}*worse"])
+
+
+def test_how_many_queries_are_shown_can_be_chosen(builds: Builds) -> None:
+    builds.baseline()
+    result = builds.run("--retrieval-show=1", lost=12)
+    result.stdout.fnmatch_lines(["  q0: *", "  and 11 more that got worse"])
+    result.stdout.no_fnmatch_line("  q1: *")
+
+
+EXACT = (
+    SUITE
+    + """
+    def test_exact(retrieval_check):
+        retrieval_check(QRELS, found, {"mrr": None}, DEMANDS)
+"""
+)
+
+
+def exact(builds: Builds, demands: str) -> None:
+    builds.write(EXACT.replace("DEMANDS", demands))
+
+
+def test_every_query_can_have_a_floor(builds: Builds) -> None:
+    exact(builds, 'at_least_per_query={"mrr": 0.5, "recall@2": {"q1": 1, "q39": 1}}')
+    builds.run("-k", "exact").assert_outcomes(passed=1, deselected=1)
+    result = builds.run("-k", "exact", lost=7)
+    result.assert_outcomes(failed=1, deselected=1)
+    result.stdout.fnmatch_lines(
+        [
+            "mrr below the floor: 7 of 40 queries: q0 0.3333 < 0.5, q1 *, q4 0.3333 < 0.5 and 2 more",
+            "recall@2 below the floor: 1 of 2 queries: q1 0.0000 < 1",
+        ]
+    )
+
+
+def test_one_query_that_may_not_lose_fails_the_build_where_no_test_could(builds: Builds) -> None:
+    exact(builds, 'baseline=True, never_worse=["q0", "q30"]')
+    builds.run("--retrieval-update").assert_outcomes(passed=2)
+    builds.run("-k", "exact").assert_outcomes(passed=1, deselected=1)
+    result = builds.run("-k", "exact", lost=1)
+    result.assert_outcomes(failed=1, deselected=1)
+    result.stdout.fnmatch_lines(["mrr worse: 1 of 2 queries that may not lose: q0 1.0000 -> 0.3333"])
+    exact(builds, "baseline=True, never_worse=['q38', 'q39']")
+    builds.run("-k", "exact", lost=4).assert_outcomes(passed=1, deselected=1)
+
+
+def test_a_query_that_may_not_lose_and_is_judged_anew_is_not_compared(builds: Builds) -> None:
+    exact(builds, 'baseline=True, never_worse=["q0"]')
+    builds.run("--retrieval-update").assert_outcomes(passed=2)
+    changed = EXACT.replace("DEMANDS", 'baseline=True, never_worse=["q0"]')
+    builds.write(changed.replace("    LOST", '    QRELS["q0"] = {"d": 1}\n    LOST'))
+    result = builds.run("-k", "exact")
+    result.assert_outcomes(failed=1, deselected=1)
+    result.stdout.fnmatch_lines(["mrr not compared: q0 may not lose, and cannot be compared: *"])
+
+
+VARIES = """
+    import os, random
+    QRELS = {f"q{i}": ["d"] for i in range(30)}
+    LOST = int(os.environ.get("LOST", "0"))
+    asked = []
+
+    def found(query):
+        asked.append(query)
+        random.seed(f"{query} {asked.count(query)}")
+        rank = random.choice([1, 1, 2, 4])
+        return ["x", "y", "z", "w"][: rank - 1 + LOST] + ["d"]
+
+    def test_rounds(retrieval_check):
+        checked = retrieval_check(QRELS, found, {"mrr": None, "hit_rate@1": None}, baseline=True, repeats=4)
+        assert len(asked) == 120
+        ranks = {query: [] for query in QRELS}
+        for query in QRELS:
+            for n in range(1, 5):
+                random.seed(f"{query} {n}")
+                ranks[query].append(random.choice([1, 1, 2, 4]) + LOST)
+        for query, found_at in ranks.items():
+            assert abs(checked.evaluation.per_query["mrr"][query] - sum(1 / rank for rank in found_at) / 4) < 1e-12
+"""
+
+
+def test_a_retriever_that_varies_is_asked_several_times_and_pooled(builds: Builds) -> None:
+    builds.write(VARIES)
+    builds.run("--retrieval-update").assert_outcomes(passed=1)
+    held = rm.load(builds.path / "retrieval_baselines" / "test_search" / "test_rounds.json")
+    assert held.labels["repeats"] == 4
+    assert set(held.per_query["hit_rate@1"].values()) <= {0, 0.25, 0.5, 0.75, 1}
+    result = builds.run()
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        ["test_search.py::test_rounds: 4 rounds, pooled per query; *rounds: mrr 0.* to 0.*, standard deviation 0.0*"]
+    )
+    builds.run(lost=1).assert_outcomes(failed=1)

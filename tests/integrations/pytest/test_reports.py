@@ -1,0 +1,170 @@
+"""Reports and histories: what they hold, in which order, and that they are written safely."""
+
+import json
+import os
+from xml.etree import ElementTree as ET
+
+import pytest
+
+import retrieval_metrics as rm
+from retrieval_builds import SUITE, Builds
+
+pytest_plugins = ["pytester"]
+
+THREE = (
+    SUITE
+    + """
+    def test_floor(retrieval_check):
+        retrieval_check(QRELS, found, {"mrr": 0.1})
+
+    def test_broken(retrieval_check):
+        def broken(text):
+            raise ConnectionError("the <index> is gone")
+        retrieval_check(QRELS, broken if LOST else found, {"mrr": None}, name="b")
+"""
+)
+REPORTS = [f"--retrieval-report=out/r.{ending}" for ending in ("json", "xml", "md", "html")]
+
+
+@pytest.fixture
+def reported(builds: Builds) -> Builds:
+    """A build that failed, with all its reports."""
+    builds.write(THREE)
+    builds.run("--retrieval-update").assert_outcomes(passed=3)
+    result = builds.run(*REPORTS, lost=12)
+    result.assert_outcomes(passed=1, failed=2)
+    result.stdout.fnmatch_lines([f"retrieval report: *r.{ending}" for ending in ("json", "xml", "md", "html")])
+    return builds
+
+
+def test_json_has_every_query_before_and_now_and_failures_first(reported: Builds) -> None:
+    checks = json.loads((reported.path / "out" / "r.json").read_text())["checks"]
+    assert [check["test"].rpartition("::")[2] for check in checks] == ["test_broken", "test_words", "test_floor"]
+    assert checks[0]["failure"] == "not measured: ConnectionError: the <index> is gone"
+    words = checks[1]
+    row = words["metrics"][1]
+    assert (row["metric"], row["outcome"], row["n"], row["floor"], row["lost"]) == ("mrr", "worse", 40, None, 12)
+    assert row["mean"] == pytest.approx((28 + 12 / 3) / 40)
+    assert len(words["queries"]) == 40
+    first = words["queries"][0]
+    assert first["before"] == {"ndcg@10": 1.0, "mrr": 1.0}
+    assert first["now"]["mrr"] == pytest.approx(1 / 3)
+    assert checks[2]["queries"][0]["before"] == {}
+
+
+def test_junit_has_every_query_before_and_now(reported: Builds) -> None:
+    suite = ET.parse(reported.path / "out" / "r.xml").getroot().find("testsuite")  # noqa: S314  (our own file)
+    assert suite is not None
+    assert (suite.get("tests"), suite.get("failures")) == ("3", "2")
+    case = suite.findall("testcase")[1]
+    properties = {each.get("name"): each.get("value") for each in case.iter("property")}
+    assert float(properties["mrr.difference"] or "nan") == pytest.approx(-0.2)
+    assert (properties["mrr[q0].before"], properties["mrr[q0].now"]) == ("1.0", "0.3333333333333333")
+    failure = case.find("failure")
+    assert failure is not None
+    assert failure.get("message") == "ndcg@10 worse: 1.0000 -> 0.7413 (p 0.0005), 12 of 40 queries"
+    assert "q0: 1.0000 -> 0.1377" in str(failure.text)
+
+
+def test_markdown_is_a_summary_of_the_step(reported: Builds) -> None:
+    text = (reported.path / "out" / "r.md").read_text()
+    assert text.startswith("# Retrieval quality\n\n2 of 3 checks failed.\n\n## `test_search.py::test_broken b`\n")
+    assert "- not measured: ConnectionError: the &lt;index> is gone\n" in text
+    assert "- ndcg@10 worse: 1.0000 -> 0.7413 (p 0.0005), 12 of 40 queries\n" in text
+    assert "| q0 | 1.0000 | 0.1377 | -0.8623 |\n" in text
+    assert "| test_search.py::test_broken b | - | - | - | - | - | - | - | - | not measured |" in text
+    assert text.index("## All checks") > text.index("## `test_search.py::test_words`")
+
+
+def test_below_a_floor_the_lowest_queries_are_listed(builds: Builds) -> None:
+    builds.write(THREE.replace("0.1", "0.9"))
+    builds.run("-k", "floor", "--retrieval-report=r.md", lost=12)
+    text = (builds.path / "r.md").read_text()
+    assert "| query, by mrr | now |\n| --- | ---: |\n| q0 | 0.3333 |\n" in text
+    assert "- the 10 lowest of 40 queries, 12 of them below the mean" in text
+
+
+def test_pages_of_an_earlier_run_go(reported: Builds) -> None:
+    folder = reported.path / "out" / "r.checks"
+    assert {page.name for page in folder.iterdir()} == {f"test_search.test_{name}.html" for name in ("words", "floor")}
+    reported.run("-k", "floor", *REPORTS)
+    assert [page.name for page in folder.iterdir()] == ["test_search.test_floor.html"]
+
+
+def test_a_report_that_cannot_be_written_after_all_changes_the_exit_code_and_nothing_else(builds: Builds) -> None:
+    builds.write(
+        SUITE
+        + """
+    def test_fills_the_disk(retrieval_check):
+        import pathlib
+        pathlib.Path("r.md").unlink(missing_ok=True)
+        pathlib.Path("r.md").mkdir()
+"""
+    )
+    result = builds.run("--retrieval-uncompared=pass", "--retrieval-report=r.md", "--retrieval-report=r.json")
+    result.assert_outcomes(passed=2)
+    assert result.ret == pytest.ExitCode.INTERNAL_ERROR
+    result.stdout.fnmatch_lines(["retrieval: *r.md was not written: *", "retrieval report: *r.json"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+
+
+def test_junitxml_has_the_means_and_the_queries_that_changed(builds: Builds) -> None:
+    options = ["--junitxml=junit.xml", "-o", "junit_family=xunit1"]
+    builds.run("--retrieval-update", *options)
+    assert properties_of(builds) == {"ndcg@10": "1.0", "mrr": "1.0"}
+    builds.run(*options, lost=1)
+    found = properties_of(builds)
+    assert found["mrr: q0"] == "1.0000 -> 0.3333"
+    assert len(found) == 4
+
+
+def properties_of(builds: Builds) -> dict[str | None, str | None]:
+    found = ET.parse(builds.path / "junit.xml").getroot().iter("property")  # noqa: S314  (our own file)
+    return {each.get("name"): each.get("value") for each in found}
+
+
+def test_every_run_is_remembered_under_its_commit(builds: Builds) -> None:
+    builds.baseline()
+    builds.ini(history="remembered", label="first")
+    builds.run()
+    builds.monkeypatch.setenv("GITHUB_SHA", "4f2a91c")
+    builds.ini(history="remembered")
+    builds.run(lost=12).assert_outcomes(failed=1)
+    builds.run("--retrieval-label=by hand", "--retrieval-history=remembered")
+    history = rm.History(builds.path / "remembered" / "test_search" / "test_words.jsonl")
+    assert [entry.label for entry in history.entries()] == ["first", "4f2a91c", "by hand"]
+    assert [entry.means["mrr"] for entry in history.entries()] == [1.0, pytest.approx(0.8), 1.0]
+    assert not history.entries()[2].differs_from(history.entries()[0])
+
+
+def test_a_history_that_cannot_be_written_is_said_and_hides_nothing(builds: Builds) -> None:
+    builds.baseline()
+    path = builds.path / "remembered" / "test_search" / "test_words.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text("something else\n")
+    result = builds.run("--retrieval-history=remembered")
+    result.assert_outcomes(passed=1)
+    assert result.ret == pytest.ExitCode.INTERNAL_ERROR
+    result.stdout.fnmatch_lines(["retrieval: history was not written: *test_words.jsonl*"])
+    assert path.read_text() == "something else\n"
+
+
+def test_nothing_is_left_in_the_folder_of_temporary_files(builds: Builds) -> None:
+    folder = builds.path / "temporary"
+    folder.mkdir()
+    builds.monkeypatch.setattr("tempfile.tempdir", os.fspath(folder))
+    builds.baseline()
+    builds.run(*REPORTS, "--retrieval-history=remembered")
+    assert list(folder.iterdir()) == []
+
+
+def test_a_function_as_match_leaves_a_report_of_numbers(builds: Builds) -> None:
+    builds.write("""
+    import retrieval_metrics as rm
+    def found(query):
+        return [rm.Retrieved("d#1", "text", source="d")]
+    def test_words(retrieval_check):
+        retrieval_check({"q1": ["d"]}, found, {"mrr": 1}, match=lambda item: item.source)
+""")
+    builds.run(*REPORTS).assert_outcomes(passed=1)
+    assert "mrr passed" in (builds.path / "out" / "r.html").read_text()

@@ -1,0 +1,232 @@
+"""Means and differences from a model's grades for all queries and people's for a sample."""
+
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import retrieval_metrics as rm
+
+QUERIES = [f"q{at}" for at in range(120)]
+RANDOM = np.random.default_rng(8)
+TRUTH: dict[Any, dict[str, int]] = {
+    query: {f"d{at}": int(RANDOM.choice([0, 0, 0, 1, 2, 3])) for at in range(12)} | {"d0": 3} for query in QUERIES
+}
+
+
+def system(strength: float, seed: int) -> dict[str, list[str]]:
+    random = np.random.default_rng(seed)
+    return {
+        query: sorted(held, key=lambda document: -strength * held[document] - random.gumbel())
+        for query, held in TRUTH.items()
+    }
+
+
+def judge(error: float, seed: int = 1, *, lenient: float = 0.8) -> dict[Any, dict[str, int]]:
+    random = np.random.default_rng(seed)
+    return {
+        query: {
+            document: int(np.clip(grade + (random.random() < error) * (1 if random.random() < lenient else -1), 0, 3))
+            for document, grade in held.items()
+        }
+        for query, held in TRUTH.items()
+    }
+
+
+RUNS = {"weak": system(0.3, 2), "good": system(0.9, 3), "best": system(1.6, 4)}
+QUESTIONS = rm.EvaluationSet({query: f"{query}?" for query in QUERIES}, TRUTH)
+SAMPLE = QUESTIONS.sample(30)
+PEOPLE = rm.Labels.of({query: TRUTH[query] for query in SAMPLE}, "Ada")
+MODEL = rm.Labels.of(judge(0.12), "a model", kind="model")
+
+
+def estimate(**changes: Any) -> rm.Estimate:
+    given: dict[str, Any] = {"people": PEOPLE, "model": MODEL, "sample": SAMPLE} | changes
+    return rm.evaluate_with_labels(given.pop("runs", RUNS), given.pop("metrics", "ndcg@10"), **given)
+
+
+def test_it_finds_the_truth_where_the_model_alone_is_biased() -> None:
+    found = estimate()
+    intervals = found.intervals()["ndcg@10"]
+    for name, run in RUNS.items():
+        true = rm.evaluate(TRUTH, run, "ndcg@10").means["ndcg@10"]
+        assert abs(found.means["ndcg@10"][name] - true) < 0.02
+        assert intervals[name].low < true < intervals[name].high
+        assert found.people["ndcg@10"][name] == pytest.approx(
+            rm.evaluate({query: TRUTH[query] for query in SAMPLE}, run, "ndcg@10").means["ndcg@10"]
+        )
+        assert found.model["ndcg@10"][name] == pytest.approx(rm.evaluate(MODEL.qrels, run, "ndcg@10").means["ndcg@10"])
+        assert found.worth["ndcg@10"][name] > 35
+    assert found.ranking["ndcg@10"] == ["best", "good", "weak"]
+    assert found.means["nDCG@10"] == found.means["ndcg@10"]
+
+
+def test_differences_are_told_apart_where_they_are_large() -> None:
+    found = estimate()
+    apart = found.difference("ndcg@10", "best", "weak")
+    assert apart.decided
+    back = found.difference("ndcg@10", "weak", "best")
+    assert (back.mean, back.interval.low) == pytest.approx((-apart.mean, -apart.interval.high))
+    true = [rm.evaluate(TRUTH, RUNS[name], "ndcg@10").means["ndcg@10"] for name in ("best", "weak")]
+    assert apart.interval.low < true[0] - true[1] < apart.interval.high
+    with pytest.raises(KeyError, match="3 differences fit"):
+        found.difference("ndcg@10")
+    two = estimate(runs={name: RUNS[name] for name in ("weak", "best")})
+    assert two.difference("ndcg@10").pair == ("best", "weak")
+
+
+def test_the_agreement_is_printed_before_any_number() -> None:
+    said = str(estimate())
+    assert said.startswith("Agreement of people and model\nAda with a model: kappa 0.9")
+    assert "30 queries of 120 graded by people, all by a model" in said
+    assert "the mean over the population of queries of which these 120 are a random sample" in said
+    assert "told apart: 0 is outside the interval, corrected for 3 differences" in said
+
+
+def test_a_model_that_grades_by_chance_is_called_useless_and_costs_little() -> None:
+    random = np.random.default_rng(0)
+    chance = {query: {document: int(random.integers(0, 4)) for document in held} for query, held in TRUTH.items()}
+    found = estimate(model=rm.Labels.of(chance, "a small model", kind="model"))
+    assert "a small model is of no use here: it agrees with Ada hardly more than chance would" in str(found)
+    low, high = found.intervals()["ndcg@10"]["good"]
+    alone = rm.evaluate(PEOPLE.qrels, RUNS["good"], "ndcg@10").intervals()["ndcg@10"]
+    assert high - low < 1.15 * (alone.high - alone.low)
+
+
+def test_a_sample_that_was_not_drawn_is_refused_unless_its_probabilities_are_given() -> None:
+    for chosen in (list(SAMPLE), set(SAMPLE), None, 30):
+        with pytest.raises(TypeError, match="must say how people's queries were drawn"):
+            estimate(sample=chosen)
+    weighted = estimate(sample=dict.fromkeys(SAMPLE, 0.25))
+    assert weighted.means["ndcg@10"] == pytest.approx(estimate().means["ndcg@10"])
+    with pytest.raises(ValueError, match="must be above 0"):
+        estimate(sample=dict.fromkeys(SAMPLE, 0.0))
+
+
+def test_every_sampled_query_must_be_graded_and_others_are_left_aside() -> None:
+    missing = {query: TRUTH[query] for query in list(SAMPLE)[1:]}
+    with pytest.raises(
+        ValueError, match=rf"nothing for 1 of the 30 sampled queries, for example '{SAMPLE.queries[0]}'"
+    ):
+        estimate(people=missing)
+    more = estimate(people=TRUTH)
+    assert more.means == estimate().means
+    assert "90 queries that people graded are not in the sample and were left aside" in str(more)
+
+
+def test_what_nobody_graded_is_counted() -> None:
+    fewer = {query: {d: g for d, g in TRUTH[query].items() if d not in {"d4", "d5"}} for query in SAMPLE}
+    said = str(estimate(people=fewer))
+    tops = {query: {d for run in RUNS.values() for d in run[query][:10]} for query in SAMPLE}
+    ungraded, seen = (sum(len(held & {"d4", "d5"}) for held in tops.values()), sum(map(len, tops.values())))
+    assert f"people gave no grade to {ungraded} of {seen} documents among the first 10 of the systems" in said
+    model = {query: held for query, held in MODEL.qrels.items() if query not in {"q3", "q4"}}
+    assert "the model graded nothing for 2 queries" in str(estimate(model=model))
+
+
+def test_strata_and_clusters_are_taken_into_account() -> None:
+    made: dict[Any, rm.Provenance] = {
+        query: rm.Provenance(source=f"s{at // 4}", kind="odd" if at % 2 else "even") for at, query in enumerate(QUERIES)
+    }
+    questions = rm.EvaluationSet(QUESTIONS.queries, TRUTH, made)
+    sample = questions.sample(30, "kind")
+    people = {query: TRUTH[query] for query in sample}
+    together = estimate(people=people, sample=sample)
+    alone = estimate(people=people, sample=sample, clusters=None)
+    assert together.means == alone.means
+    of_clusters, of_queries = (one.difference("ndcg@10", "best", "weak").corrected for one in (together, alone))
+    assert of_clusters.degrees < of_queries.degrees == 30 - 3
+    assert of_clusters.variance >= of_queries.variance
+
+
+def test_how_many_further_grades_are_needed() -> None:
+    found = estimate(model=rm.Labels.of(judge(0.5), "a model", kind="model"), runs=RUNS | {"other": system(0.88, 9)})
+    between = found.difference("ndcg@10", "other", "good")
+    assert not between.decided
+    width = between.interval.high - between.interval.low
+    assert between.labels_needed(2 * width) == 0
+    assert 0 < between.labels_needed(0.9 * width) <= 90
+    assert found.labels_needed(1.9, "ndcg@10") == 0
+    assert found.labels_needed(1e-6, "ndcg@10", "good") == math.inf
+    assert "half as wide" in str(found)
+    with pytest.raises(KeyError, match="there is no system 'bm25'"):
+        found.labels_needed(0.1, "ndcg@10", "bm25")
+
+
+def test_queries_for_which_people_find_nothing_relevant_are_left_out_of_the_mean() -> None:
+    people = {query: (dict.fromkeys(TRUTH[query], 0) if at < 5 else TRUTH[query]) for at, query in enumerate(SAMPLE)}
+    found = estimate(people=people)
+    corrected = found.estimated["ndcg@10", "good"].corrected
+    assert corrected.labelled == 25
+    assert math.isfinite(found.means["ndcg@10"]["good"])
+    with pytest.raises(ValueError, match="defined for 0 of 30 labelled queries"):
+        estimate(people={query: dict.fromkeys(TRUTH[query], 0) for query in SAMPLE})
+
+
+def test_a_single_run_and_several_metrics() -> None:
+    found = estimate(runs=RUNS["good"], metrics=["hit_rate@5", "precision@5", "map"])
+    assert found.systems == ("the run",)
+    assert found.differences == ()
+    for metric in found.metrics:
+        low, high = found.intervals()[metric]["the run"]
+        assert 0 <= low < found.means[metric]["the run"] <= high <= 1
+
+
+def test_runs_that_are_none_are_refused() -> None:
+    with pytest.raises(TypeError, match="runs must be a run, or map names to runs"):
+        estimate(runs=[RUNS["good"]])
+    with pytest.raises(ValueError, match="the model graded none of the 120 queries"):
+        estimate(model={"elsewhere": {"d": 1}})
+
+
+def test_it_becomes_a_report_and_a_frame(tmp_path: Path) -> None:
+    found = estimate()
+    found.report(tmp_path / "estimate.html")
+    page = (tmp_path / "estimate.html").read_text()
+    assert page.index("Agreement of people and model") < page.index("0.8")
+    frame = found.to_pandas()
+    assert list(frame["system"]) == ["weak", "good", "best"]
+    assert list(frame["n"]) == [30, 30, 30]
+
+
+@pytest.mark.skipif("RETRIEVAL_METRICS_DATA" not in os.environ, reason="the data is not part of the project")
+def test_on_cranfield_a_fifth_of_the_judgments_corrects_a_judge_with_errors() -> None:
+    folder = Path(os.environ["RETRIEVAL_METRICS_DATA"]) / "cranfield"
+    qrels = rm.read_qrels(folder / "qrels.graded.trec")
+    truth: dict[Any, Any] = {query: qrels.judgments(at) for at, query in enumerate(qrels.queries)}
+    names = ("bm25", "minilm_int8", "tfidf_nosat")
+    runs: dict[str, Any] = {name: dict(rm.read_run(folder / f"run.{name}.trec")) for name in names}
+    pooled = {
+        query: {d for run in runs.values() for d in sorted(run[query], key=run[query].__getitem__)[-10:]}
+        for query in truth
+    }
+    true = {name: rm.evaluate(qrels, run, "ndcg@10").means["ndcg@10"] for name, run in runs.items()}
+    questions = rm.EvaluationSet({query: f"query {query}" for query in truth}, truth)
+    means: dict[str, list[float]] = {name: [] for name in runs}
+    covered = ranked = 0
+    draws = 20
+    for seed in range(draws):
+        random = np.random.default_rng(seed)
+        read = {
+            query: {
+                document: int(
+                    np.clip(held.get(document, 0) + (random.random() < 0.12) * random.choice([1, 1, -1]), 0, 4)
+                )
+                for document in sorted(held.keys() | pooled[query])
+            }
+            for query, held in truth.items()
+        }
+        sample = questions.sample(len(truth) // 5, seed=seed)
+        people: dict[Any, Any] = {query: dict.fromkeys(pooled[query], 0) | truth[query] for query in sample}
+        found = rm.evaluate_with_labels(runs, "ndcg@10", people=people, model=read, sample=sample)
+        for name in runs:
+            means[name].append(found.means["ndcg@10"][name])
+            low, high = found.intervals()["ndcg@10"][name]
+            covered += low <= true[name] <= high
+        ranked += found.ranking["ndcg@10"] == sorted(true, key=lambda name: -true[name])
+    assert all(abs(np.mean(means[name]) - true[name]) < 0.01 for name in runs)
+    assert ranked == draws
+    assert covered >= 0.9 * 3 * draws

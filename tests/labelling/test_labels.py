@@ -1,0 +1,199 @@
+"""Grades of several people: what they agree on, what they do not, and what becomes of it."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+import retrieval_metrics as rm
+from retrieval_metrics.statistics import cohens_kappa, jackknifed
+
+RANDOM = np.random.default_rng(4)
+ADA_SAYS: dict[Any, Any] = {f"q{q}": {f"d{d}": int(RANDOM.integers(0, 4)) for d in range(8)} for q in range(12)}
+BEN_SAYS: dict[Any, Any] = {
+    query: {document: int(np.clip(grade + RANDOM.choice([0, 0, 0, 1, -1]), 0, 3)) for document, grade in held.items()}
+    for query, held in ADA_SAYS.items()
+}
+PLAIN: dict[str, Any] = {"query": "q", "document": "d", "grade": 1, "by": "Ada"}
+ADA, BEN = rm.Labels.of(ADA_SAYS, "Ada"), rm.Labels.of(BEN_SAYS, "Ben")
+PAIRS = [(ADA_SAYS[query][document], BEN_SAYS[query][document]) for query in ADA_SAYS for document in ADA_SAYS[query]]
+
+
+def test_kappa_is_that_of_scikit_learn() -> None:
+    found = ADA.agreement(BEN)
+    one, other = zip(*PAIRS, strict=True)
+    for ours, weights in ((found.kappa, None), (found.linear_kappa, "linear"), (found.weighted_kappa, "quadratic")):
+        assert ours.value == pytest.approx(cohen_kappa_score(one, other, weights=weights), abs=1e-12)
+        assert ours.interval.low < ours.value < ours.interval.high
+    relevant = [[grade > 0 for grade in column] for column in (one, other)]
+    assert found.relevance_kappa.value == pytest.approx(cohen_kappa_score(*relevant), abs=1e-12)
+    assert found.same.value == pytest.approx(np.mean(np.array(one) == np.array(other)))
+
+
+@pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
+def test_kappa_of_random_tables_is_that_of_scikit_learn(weights: Any) -> None:
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        one, other = random.integers(0, 4, 40), random.integers(0, 4, 40)
+        table = np.zeros((4, 4))
+        np.add.at(table, (one, other), 1)
+        expected = cohen_kappa_score(one, other, labels=range(4), weights=weights)
+        assert cohens_kappa(table, weights) == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_grade_that_nobody_gave_still_counts_as_a_step() -> None:
+    one, other = [0, 1, 3, 3, 0, 1], [0, 3, 3, 1, 0, 1]
+    first = rm.Labels.of({"q": {f"d{at}": grade for at, grade in enumerate(one)}}, "Ada")
+    second = rm.Labels.of({"q": {f"d{at}": grade for at, grade in enumerate(other)}}, "Ben")
+    expected = cohen_kappa_score(one, other, labels=[0, 1, 2, 3], weights="quadratic")
+    assert first.agreement(second).weighted_kappa.value == pytest.approx(expected)
+
+
+def test_kappa_has_an_interval_that_covers() -> None:
+    """Two who copy the truth, each with errors, on queries of 8 documents; the interval is by query."""
+    random = np.random.default_rng(6)
+
+    def tables(queries: int) -> Any:
+        truth = random.integers(0, 4, (queries, 8))
+        seen = [np.where(random.random(truth.shape) < 0.3, random.integers(0, 4, truth.shape), truth) for _ in range(2)]
+        found = np.zeros((queries, 4, 4))
+        np.add.at(found, (np.arange(queries)[:, None], *seen), 1)
+        return found
+
+    true = cohens_kappa(tables(20_000).sum(axis=0))
+    ends = [jackknifed(tables(30), cohens_kappa).interval for _ in range(300)]
+    assert 0.91 <= np.mean([low <= true <= high for low, high in ends]) <= 0.985
+
+
+def test_what_cannot_be_measured_is_nan() -> None:
+    alike = rm.Labels.of({"q1": {"a": 1, "b": 1}, "q2": {"a": 1}}, "Ada")
+    found = alike.agreement(rm.Labels.of({"q1": {"a": 1, "b": 1}, "q2": {"a": 1}}, "Ben"))
+    assert found.same.value == 1
+    assert math.isnan(found.kappa.value)
+    assert found.near_chance
+    with pytest.raises(ValueError, match="weights must be"):
+        cohens_kappa([[1, 0], [0, 1]], "cubic")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="as many rows as columns"):
+        cohens_kappa([[1, 0]])
+
+
+def test_the_confusion_and_the_kinds_of_passages_say_where_they_disagree() -> None:
+    kinds = {(q, d): {"length": "long" if d in {"d6", "d7"} else "short"} for q in ADA_SAYS for d in ADA_SAYS[q]}
+    found = ADA.agreement(BEN, kinds=kinds)
+    assert found.confusion.sum() == 96
+    for one in range(4):
+        for other in range(4):
+            assert found.confusion[one, other] == PAIRS.count((one, other))
+    long = [pair for (_, document), pair in found.pairs.items() if document in {"d6", "d7"}]
+    same = np.mean([one == other for one, other in long])
+    assert f"length           long   24       {same:.3f}" in str(found)
+    assert len(found.disagreements) == sum(one != other for one, other in PAIRS)
+
+
+def test_conflicts_are_never_averaged_silently() -> None:
+    both = ADA.merge(BEN)
+    assert len(both.conflicts) == sum(one != other for one, other in PAIRS)
+    with pytest.raises(ValueError, match=r"got different grades, for example .* never averaged silently"):
+        _ = both.qrels
+    with pytest.raises(ValueError, match="different grades"):
+        rm.evaluate_with_labels({"q0": ["d1"]}, "mrr", people=both, model=ADA_SAYS, sample={"q0": 0.5})
+    for rule, choose in (("lowest", min), ("highest", max)):
+        qrels = both.resolved(rule).qrels
+        assert [qrels[q][d] for q in ADA_SAYS for d in ADA_SAYS[q]] == [choose(pair) for pair in PAIRS]
+    assert both.resolved("Ben").qrels == BEN.qrels
+    assert f"{len(both.conflicts)} documents with different grades: .conflicts" in str(both)
+    assert "Ada and Ben: kappa" in str(both)
+    with pytest.raises(ValueError, match="'lowest', 'highest', 'majority' or one of Ada, Ben, got 'mean'"):
+        both.resolved("mean")
+
+
+def test_the_majority_of_three_holds_and_of_a_tie_the_lowest() -> None:
+    grades = {"Ada": {"a": 3, "b": 2}, "Ben": {"a": 3, "b": 1}, "Cid": {"a": 0, "b": 3}}
+    first, *others = (rm.Labels.of({"q": held}, name) for name, held in grades.items())
+    assert first.merge(*others).resolved("majority").qrels == {"q": {"a": 3.0, "b": 1.0}}
+
+
+def test_where_the_one_whose_grade_holds_gave_none_the_others_must_agree() -> None:
+    ada = rm.Labels([rm.Label(query="q", document="d", grade=None, by="Ada")])
+    ben, cid = (rm.Labels.of({"q": {"d": grade}}, name) for grade, name in ((1, "Ben"), (2, "Cid")))
+    assert ada.merge(ben).resolved("Ada").qrels == {"q": {"d": 1.0}}
+    with pytest.raises(ValueError, match="Ada did not grade document 'd' for query 'q', and the others differ"):
+        ada.merge(ben, cid).resolved("Ada")
+
+
+def test_who_cannot_tell_gives_no_grade() -> None:
+    labels = rm.Labels(
+        [
+            rm.Label(query="q1", document="a", grade=None, by="Ada"),
+            rm.Label(query="q2", document="b", grade=2, by="Ada", quotes=("the words",)),
+        ]
+    )
+    assert labels.qrels == {"q1": {}, "q2": {"b": 2.0}}
+    assert labels.quotes == {"q2": {rm.Quote("the words"): 2.0}}
+
+
+def test_one_grader_cannot_contradict_himself() -> None:
+    with pytest.raises(ValueError, match=r"Ada graded document 'd0' for query 'q0' .* leave one of the two out"):
+        ADA.merge(rm.Labels.of({"q0": {"d0": (ADA_SAYS["q0"]["d0"] + 1) % 4}}, "Ada"))
+    assert len(ADA.merge(ADA)) == len(ADA)
+
+
+@pytest.mark.parametrize(
+    ("entries", "error"),
+    [
+        ({"grade": math.nan}, "not finite"),
+        ({"grade": "2"}, "must have a number"),
+        ({"grade": True}, "must have a number"),
+        ({"by": " "}, "must say by whom"),
+        ({"kind": "robot"}, "'person' or a 'model'"),
+        ({"query": 1.5}, "must be str or int"),
+        ({"reason": 3}, "text as its reason"),
+        ({"quotes": "words"}, "a list of texts"),
+        ({"date": "yesterday"}, "written as 2026-05-31"),
+    ],
+)
+def test_labels_are_checked(entries: dict[str, Any], error: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=error):
+        rm.Label(**{**PLAIN, **entries})
+
+
+def test_labels_are_loaded_as_they_were_saved(tmp_path: Path) -> None:
+    labels = rm.Labels(
+        [
+            rm.Label(query=7, document="a", grade=2, by="Ada", date="2026-05-31", quotes=("x y",), reason="because"),
+            rm.Label(query=8, document="b", grade=None, by="a model", kind="model", prompt="v1", reason="not JSON"),
+        ],
+        notes=["3 calls"],
+    )
+    labels.save(tmp_path / "labels.json.gz")
+    loaded = rm.load(tmp_path / "labels.json.gz")
+    assert (loaded.labels, loaded.notes) == (labels.labels, labels.notes)
+    assert "not graded: 1 document, not JSON" in str(loaded)
+    assert list(loaded.to_pandas()["query"]) == [7, 8]
+
+
+@pytest.mark.parametrize(
+    ("damage", "error"),
+    [
+        ({"labels": [7]}, r"labels\[0\]: a label is an object"),
+        ({"labels": [{"query": "q", "document": "d", "grade": 1, "by": "A", "rank": 1}]}, r"labels\[0\].*not 'rank'"),
+        ({"labels": [{"query": "q", "document": "d", "by": "A"}]}, r"labels\[0\].*grade"),
+    ],
+)
+def test_a_damaged_file_says_where(damage: dict[str, Any], error: str, tmp_path: Path) -> None:
+    ADA.save(tmp_path / "labels.json")
+    content = json.loads((tmp_path / "labels.json").read_text())
+    (tmp_path / "labels.json").write_text(json.dumps(content | damage))
+    with pytest.raises(ValueError, match=error):
+        rm.load(tmp_path / "labels.json")
+
+
+def test_judgments_of_pieces_are_no_labels() -> None:
+    with pytest.raises(ValueError, match="labels grade documents by id"):
+        rm.Labels.of({"q": [rm.Quote("words")]}, "Ada")
+    with pytest.raises(ValueError, match="none of them is the same document"):
+        ADA.agreement({"elsewhere": {"d": 1}})

@@ -1,0 +1,149 @@
+"""What is worth grading, and why."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import retrieval_metrics as rm
+
+QUERIES: dict[Any, str] = {"q1": "who opens the vault?", "q2": "who locks the gate?"}
+RUNS: dict[str, Any] = {
+    "bm25": {"q1": ["a", "b", "c"], "q2": ["b", "d", "a"]},
+    "dense": {"q1": ["c", "e", "a"], "q2": ["d", "b", "e"]},
+}
+CORPUS: dict[Any, str] = {
+    "a": "The guard opens the vault.",
+    "b": "The porter locks the gate every night, and opens it again in the morning after the guard has gone.",
+    "c": "Nothing of interest.",
+    "d": "The gate is locked by the porter.",
+    "e": "A vault is a room.",
+}
+QUESTIONS = rm.EvaluationSet(QUERIES, {"q1": {"a": 1, "x": 1}, "q2": []})
+
+
+def found(pool: rm.Pool) -> list[tuple[Any, Any, str]]:
+    return [(item.query, item.document, item.why) for item in pool]
+
+
+def test_it_is_the_union_of_the_first_minus_what_is_judged_with_the_reason() -> None:
+    pool = rm.pool(RUNS, QUESTIONS, CORPUS, depth=2)
+    assert found(pool) == [
+        ("q1", "b", "bm25 2"),
+        ("q1", "c", "dense 1"),
+        ("q1", "e", "dense 2"),
+        ("q2", "b", "bm25 1, dense 2"),
+        ("q2", "d", "bm25 2, dense 1"),
+    ]
+    assert pool.judged == 1
+    assert [item.text for item in pool] == [CORPUS[item.document] for item in pool]
+    assert len(rm.pool(RUNS, QUESTIONS, CORPUS, depth=2, judged=True)) == 6
+    assert len(rm.pool(RUNS, QUERIES, CORPUS, depth=2)) == 6
+    said = str(pool)
+    assert said.startswith("5 documents to grade, of 2 queries")
+    assert "dense alone     2" in said
+    assert "1 more are judged and were left out" in said
+
+
+def test_scores_and_items_are_ranked_as_they_are_evaluated() -> None:
+    scored = {"q1": {"a": 1.0, "b": 3.0, "c": 3.0}}  # of equal scores the larger id is first
+    assert [item.document for item in rm.pool(scored, QUERIES, depth=2)] == ["c", "b"]
+    items = {"q1": [rm.Retrieved("a", "its own text"), rm.Retrieved("b", "another")]}
+    assert [item.text for item in rm.pool(items, QUERIES)] == ["its own text", "another"]
+    assert [item.text for item in rm.pool(items, QUERIES, {"a": "of the corpus"})] == ["of the corpus", "another"]
+
+
+def test_of_judged_quotes_no_document_is_known_to_be_judged() -> None:
+    questions = rm.EvaluationSet(QUERIES, {"q1": [rm.Quote("opens the vault")], "q2": []})
+    assert rm.pool(RUNS, questions, CORPUS).judged == 0
+
+
+def test_a_limit_takes_the_first_of_every_query_or_what_could_move_a_difference_most() -> None:
+    pool = rm.pool(RUNS, QUESTIONS, CORPUS, depth=3, metric="ndcg@3")
+    assert {min(item.ranks.values()) for item in pool.limited(3)} == {1}
+    assert {item.query for item in pool.limited(3)} == {"q1", "q2"}
+    comparison = rm.compare(QUESTIONS, RUNS, "ndcg@3")
+    expected = {(one.query, one.document): one.effect for one in comparison.to_judge(100)}
+    assert {(item.query, item.document): item.effect for item in pool} == pytest.approx(expected)
+    best = max(expected, key=expected.__getitem__)
+    (first,) = pool.limited(1, "effect")
+    assert expected[first.query, first.document] == expected[best]
+    drawn = [tuple(item.document for item in pool.limited(3, "random", seed=seed)) for seed in range(8)]
+    assert len(set(drawn)) > 1
+    assert drawn[0] == tuple(item.document for item in pool.limited(3, "random", seed=0))
+    with pytest.raises(ValueError, match="does not know the effect"):
+        rm.pool(RUNS, QUERIES).limited(2, "effect")
+    with pytest.raises(ValueError, match="by must be"):
+        pool.limited(2, "best")  # type: ignore[arg-type]
+
+
+def test_the_pool_of_a_sample_keeps_every_document_of_it() -> None:
+    pool = rm.pool(RUNS, QUERIES, CORPUS, depth=2)
+    sample = pool.sample(1, seed=1)
+    held = pool.of(sample)
+    assert {item.query for item in held} == set(sample)
+    assert len(held) == sum(item.query in sample for item in pool)
+    with pytest.raises(KeyError, match="query 'q9' was not pooled"):
+        pool.of(["q9"])
+
+
+def test_kinds_say_by_whom_a_passage_was_found_and_how_like_the_question_it_is() -> None:
+    kinds = rm.pool(RUNS, QUERIES, CORPUS, depth=3).kinds
+    assert kinds["q1", "b"]["found by"] == "bm25 alone"
+    assert kinds["q1", "a"]["found by"] == "bm25 and dense"
+    assert kinds["q1", "a"]["best rank"] == "1 to 3"
+    assert kinds["q2", "b"]["length"].startswith("over ")
+    assert kinds["q1", "a"]["words of the question"].startswith("over ")
+    assert kinds["q1", "c"]["words of the question"].startswith("up to ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (([["a"]], QUERIES), "runs must be a run"),
+        (({"elsewhere": {"q9": ["a"]}}, QUERIES), "nothing was retrieved for any of the 2 queries"),
+        ((RUNS, ["who?"]), "questions must be an EvaluationSet"),
+        ((RUNS, QUERIES, None, 0), "depth must be a positive integer"),
+        ((RUNS, QUERIES, "text"), "a corpus maps ids to texts"),
+    ],
+)
+def test_what_cannot_be_pooled_says_why(arguments: Any, error: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=error):
+        rm.pool(*arguments)
+
+
+def test_effects_need_two_systems_and_judgments() -> None:
+    with pytest.raises(ValueError, match="needs two systems"):
+        rm.pool(RUNS["bm25"], QUESTIONS, metric="mrr")
+    with pytest.raises(ValueError, match="needs two systems"):
+        rm.pool(RUNS, QUERIES, metric="mrr")
+
+
+def test_what_cannot_be_graded_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "label.html"
+    with pytest.raises(ValueError, match=r"documents have no text, for example 'a'"):
+        rm.pool(RUNS, QUERIES).labelling_page(path)
+    with pytest.raises(ValueError, match="a rubric has 4 texts"):
+        rm.pool(RUNS, QUERIES, CORPUS).labelling_page(path, rubric=["no", "yes"])
+    judged = rm.EvaluationSet(QUERIES, {query: list(CORPUS) for query in QUERIES})
+    with pytest.raises(ValueError, match="the pool is empty"):
+        rm.pool(RUNS, judged, CORPUS).labelling_page(path)
+    assert not path.exists()
+
+
+def test_the_page_holds_no_system_and_no_rank(tmp_path: Path) -> None:
+    path = tmp_path / "label.html"
+    rm.pool(RUNS, QUERIES, CORPUS).labelling_page(path)
+    data = json.loads(path.read_text().split('id="data">')[1].split("</script>")[0])
+    assert {"key", "format", "version", "rubric", "prompt", "questions"} == set(data)
+    for question in data["questions"]:
+        assert set(question) == {"query", "text", "passages"}
+        assert {tuple(passage) for passage in question["passages"]} == {("document", "text")}
+    assert "bm25" not in path.read_text()
+
+
+def test_it_becomes_a_frame() -> None:
+    frame = rm.pool(RUNS, QUESTIONS, CORPUS, depth=2).to_pandas()
+    assert list(frame.columns) == ["query", "document", "text", "best_rank", "found_by", "effect"]
+    assert list(frame["found_by"]) == ["bm25", "dense", "dense", "bm25, dense", "bm25, dense"]

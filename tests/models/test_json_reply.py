@@ -1,0 +1,63 @@
+"""The parser of replies takes exactly what was asked for."""
+
+import pytest
+
+from retrieval_metrics.models.json_reply import BadReplyError, json_reply
+
+FIELDS = {"question": str, "quotes": list[str]}
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"question": "why?", "quotes": ["so"]}',
+        '  {"question": "why?", "quotes": ["so"], "more": {"a": null}}\n',
+        '```json\n{"question": "why?", "quotes": ["so"]}\n```',
+        '```\n{"question": "why?",\n "quotes": ["so"]}\n```\n',
+        '<think>\nis {"question": 1} right?\n</think>\n{"question": "why?", "quotes": ["so"]}',
+    ],
+)
+def test_one_object_is_read_in_a_fence_and_after_thoughts_too(reply: str) -> None:
+    assert json_reply(reply, FIELDS) == {"question": "why?", "quotes": ["so"]}
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason", "message"),
+    [
+        ("", "not JSON", "one JSON object"),
+        ("I cannot do that.", "not JSON", "one JSON object"),
+        ('Here it is: {"question": "why?", "quotes": []}', "not JSON", "one JSON object"),
+        ('{"question": "why?", "quotes": []} I hope it helps', "not JSON", "Extra data"),
+        ('{"question": "why?", "quotes": ["so"', "not JSON", "one JSON object"),
+        ('{"question": "why?", "question": "how?", "quotes": []}', "not JSON", "occurs twice"),
+        ('{"question": "why?", "quotes": NaN}', "not JSON", "NaN"),
+        ('[{"question": "why?", "quotes": []}]', "not JSON", "one JSON object"),
+        ("[" * 100_000, "not JSON", "one JSON object"),
+        ('{"question": "why?"}', "wrong fields", '"quotes" is missing; it must be a list of texts'),
+        ('{"question": null, "quotes": []}', "wrong fields", '"question" must be a text, got null'),
+        ('{"question": "why?", "quotes": "so"}', "wrong fields", '"quotes" must be a list of texts, got "so"'),
+        ('{"question": "why?", "quotes": ["so", 1]}', "wrong fields", "must be a list of texts"),
+    ],
+)
+def test_anything_else_is_a_bad_reply_with_a_reason(reply: str, reason: str, message: str) -> None:
+    with pytest.raises(BadReplyError, match=message) as caught:
+        json_reply(reply, FIELDS)
+    assert caught.value.reason == reason
+
+
+def test_numbers_are_whole_and_not_true_or_false() -> None:
+    assert json_reply('{"grade": 3, "at": [1, 2]}', {"grade": int, "at": list[int]}) == {"grade": 3, "at": [1, 2]}
+    for wrong in ('{"grade": true}', '{"grade": 2.5}', '{"grade": "2"}'):
+        with pytest.raises(BadReplyError, match="whole number"):
+            json_reply(wrong, {"grade": int})
+    assert json_reply('{"yes": true}', {"yes": bool}) == {"yes": True}
+    with pytest.raises(BadReplyError, match="true or false"):
+        json_reply('{"yes": 1}', {"yes": bool})
+
+
+def test_optional_fields_may_be_absent_or_null_but_not_wrong() -> None:
+    for reply in ('{"grade": 1}', '{"grade": 1, "why": null}'):
+        assert json_reply(reply, {"grade": int}, {"why": str}) == {"grade": 1}
+    assert json_reply('{"grade": 1, "why": "so"}', {"grade": int}, {"why": str}) == {"grade": 1, "why": "so"}
+    with pytest.raises(BadReplyError, match="a text"):
+        json_reply('{"grade": 1, "why": 3}', {"grade": int}, {"why": str})

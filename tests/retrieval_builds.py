@@ -1,0 +1,85 @@
+"""A project with a test of retrieval, built again and again: what the tests of the pytest plug-in share."""
+
+from pathlib import Path
+
+import numpy as np  # noqa: F401  (see below)
+import pytest
+import scipy.optimize
+import scipy.stats  # noqa: F401  (see below)
+
+import retrieval_metrics as rm
+from pytest_retrieval_metrics import checking, histories, reports  # noqa: F401  (see below)
+
+# pytester forgets after each run what the run imported, and numpy cannot be imported twice in a process: so everything
+# that a run imports late is imported above.
+
+SUITE = """
+    import asyncio, os
+    import pytest
+
+    QRELS = {f"q{i}": {"d": 3, "e": 1} for i in range(40)}
+    LOST = int(os.environ.get("LOST", "0"))
+
+    def found(query):
+        return ["d", "e", "x"] if int(query[1:]) >= LOST else ["x", "y", "e"]
+
+    def test_words(retrieval_check):
+        retrieval_check(QRELS, found, at_least={"ndcg@10": 0.35, "mrr": None}, baseline=True)
+"""
+WORDS = Path("retrieval_baselines", "test_search", "test_words.json")
+
+
+OTHERS = ("randomly", "repeat", "rerunfailures")
+"""Plug-ins of the environment that some tests want, and all others not."""
+
+
+class Builds:
+    """A project with a test of retrieval."""
+
+    def __init__(self, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.pytester = pytester
+        self.monkeypatch = monkeypatch
+        self.path = pytester.path
+        for name in ("GITHUB_SHA", "CI_COMMIT_SHA"):
+            monkeypatch.delenv(name, raising=False)
+        self.write(SUITE)
+        self.ini()
+
+    def write(self, text: str) -> None:
+        self.pytester.makepyfile(test_search=text)
+
+    def ini(self, **keys: str) -> None:
+        lines = "\n".join(f"retrieval_{name} = {value}" for name, value in keys.items())
+        self.pytester.makeini(
+            f"[pytest]\nasyncio_default_fixture_loop_scope = function\nfilterwarnings = default\n{lines}\n"
+        )
+
+    def run(self, *options: str, lost: int = 0) -> pytest.RunResult:
+        """Build once, with a retriever that loses what is best for the first `lost` queries."""
+        self.monkeypatch.setenv("LOST", str(lost))
+        without = [f"-pno:{name}" for name in OTHERS]
+        return self.pytester.runpytest_inprocess(*without, *options)
+
+    def run_alone(self, plugins: str, *options: str, lost: int = 0) -> pytest.RunResult:
+        """Build once in a process of its own, which loads no other plug-ins than these, some of which take seconds."""
+        self.monkeypatch.setenv("LOST", str(lost))
+        self.monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+        self.monkeypatch.setenv("PYTEST_PLUGINS", f"{plugins},pytest_retrieval_metrics.plugin")
+        return self.pytester.runpytest_subprocess(*options)
+
+    def baseline(self) -> None:
+        self.run("--retrieval-update").assert_outcomes(passed=1)
+
+    def held(self) -> rm.Evaluation:
+        """Return what the baseline holds."""
+        found = rm.load(self.path / WORDS)
+        assert isinstance(found, rm.Evaluation)
+        return found
+
+
+def warned(result: pytest.RunResult) -> int:
+    """Return how often the plug-in or the core warned.
+
+    pytest counts every warning of the process: also those of objects that an earlier test left to the collector.
+    """
+    return sum("RetrievalWarning:" in line for line in result.outlines)

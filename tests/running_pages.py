@@ -1,0 +1,102 @@
+"""Run the code blocks of the documentation's pages, and compare or write what they print."""
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import retrieval_metrics as rm
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted(
+    path
+    for pattern in ("README.md", "docs/**/*.md", "integrations/*/README.md")
+    for path in ROOT.glob(pattern)
+    if "_build" not in path.parts
+)
+ENVIRONMENT = re.compile(r"^<!-- environment: (.+) -->$", re.MULTILINE)
+"""What a recipe says it needs; `run_recipe.py` runs it there."""
+
+RECIPES = {page: found[1].split() for page in PAGES if (found := ENVIRONMENT.search(page.read_text(encoding="utf-8")))}
+RUN_HERE = [page for page in PAGES if page not in RECIPES]
+HANDBOOK = ROOT / "examples" / "handbook"
+"""The documents of the tutorial, which stand beside whoever runs a page."""
+FENCE = re.compile(r"^```(?P<language>\S+)[^\n]*\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def lay_out(folder: Path) -> None:
+    """Put into a folder what the pages read."""
+    shutil.copytree(HANDBOOK, folder / HANDBOOK.name)
+
+
+def run_python(code: str, page: str, namespace: dict[str, object]) -> str:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(code, page, "exec"), namespace)  # noqa: S102  (the pages are ours)
+    return out.getvalue()
+
+
+def run_commands(code: str) -> str:
+    """Return a console block as it reads when its commands are run; one without commands is an excerpt, and stays."""
+    commands = [line for line in code.splitlines() if line.startswith("$ ")]
+    if not commands:
+        return code
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    shown = ""
+    for command in commands:
+        done = subprocess.run(
+            shlex.split(command[2:]),
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "PATH": path},
+            timeout=120,
+        )
+        assert done.returncode == 0, done.stderr
+        shown += f"{command}\n{done.stdout}"
+    return shown
+
+
+def as_it_runs(page: str, text: str) -> Iterator[tuple[str, str]]:
+    """Yield what stands in each block that shows an output, and what it should say; in one namespace for the page."""
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    printed: str | None = None
+    for block in FENCE.finditer(text):
+        language, code = block["language"], block["code"]
+        if printed and language != "text":
+            raise AssertionError(f"{page} prints what no text block shows:\n{printed}")
+        if language == "text" and printed is not None:
+            yield block[0], f"```text\n{printed}```"
+        printed = run_python(code, page, namespace) if language == "python" else None
+        if language == "console":
+            yield block[0], f"```console\n{run_commands(code)}```"
+    assert not printed, f"{page} prints what no text block shows"
+
+
+def write_outputs(pages: list[Path]) -> None:
+    """Write what the blocks of the pages print below them."""
+    warnings.simplefilter("ignore", rm.RetrievalWarning)
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        with TemporaryDirectory() as folder, contextlib.chdir(folder):
+            lay_out(Path(folder))
+            changes = [(shown, printed) for shown, printed in as_it_runs(name(page), text) if shown != printed]
+        at = 0
+        for shown, printed in changes:
+            at = text.index(shown, at)
+            text = text[:at] + printed + text[at + len(shown) :]
+            at += len(printed)
+            sys.stdout.write(f"{name(page)}:\n{printed}\n")
+        page.write_text(text, encoding="utf-8")

@@ -1,0 +1,198 @@
+"""The mean that people's values would have on all queries, from a model's on all and people's on some."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from retrieval_metrics.statistics import corrected_mean, mean_interval
+
+RANDOM = np.random.default_rng(5)
+MODEL = RANDOM.random(80)
+LABELLED = np.arange(5, 29)
+PEOPLE = np.clip(0.7 * MODEL[LABELLED] + RANDOM.normal(0.1, 0.1, 24), 0, 1)
+
+
+def by_hand(people: Any, model: Any, labelled: Any) -> tuple[float, float]:
+    """The estimate and its variance, as the docstring has them."""
+    n, total, here = len(people), len(model), model[labelled]
+    about = here - here.mean()
+    slope = (about * (people - people.mean())).sum() / (about**2).sum()
+    ahead = model.mean() - here.mean()
+    estimate = people.mean() + slope * ahead
+    share = 1 / n + ahead * about / (about**2).sum()
+    leverage = 1 / n + about**2 / (about**2).sum()
+    rest = people - people.mean() - slope * about
+    robust = (share**2 * rest**2 / (1 - leverage)).sum()
+    least_squares = (rest**2).sum() / (n - 2) * (share**2).sum()
+    return estimate, max(robust, least_squares) + slope**2 * model.var(ddof=1) / total
+
+
+def test_it_is_the_formula_of_its_docstring() -> None:
+    found = corrected_mean(PEOPLE, MODEL, LABELLED)
+    estimate, variance = by_hand(PEOPLE, MODEL, LABELLED)
+    assert found.mean == pytest.approx(estimate, abs=1e-12)
+    assert found.variance == pytest.approx(variance, abs=1e-12)
+    assert (found.degrees, found.labelled, found.queries) == (22, 24, 80)
+    half = stats.t.ppf(0.975, 22) * math.sqrt(variance)
+    assert found.difference_interval() == pytest.approx((estimate - half, estimate + half))
+    assert (found.people, found.model) == pytest.approx((PEOPLE.mean(), MODEL.mean()))
+
+
+def test_a_judge_off_by_a_scale_and_a_shift_changes_nothing() -> None:
+    plain, off = corrected_mean(PEOPLE, MODEL, LABELLED), corrected_mean(PEOPLE, 0.3 + 0.5 * MODEL, LABELLED)
+    assert off.mean == pytest.approx(plain.mean, abs=1e-12)
+    assert off.variance == pytest.approx(plain.variance, abs=1e-12)
+
+
+def test_with_labels_for_all_queries_it_is_their_mean_and_students_variance() -> None:
+    model = np.append(MODEL[:23], 0.5)
+    found = corrected_mean(PEOPLE, model, np.arange(24))
+    assert found.mean == pytest.approx(PEOPLE.mean(), abs=1e-12)
+    assert found.variance == pytest.approx(PEOPLE.var(ddof=1) / 24, rel=0.1)
+
+
+def test_a_model_that_says_the_same_of_all_leaves_people_alone() -> None:
+    found = corrected_mean(PEOPLE, np.full(80, 0.4), LABELLED)
+    assert found.mean == pytest.approx(PEOPLE.mean(), abs=1e-12)
+    assert found.variance == pytest.approx(PEOPLE.var(ddof=1) / 24)
+    assert (found.degrees, found.slope, found.helps) == (23, 0.0, False)
+    assert found.interval() == pytest.approx(mean_interval(PEOPLE), abs=0.003)
+
+
+def test_a_good_model_is_worth_many_labels_and_a_useless_one_none() -> None:
+    good = corrected_mean(PEOPLE, MODEL, LABELLED)
+    useless = corrected_mean(PEOPLE, np.random.default_rng(1).random(80), LABELLED)
+    assert good.worth > 35
+    assert good.helps
+    assert useless.worth < 24
+    assert not useless.helps
+
+
+def test_strata_are_weighted_by_their_share_of_all_queries() -> None:
+    strata = np.array([0] * 60 + [1] * 20)
+    labelled = np.array([*range(10), *range(60, 70)])
+    people = np.array([0.2] * 10 + [0.8] * 10) + np.tile([0.01, -0.01], 10)
+    found = corrected_mean(people, np.full(80, 0.5), labelled, strata=strata)
+    assert found.mean == pytest.approx((60 * 0.2 + 20 * 0.8) / 80)
+    without = corrected_mean(people, np.full(80, 0.5), labelled)
+    assert without.mean == pytest.approx(0.5)
+    assert found.variance < without.variance
+
+
+def test_probabilities_that_differ_are_made_up_for() -> None:
+    """Queries with a high value were drawn three times as often."""
+    random = np.random.default_rng(3)
+    every = random.random(4000)
+    model = np.clip(every + random.normal(0, 0.2, 4000), 0, 1)
+    chance = np.where(every > 0.5, 0.03, 0.01)
+    drawn = np.flatnonzero(random.random(4000) < chance)
+    weighted = corrected_mean(every[drawn], model, drawn, weights=1 / chance[drawn])
+    assert weighted.interval().low < every.mean() < weighted.interval().high
+    assert abs(weighted.mean - every.mean()) < abs(every[drawn].mean() - every.mean()) / 3
+
+
+def test_queries_without_a_value_of_peoples_are_left_out_of_the_mean() -> None:
+    people = PEOPLE.copy()
+    people[::4] = np.nan
+    found = corrected_mean(people, np.full(80, 0.4), LABELLED)
+    assert found.mean == pytest.approx(np.nanmean(people), abs=1e-12)
+    assert found.labelled == 18
+    assert found.variance == pytest.approx(np.nanvar(people, ddof=1) / 18, rel=0.03)
+    # A query of which the model says nothing counts as the mean of the others.
+    model = MODEL.copy()
+    model[[40, 41]] = np.nan
+    filled = np.where(np.isnan(model), np.nanmean(model), model)
+    assert corrected_mean(PEOPLE, model, LABELLED).mean == pytest.approx(corrected_mean(PEOPLE, filled, LABELLED).mean)
+
+
+def test_clusters_that_are_alike_widen_it() -> None:
+    random = np.random.default_rng(2)
+    clusters = np.repeat(np.arange(20), 5)
+    effect = random.normal(0, 0.1, 20)[clusters]
+    model = random.random(100)
+    labelled = np.arange(50)
+    people = (0.5 * model + 0.2 + effect)[labelled] + random.normal(0, 0.02, 50)
+    alone = corrected_mean(people, model, labelled)
+    together = corrected_mean(people, model, labelled, clusters=clusters)
+    assert together.mean == alone.mean
+    assert together.variance > 2 * alone.variance
+    assert together.degrees == 8
+    assert corrected_mean(people, model, labelled, clusters=np.arange(100)).variance >= alone.variance
+
+
+def test_agreement_on_the_few_labelled_queries_is_no_proof_of_agreement_on_all() -> None:
+    same = corrected_mean(MODEL[LABELLED], MODEL, LABELLED)
+    assert same.variance == pytest.approx(MODEL.var(ddof=1) / 80 + 1 / (2 * 24**2))
+    once = MODEL[LABELLED].copy()
+    once[3] += 0.05
+    assert corrected_mean(once, MODEL, LABELLED).variance < same.variance
+
+
+def test_how_many_further_labels_a_width_needs() -> None:
+    found = corrected_mean(PEOPLE, MODEL, LABELLED)
+    width = 2 * found.half_width()
+    assert found.labels_needed(width * 1.01) == 0
+    assert 1 <= found.labels_needed(width * 0.98) <= found.labels_needed(width * 0.95) <= 80 - 24
+    assert found.labels_needed(0.01) == math.inf  # 80 queries do not show the mean of their population so well
+    with pytest.raises(ValueError, match="width must be positive"):
+        found.labels_needed(0)
+
+
+def test_at_the_ceiling_the_interval_leaves_room_below() -> None:
+    found = corrected_mean([1.0] * 20, [1.0] * 100, np.arange(20))
+    low, high = found.interval()
+    assert high == 1.0
+    assert 0.8 < low < 0.95
+    assert found.interval(bounds=(-math.inf, math.inf)).low < 1.0
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"people": [math.nan] * 20 + [0.1] * 4}, "defined for 4 of 24 labelled queries; at least 5"),
+        ({"people": [0.1] * 23 + [math.inf]}, "people\\[23\\] is inf"),
+        ({"labelled": [0] * 24}, "24 different positions below 80"),
+        ({"labelled": np.arange(70, 94)}, "24 different positions below 80"),
+        ({"weights": [0.0] * 24}, "24 positive numbers"),
+        ({"strata": np.arange(80) // 10}, "has fewer than two labelled queries"),
+        ({"strata": [1, 2]}, "one label per query"),
+        ({"clusters": [0] * 80}, "too few clusters"),
+    ],
+)
+def test_what_cannot_be_estimated_says_why(change: dict[str, Any], error: str) -> None:
+    arguments: dict[str, Any] = {"people": PEOPLE, "model": MODEL, "labelled": LABELLED} | change
+    with pytest.raises(ValueError, match=error):
+        corrected_mean(**arguments)
+
+
+@pytest.mark.parametrize("queries", [150, 500])
+@pytest.mark.parametrize("labelled", [15, 25, 50])
+def test_intervals_cover_as_promised(queries: int, labelled: int) -> None:
+    """A small piece of tests/benchmarks/label_estimates.py, by a fixed seed."""
+    random = np.random.default_rng(1)
+    truth = random.beta(2, 1.2, 20_000)
+    judge = np.clip(0.15 + 0.7 * truth + random.normal(0, 0.12, 20_000), 0, 1)
+    covered = []
+    for _ in range(400):
+        at = random.integers(0, 20_000, queries)
+        low, high = corrected_mean(truth[at[:labelled]], judge[at], np.arange(labelled)).interval()
+        covered.append(low <= truth.mean() <= high)
+    assert 0.92 <= np.mean(covered) <= 0.99
+
+
+def test_a_slope_that_one_query_makes_alone_is_not_used() -> None:
+    """Of a model that finds nothing wrong but once, or of queries of which it says nothing, no line follows."""
+    model = np.ones(80)
+    model[LABELLED[0]] = 0.0
+    found = corrected_mean(PEOPLE, model, LABELLED)
+    assert found.slope == 0
+    assert found.mean == pytest.approx(PEOPLE.mean())
+    model = np.ones(80)
+    model[70] = 0.0  # not labelled, so that two labelled queries without a value stand at the mean of all
+    model[LABELLED[:2]] = np.nan
+    found = corrected_mean(PEOPLE, model, LABELLED)
+    assert found.slope == 0
+    assert found.mean == pytest.approx(PEOPLE.mean())
