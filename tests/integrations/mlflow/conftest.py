@@ -29,10 +29,14 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture
-def experiment(store: str, tmp_path: Path) -> Iterator[str]:
+def experiment(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The id of an experiment of the test's own, which is the active one."""
     import mlflow  # noqa: PLC0415  (as above)
 
+    # MLflow keeps the active experiment in both; what a test sets must not reach other stores.
+    monkeypatch.setattr("mlflow.tracking.fluent._active_experiment_id", None)
+    monkeypatch.setenv("MLFLOW_EXPERIMENT_ID", "")
+    monkeypatch.delenv("MLFLOW_EXPERIMENT_ID")
     before = mlflow.get_tracking_uri()
     mlflow.set_tracking_uri(store)
     experiment = mlflow.create_experiment(str(tmp_path), artifact_location=(tmp_path / "artifacts").as_uri())
