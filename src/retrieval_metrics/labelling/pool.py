@@ -258,7 +258,7 @@ def pool(
         corpus: The texts: a mapping of ids to texts, a list of `Retrieved` or a framework's documents. None takes the
             texts of the retrieved items.
         depth: How many documents of each ranking are taken.
-        judged: Keep the documents that are judged as well, so that people grade the whole pool anew.
+        judged: Keep the documents that are judged as well, so that people grade the whole pool again.
         metric: Also compute by how much a difference between two systems would move if a document had the highest
             grade, in this metric, for `Pool.limited(n, "effect")`.
         match: What an id of the judgments is compared with, as in `evaluate`.

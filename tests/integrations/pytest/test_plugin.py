@@ -166,7 +166,7 @@ def test_a_metric_that_the_baseline_lacks_is_said(builds: Builds) -> None:
 def test_a_file_that_is_no_baseline_is_named(builds: Builds) -> None:
     builds.baseline()
     (builds.pytester.path / WORDS).write_text('{"version": 7}')
-    builds.run().stdout.fnmatch_lines(["*test_words.json is no baseline: *version 7*--retrieval-update*"])
+    builds.run().stdout.fnmatch_lines(["*test_words.json is not a baseline: *version 7*--retrieval-update*"])
 
 
 def test_the_baseline_is_written_per_query_and_can_be_read(builds: Builds) -> None:

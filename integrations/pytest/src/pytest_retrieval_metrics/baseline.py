@@ -84,7 +84,7 @@ class Baseline:
             return cls(held["qrels"], held["rules"], metrics, values, ranks)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(
-                f"{path} is no baseline: {type(error).__name__}: {error}; write it anew with --retrieval-update"
+                f"{path} is not a baseline: {type(error).__name__}: {error}; write a new one with --retrieval-update"
             ) from error
 
     def means(self) -> dict[str, float | None]:

@@ -100,7 +100,7 @@ class RetrievalCheck:
 
         Raises:
             TypeError: If something has the wrong type.
-            ValueError: If a metric is unknown, a floor is no finite number, or a name comes twice in a test.
+            ValueError: If a metric is unknown, a floor is not a finite number, or a name comes twice in a test.
         """
         __tracebackhide__ = True
         floors, task = self._begin(qrels, run_or_retriever, at_least, name=name, queries=queries)

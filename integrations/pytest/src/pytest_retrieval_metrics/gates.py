@@ -79,11 +79,11 @@ def regression_gate(
         alpha: The accepted rate of false alarms of this check, over all its metrics together.
     """
     if changed := _changed(evaluation, baseline):
-        said = f"{path.name} was made with {changed}; nothing is compared. --retrieval-update writes it anew"
+        said = f"{path.name} was made with {changed}; nothing is compared. --retrieval-update writes a new one"
         return [Verdict(metric=str(metric), outcome="not compared", said=said) for metric in evaluation.metrics]
     before = baseline.evaluation(evaluation)
     absent = [str(metric) for metric in evaluation.metrics if str(metric) not in baseline.metrics]
-    said = f"{path.name} does not hold it; --retrieval-update writes it anew"
+    said = f"{path.name} does not hold it; --retrieval-update writes a new one"
     verdicts = [Verdict(metric=metric, outcome="not compared", said=said) for metric in absent]
     if not before.metrics:
         return verdicts
