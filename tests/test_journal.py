@@ -109,14 +109,16 @@ def test_a_damaged_line_is_named(tmp_path: Path) -> None:
     journal.append({"n": 1})
     journal.append({"n": 2})
     path.write_bytes(path.read_bytes().replace(b'"n": 1', b'"n": '))
-    with pytest.raises(ValueError, match=r"journal\.jsonl, line 2: this is no entry"):
+    with pytest.raises(ValueError, match=r"journal\.jsonl, line 2: this is not an entry"):
         journal.entries()
 
 
 def test_other_files_stay_as_they_are(tmp_path: Path) -> None:
     path = tmp_path / "run.trec"
     path.write_text("q1 Q0 d1 1 2.0 tag")
-    with pytest.raises(ValueError, match="is no test: its first line is none of this package; nothing was changed"):
+    with pytest.raises(
+        ValueError, match="is no test: its first line was not written by this package; nothing was changed"
+    ):
         Journal(path, "test").append({"n": 1})
     assert path.read_text() == "q1 Q0 d1 1 2.0 tag"
     other = Journal(tmp_path / "other.jsonl", "poem")

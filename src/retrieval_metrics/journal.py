@@ -84,8 +84,8 @@ class Journal:
             entry = _value(line)
             if entry is None:
                 raise ValueError(
-                    f"{self.path}, line {number}: this is no entry: {line[:80].decode(errors='replace')!r}; take the "
-                    "line out to read the rest"
+                    f"{self.path}, line {number}: this is not an entry: {line[:80].decode(errors='replace')!r}; take "
+                    "the line out to read the rest"
                 )
             found.append(entry)
         return found
@@ -150,7 +150,7 @@ class Journal:
     def _check_header(self, header: Any) -> None:
         if not isinstance(header, dict) or header.get("format") != FORMAT or header.get("kind") != self.kind:
             kind = header.get("kind") if isinstance(header, dict) else None
-            said = f"it is a {kind}" if kind else "its first line is none of this package"
+            said = f"it is a {kind}" if kind else "its first line was not written by this package"
             raise ValueError(f"{self.path} is no {self.kind}: {said}; nothing was changed")
         refuse_newer(self.path, header.get("version"))
 

@@ -75,7 +75,7 @@ DAMAGES = {
         r"damaged at values: the rows of values are those of other queries",
     ),
     "a residual": (put("evaluation", "values", "residuals", {"rbp": [0.1]}), r"residuals of rbp has 1 numbers"),
-    "rules": (put("evaluation", "rules", "record", "Popen"), r"damaged at rules: 'Popen' is no record"),
+    "rules": (put("evaluation", "rules", "record", "Popen"), r"damaged at rules: 'Popen' is not a record"),
     "a rule": (put("evaluation", "rules", "unheard", 1), r"damaged at rules: .*unheard"),
     "counts": (put("evaluation", "metrics", 0, {}), r"damaged at metrics\[0\]"),
     "a metric": (put("evaluation", "metrics", 0, "metric", "ndgc"), r"ndcg"),

@@ -72,5 +72,5 @@ def test_a_sample_is_loaded_as_it_was_saved(strata: Any, tmp_path: Path) -> None
 def test_probabilities_that_are_given_are_checked() -> None:
     with pytest.raises(ValueError, match="the probability of query 'q1' must be above 0 and at most 1"):
         Sample.given({"q1": 0.0}, of=["q1"])
-    with pytest.raises(ValueError, match="query 'q9' was drawn, but is none of the 1"):
+    with pytest.raises(ValueError, match="query 'q9' was drawn, but is not among the 1"):
         Sample.given({"q9": 0.5}, of=["q1"])

@@ -104,7 +104,7 @@ def _of_saved(given: argparse.Namespace, paths: dict[str, str]) -> Comparison:
     evaluations = {name: load(path) for name, path in paths.items()}
     for name, one in evaluations.items():
         if not isinstance(one, Evaluation):
-            raise ValueError(f"{paths[name]} holds a {type(one).__name__} and no evaluation")  # noqa: TRY004  (said of the file)
+            raise ValueError(f"{paths[name]} holds a {type(one).__name__}, not an evaluation")  # noqa: TRY004  (said of the file)
     return compare(
         evaluations,
         metrics=given.metric or DEFAULT_METRICS,

@@ -35,6 +35,6 @@ def run(given: argparse.Namespace) -> bool:
     """Run the command; a report never fails a floor."""
     saved = load(given.saved)
     if not isinstance(saved, (Evaluation, Comparison)):
-        raise ValueError(f"{given.saved} holds a {type(saved).__name__}, of which there is no report")  # noqa: TRY004  (said of the file)
+        raise ValueError(f"{given.saved} holds a {type(saved).__name__}, and there is no report of that")  # noqa: TRY004  (said of the file)
     saved.report(given.output, title=given.title)
     return True

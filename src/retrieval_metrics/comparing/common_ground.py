@@ -60,7 +60,7 @@ def common_ground(
     if not kept:
         raise ValueError(
             f"there is no query that is the same in {', '.join(map(repr, scores))}: {' '.join(said)} Evaluate the "
-            "saved rankings anew with the questions of today: evaluate(questions, rm.load(path).scores.origin.run)"
+            "saved rankings again with the questions of today: evaluate(questions, rm.load(path).scores.origin.run)"
         )
     common, of_metrics = _common_metrics(scores, metrics)
     if said:
@@ -96,7 +96,7 @@ def _require_same_rules(one_name: str, one: Scores, other_name: str, other: Scor
         names = f" ({one.rules.name} and {other.rules.name})" if one.rules.name != other.rules.name else ""
         raise ValueError(
             f"evaluations under different rules cannot be compared: in {one_name!r} and {other_name!r}{names} "
-            f"{'; '.join(differing)}. Evaluate the rankings of one anew under the rules of the other"
+            f"{'; '.join(differing)}. Evaluate the rankings of one again under the rules of the other"
         )
 
 

@@ -80,8 +80,8 @@ def compare(
         Means, differences and a verdict in words; print it, plot it, turn it into a DataFrame or a report.
 
     Raises:
-        TypeError: If `runs` is no mapping of names to runs, or as in `evaluate`.
-        ValueError: If there are fewer than two runs, the baseline is none of them, `level` is not between 0 and 1, or
+        TypeError: If `runs` is not a mapping of names to runs, or as in `evaluate`.
+        ValueError: If there are fewer than two runs, the baseline is not among them, `level` is not between 0 and 1, or
             as in `evaluate`.
 
     Warns:

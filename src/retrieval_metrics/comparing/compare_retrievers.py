@@ -66,9 +66,9 @@ def compare_retrievers(
         took for each query, and where it failed; both are printed with it.
 
     Raises:
-        TypeError: If `retrievers` is no mapping of names to retrievers, an option is unknown, or as in `retrieve` and
+        TypeError: If `retrievers` does not map names to retrievers, an option is unknown, or as in `retrieve` and
             `compare`.
-        ValueError: If there are fewer than two retrievers, the baseline is none of them, or as in `retrieve` and
+        ValueError: If there are fewer than two retrievers, the baseline is not among them, or as in `retrieve` and
             `compare`.
         ImportError: If a retriever is of a host whose integration is not installed.
 

@@ -77,7 +77,7 @@ class Comparison(Compared, Printed):
         They are compared on the queries that are the same in all, by id, text and judgments; `notes` says what differs.
 
         Raises:
-            TypeError: If it is no mapping of names to evaluations.
+            TypeError: If it is not a mapping of names to evaluations.
             ValueError: If there are fewer than two, they have no query or no metric in common or different rules, or
                 there is no system of the baseline's name.
         """

@@ -175,7 +175,7 @@ def _defined_before(again: Again, *, replace: bool) -> Definition | None:
     if not replace and not (_is_same(former, function) and said == said_before):
         raise ValueError(
             f"the metric {name!r} is defined already, by {_place(former, module)}; choose another name, or pass "
-            "replace=True to define it anew"
+            "replace=True to define it again"
         )
     return before
 

@@ -82,7 +82,7 @@ def evaluate(
         0.75
     """
     if unjudged == "bounds":
-        raise ValueError('unjudged="bounds" is of several systems: use compare')
+        raise ValueError('unjudged="bounds" compares several systems; use compare')
     rules, chosen, truth = as_rules(semantics, ties, unjudged), as_metrics(metrics), as_qrels(qrels)
     common_queries(run, truth)
     scores = clustered(scored_run(truth, run, chosen, rules, match), clusters_of(qrels, truth, clusters))

@@ -97,5 +97,5 @@ def _object(text: Any, where: str) -> dict[str, Any]:
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"{where}: {text!r} is not JSON: {error}") from error
     if not isinstance(value, dict):
-        raise ValueError(f"{where}: {text!r} is no object")  # noqa: TRY004  (the file is wrong, not the call)
+        raise ValueError(f"{where}: {text!r} is not an object")  # noqa: TRY004  (the file is wrong, not the call)
     return value

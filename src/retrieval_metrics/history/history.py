@@ -67,7 +67,7 @@ class History(Printed):
             save: Where to save the evaluation too, so that it can be compared query by query later.
 
         Raises:
-            TypeError: If it is no evaluation.
+            TypeError: If it is not an evaluation.
             ValueError: If the evaluation was merged from totals, the file holds no evaluation, or the history is
                 another file.
             OSError: If it cannot be written.

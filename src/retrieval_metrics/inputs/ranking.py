@@ -40,7 +40,7 @@ def as_list(ranking: Any, query: QueryId) -> Sequence[Any]:
 
 
 def refuse_bad_score(ranking: Mapping[Any, float], query: QueryId) -> None:
-    """Raise for the first score that is no finite number; a sum that overflowed although all are finite is no error."""
+    """Raise for the first score that is not finite; a sum that overflowed although all are finite is no error."""
     for document, score in ranking.items():
         if not isinstance(score, Real):
             raise TypeError(

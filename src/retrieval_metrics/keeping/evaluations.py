@@ -131,8 +131,8 @@ def metric_of(entry: Mapping[str, str], name: str) -> Metric:
             else f"first `import {module}`, which defined it"
         )
         raise ValueError(
-            f"{name} has a metric of somebody's own, {entry['metric']!r}, which is not known here; {how}, and load the "
-            "file again (a file imports nothing by itself)"
+            f"{name} has a metric that somebody defined, {entry['metric']!r}, which is not known here; {how}, and load "
+            "the file again (a file imports nothing by itself)"
         ) from error
 
 

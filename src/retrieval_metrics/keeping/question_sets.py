@@ -99,7 +99,7 @@ def questions_of(entries: list[Any], document: Document) -> Questions:
         with document.place(f"questions[{number}]"):
             query = entry["query"]
             if query in qrels:
-                raise ValueError(f"query {query!r} is there twice")
+                raise ValueError(f"query {query!r} appears twice")
             if "text" in entry:
                 queries[query] = entry["text"]
             qrels[query] = judgments_of(entry["relevant"], f"query {query!r}")

@@ -101,7 +101,7 @@ def record_of(value: Any) -> Any:  # noqa: PLR0911  (likewise)
     if "record" not in value:
         return {key: record_of(each) for key, each in value.items()}
     if value["record"] not in RECORDS:
-        raise ValueError(f"{value['record']!r} is no record; known are {', '.join(RECORDS)}")
+        raise ValueError(f"{value['record']!r} is not a record; known are {', '.join(RECORDS)}")
     record = RECORDS[value["record"]]
     return record(**{name: record_of(each) for name, each in value.items() if name != "record"})
 

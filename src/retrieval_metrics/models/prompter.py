@@ -161,7 +161,7 @@ class Prompter:
 
         Raises:
             Exception: The failure of a model that failed for the first prompts and has never replied.
-            TypeError: If the first reply is no text.
+            TypeError: If the first reply is not a text.
             OSError: If the cache cannot be written.
             ImportError: If a progress bar is wanted and rich is not installed.
         """

@@ -54,7 +54,7 @@ class Sample(Printed):
 
         Raises:
             TypeError: If a probability is not a number.
-            ValueError: If it is not above 0 and at most 1, or a drawn query is none of all.
+            ValueError: If it is not above 0 and at most 1, or a drawn query is not among all.
 
         Example:
             >>> print(Sample.given({"q1": 0.5, "q4": 1.0}, of=["q1", "q2", "q4"]))
@@ -66,7 +66,7 @@ class Sample(Printed):
         for query, probability in probabilities.items():
             proportion(probability, f"the probability of query {query!r}", one=True)
             if query not in known:
-                raise ValueError(f"query {query!r} was drawn, but is none of the {len(known)} it was drawn from")
+                raise ValueError(f"query {query!r} was drawn, but is not among the {len(known)} it was drawn from")
         return cls(tuple(probabilities), tuple(of), dict(probabilities))
 
     def __len__(self) -> int:
@@ -85,12 +85,12 @@ class Sample(Printed):
             path: The file, JSON; with a further `.gz` or `.zst` it is compressed.
 
         Raises:
-            ValueError: If a stratum is no text and no number.
+            ValueError: If a stratum is neither text nor a number.
             OSError: If it cannot be written; a file that was there stays as it was.
         """
         strata = self.strata
         if strata is not None and (odd := [one for one in strata.values() if not isinstance(one, (str, int))]):
-            raise ValueError(f"stratum {odd[0]!r} is no text and no whole number, which {fspath(path)} needs")
+            raise ValueError(f"stratum {odd[0]!r} is neither text nor a whole number, which {fspath(path)} needs")
         rows = [
             [
                 of_id(query),

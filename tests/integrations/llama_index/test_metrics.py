@@ -33,7 +33,7 @@ def test_undefined_is_said_and_survives_json() -> None:
     result = metric("ndcg@5").compute(expected_ids=[], retrieved_ids=["a"])
     assert (result.score, result.metadata["undefined"]) == (0.0, True)
     assert RetrievalMetricResult.model_validate_json(result.model_dump_json()) == result
-    json.loads(result.model_dump_json(), parse_constant=lambda constant: pytest.fail(f"{constant} is no JSON"))
+    json.loads(result.model_dump_json(), parse_constant=lambda constant: pytest.fail(f"{constant} is not JSON"))
     assert "undefined" not in metric("ndcg@5").compute(expected_ids=["a"], retrieved_ids=[]).metadata
 
 

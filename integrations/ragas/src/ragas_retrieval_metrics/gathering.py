@@ -156,7 +156,7 @@ def _judgments_alone(row: Row, by: By, references: References | None, error: Exc
 
 
 def _with_texts(rankings: dict[Any, Any], rows: Sequence[Row]) -> dict[Any, Any]:
-    """Return the rankings as items with the texts of the rows; unchanged if there are none, or a ranking is no list."""
+    """Return the rankings as items with the texts of the rows; unchanged if there are none, or one is not a list."""
     aligned = [
         (_listed(ranking), _listed(row.retrieved_contexts))
         for ranking, row in zip(rankings.values(), rows, strict=True)

@@ -46,7 +46,7 @@ class Named(NamedTuple):
 
         Raises:
             ValueError: If it names no metric, or an option has an unknown value.
-            TypeError: If it is no text.
+            TypeError: If it is not a text.
 
         Example:
             >>> Named.parse("ndcg_at_10").metric

@@ -115,7 +115,7 @@ def _value(cell: Any, column: str, row: Mapping[str, Any]) -> float | None:
     except ValueError:
         pass
     raise TypeError(
-        f"{column} of row {query_of(row)!r} is {value!r}, which is no number; an experiment should return "
+        f"{column} of row {query_of(row)!r} is {value!r}, which is not a number; an experiment should return "
         "metric_result.value, which a file keeps"
     )
 

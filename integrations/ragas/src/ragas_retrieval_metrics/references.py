@@ -170,7 +170,7 @@ def as_items(texts: Any) -> list[rm.Retrieved]:
     """Return retrieved texts as items of the core, in which a text that comes again is a repeat.
 
     Raises:
-        TypeError: If they have no order, or one is no text.
+        TypeError: If they have no order, or one is not a text.
     """
     if not isinstance(texts, Sequence) and not hasattr(texts, "tolist"):
         raise TypeError(f"retrieved_contexts must be a list of texts, best first, got {type(texts).__name__}")

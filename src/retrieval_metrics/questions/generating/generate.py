@@ -105,7 +105,7 @@ def generate_questions(
         could be used, or a budget was spent, there are fewer than `n`, and `stopped` says why.
 
     Raises:
-        TypeError: If the corpus or the model is none, or the first reply is no text.
+        TypeError: If the corpus or the model is none, or the first reply is not a text.
         ValueError: If the corpus is empty, has an id twice, or is too small for `n` questions; if an option has no such
             value; if there is a cache and nobody says the name of the model.
         OSError: If a file cannot be read or written.

@@ -16,7 +16,7 @@ MEANING: Mapping[str, tuple[Severity, str]] = {
     "no_relevant": ("error", "nothing is relevant, so the question leaves every mean"),
     "unknown_document": ("error", "a judged document is not in the corpus, so nothing can find it"),
     "unknown_source": ("error", "the source of a span is not in the corpus"),
-    "missing_quote": ("error", "a quote is nowhere in the corpus"),
+    "missing_quote": ("error", "a quote is not in the corpus"),
     "moved_span": ("error", "a span no longer holds the text it held"),
     "impossible_group": ("error", "nothing in the corpus can satisfy a group"),
     "contradicting_judgments": ("error", "the same question is judged differently elsewhere"),
