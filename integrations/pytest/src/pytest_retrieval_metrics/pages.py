@@ -64,7 +64,8 @@ def _page(folder: Path, record: dict[str, Any]) -> str:
     name = file_name(f"{module.replace('/', '.').removesuffix('.py')}.{test}", record["name"], ".html")
     folder.mkdir(parents=True, exist_ok=True)
     now = found if isinstance(found, Evaluation) else found.evaluations[NOW]
-    found.report(folder / name, title=title(record), queries=texts_of(now))
+    texts = {query: text for query, text in texts_of(now).items() if text != query}
+    found.report(folder / name, title=title(record), queries=texts)
     words = "Every query, before and now" if record["comparison"] else "Every query"
     return f'<p><a href="{escape(quote(f"{folder.name}/{name}"))}">{words}</a></p>'
 
