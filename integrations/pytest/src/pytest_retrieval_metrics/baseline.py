@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from retrieval_metrics import Metric
 
 WAY_OUT = "restore it from version control, or delete it and write it anew with --retrieval-update"
-CONFLICT = ("DATE = '"written": '
+CONFLICT = ("<<<<<<< ", ">>>>>>> ")
+DATE = '"written": '
 """How the line begins that says when and by what a file was written."""
 
 
@@ -47,7 +48,6 @@ class Baseline:
             raise ValueError(f"{path} has an unresolved merge conflict at line {marks[0]}; {WAY_OUT}")
         if '"qrels": "sha256:' in text:
             raise ValueError(
-<<<<<<< HEAD
                 f"{path} is a baseline of an earlier form, which held neither questions nor rankings; delete it, and "
                 "write it anew with --retrieval-update, on the retriever as it was"
             )
