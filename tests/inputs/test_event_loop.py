@@ -3,6 +3,7 @@
 import asyncio
 import contextvars
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -198,6 +199,11 @@ except KeyboardInterrupt:
 """
 
 
+def without_slow_steps(errors: str) -> str:
+    """Leave out what asyncio logs of steps over 0.1 s in development mode: it says how busy the machine is."""
+    return re.sub(r"^Executing <.* took \d+\.\d+ seconds\n", "", errors, flags=re.MULTILINE)
+
+
 @pytest.mark.parametrize(
     ("retriever", "printed"), [("slowly", "cancelled second\ninterrupted\n"), ("slowly_in_a_thread", "interrupted\n")]
 )
@@ -206,7 +212,7 @@ def test_an_interrupt_cancels_at_once_and_the_program_ends(retriever: str, print
     done = subprocess.run(
         [sys.executable, "-X", "dev", "-c", code], capture_output=True, text=True, timeout=30, check=False
     )
-    assert (done.stdout, done.stderr, done.returncode) == (printed, "", 0)
+    assert (done.stdout, without_slow_steps(done.stderr), done.returncode) == (printed, "", 0)
 
 
 def test_a_program_that_retrieved_ends_without_a_word() -> None:
@@ -218,4 +224,4 @@ def test_a_program_that_retrieved_ends_without_a_word() -> None:
         timeout=30,
         check=False,
     )
-    assert (done.stdout, done.stderr) == ("<RetrievedRun: 1 queries, 0 failed>\n", "")
+    assert (done.stdout, without_slow_steps(done.stderr)) == ("<RetrievedRun: 1 queries, 0 failed>\n", "")

@@ -256,3 +256,20 @@ class TestMerge:
             one.merge(rm.EvaluationSet({1: "why?"}, {1: ["d7"]}))
         with pytest.raises(TypeError, match="got dict"):
             one.merge({"q3": "why?"})  # type: ignore[arg-type]
+
+
+def test_a_set_serves_where_query_texts_are_asked_for() -> None:
+    questions = rm.EvaluationSet({"q1": "Why is the sky blue?"}, {"q1": ["d1"]})
+    result = rm.evaluate(questions, {"q1": ["d2", "d1"]}, "mrr")
+    assert str(result.worst("mrr", 1, queries=questions)) == str(result.worst("mrr", 1, queries=questions.queries))
+    assert "Why is the sky blue?" in str(result.explain("q1", queries=questions))
+    assert rm.audit(questions, {"q1": ["d1"]}, "mrr", queries=questions).lints == ()
+    with pytest.raises(TypeError, match="must map query ids to texts, or be an EvaluationSet, got list"):
+        result.worst("mrr", 1, queries=["Why?"])  # type: ignore[arg-type]
+
+
+def test_a_set_is_printed_in_a_line() -> None:
+    questions = rm.EvaluationSet({f"q{at}": "Why? " * 50 for at in range(60)}, {})
+    assert str(questions).startswith("<EvaluationSet: 60 questions, such as 'q0': 'Why? Why?")
+    assert len(str(questions)) < 120
+    assert str(rm.EvaluationSet({}, {})) == "<EvaluationSet: 0 questions>"

@@ -13,6 +13,7 @@ from retrieval_metrics.auditing.words import detail, words
 from retrieval_metrics.checks import require
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metrics
 from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.questions import question_texts
 from retrieval_metrics.judging.by_id import common_queries
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.scoring.rules import Rules
@@ -165,7 +167,7 @@ def audit(
     semantics: Iterable[str | Rules] = tuple(RULE_SETS),
     match: str | Key | Matching = "id",
     corpus: Collection[Any] | None = None,
-    queries: QueryTexts | None = None,
+    queries: QueryTexts | Questions | None = None,
 ) -> Audit:
     """Score the same data under the rules of several libraries, and find the rule that makes each difference.
 
@@ -180,7 +182,7 @@ def audit(
         semantics: Names of rule sets, or rule sets of your own; the others are compared with the first.
         match: As in `evaluate`.
         corpus: The ids of all documents; relevant documents that are not among them are reported.
-        queries: The texts of the queries; repeated texts are reported.
+        queries: The texts of the queries, or the evaluation set that has them; repeated texts are reported.
 
     Raises:
         TypeError: As `evaluate`.
@@ -220,7 +222,7 @@ def audit(
             if other.has(metric.name) and reference.has(metric.name)
             for found in attribute(bench, metric, reference, other)
         ],
-        lints=lint(bench.judged(RULE_SETS["standard"]), corpus, queries),
+        lints=lint(bench.judged(RULE_SETS["standard"]), corpus, None if queries is None else question_texts(queries)),
     )
 
 

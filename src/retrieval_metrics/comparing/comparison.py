@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.results.ranking import Ranking
     from retrieval_metrics.results.unjudged import ToJudge
     from retrieval_metrics.types import QueryId, QueryTexts
@@ -236,7 +237,7 @@ class Comparison(Compared, Printed):
         path: str | PathLike[str],
         *,
         title: str = "",
-        queries: QueryTexts | None = None,
+        queries: QueryTexts | Questions | None = None,
         corpus: QueryTexts | None = None,
         slices: Mapping[Any, Any] | None = None,
         k: int | None = None,
@@ -250,7 +251,7 @@ class Comparison(Compared, Printed):
         Args:
             path: Where to write it.
             title: Its heading; empty names the systems.
-            queries: Query texts by query id.
+            queries: Query texts by query id, or the evaluation set that has them.
             corpus: Document texts by document id, where the rankings hold ids and no texts.
             slices: A label for each query, by query id, to filter by.
             k: How many results of each query; None takes the largest cut-off of the metrics, and at least 10.

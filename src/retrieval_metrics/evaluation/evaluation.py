@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.evaluation.slices import Slices
     from retrieval_metrics.explaining.explanation import Explanation, Worst
+    from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.presentation.tables import Table
     from retrieval_metrics.results.by_metric import ByMetric
     from retrieval_metrics.results.counts import Counts
@@ -211,7 +212,7 @@ class Evaluation(Printed):
         query: QueryId,
         metric: str | Metric | None = None,
         *,
-        queries: QueryTexts | None = None,
+        queries: QueryTexts | Questions | None = None,
         corpus: QueryTexts | None = None,
     ) -> Explanation:
         """Return what became of each relevant document of a query, and beside it what came back.
@@ -219,7 +220,7 @@ class Evaluation(Printed):
         Args:
             query: The query.
             metric: The metric whose cut-off and relevance threshold count; None takes the largest cut-off there is.
-            queries: Query texts by query id.
+            queries: Query texts by query id, or the evaluation set that has them.
             corpus: Document texts by document id, where the rankings hold ids and no texts.
 
         Raises:
@@ -247,7 +248,7 @@ class Evaluation(Printed):
         metric: str | Metric,
         n: int = 10,
         *,
-        queries: QueryTexts | None = None,
+        queries: QueryTexts | Questions | None = None,
         corpus: QueryTexts | None = None,
     ) -> Worst:
         """Return the `n` queries with the lowest values, explained, and the failures of all queries, summed.
@@ -257,7 +258,7 @@ class Evaluation(Printed):
         Args:
             metric: A metric that was computed.
             n: How many queries.
-            queries: Query texts by query id.
+            queries: Query texts by query id, or the evaluation set that has them.
             corpus: Document texts by document id, where the rankings hold ids and no texts.
 
         Raises:
@@ -332,7 +333,7 @@ class Evaluation(Printed):
         path: str | PathLike[str],
         *,
         title: str = "",
-        queries: QueryTexts | None = None,
+        queries: QueryTexts | Questions | None = None,
         corpus: QueryTexts | None = None,
         slices: Mapping[Any, Any] | None = None,
         k: int | None = None,
@@ -347,7 +348,7 @@ class Evaluation(Printed):
         Args:
             path: Where to write it.
             title: Its heading.
-            queries: Query texts by query id.
+            queries: Query texts by query id, or the evaluation set that has them.
             corpus: Document texts by document id, where the rankings hold ids and no texts.
             slices: A label for each query, by query id, to filter by.
             k: How many results of each query; None takes the largest cut-off of the metrics, and at least 10.

@@ -15,6 +15,7 @@ from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.explaining.explainer import Explainer, name_of
 from retrieval_metrics.explaining.findings import met
 from retrieval_metrics.explaining.needed import Needed
+from retrieval_metrics.inputs.questions import question_texts
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.beginnings import beginning
 from retrieval_metrics.presentation.escapes import on_one_line
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.explaining.explainer import Explained
     from retrieval_metrics.explaining.kinds import Finding, Outcome
     from retrieval_metrics.explaining.results import Result
+    from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.results.scores import Scores
-    from retrieval_metrics.types import QueryId
+    from retrieval_metrics.types import QueryId, QueryTexts
 
 PRINTED = 10
 """Results of a query that are printed; all are in `Explanation.results`."""
@@ -210,20 +212,20 @@ def explain(
     scores: Scores,
     query: QueryId,
     metric: str | Metric | None,
-    queries: Mapping[Any, str] | None = None,
+    queries: QueryTexts | Questions | None = None,
     corpus: Mapping[Any, str] | None = None,
 ) -> Explanation:
     """Explain one query; see `Evaluation.explain`."""
     explainer = Explainer(scores, metric, corpus)
     (explained,) = explainer.of([scores.position(query)])
-    return _explanation(explainer, explained, queries or {})
+    return _explanation(explainer, explained, {} if queries is None else question_texts(queries))
 
 
 def worst(
     scores: Scores,
     metric: str | Metric,
     n: int,
-    queries: Mapping[Any, str] | None = None,
+    queries: QueryTexts | Questions | None = None,
     corpus: Mapping[Any, str] | None = None,
 ) -> Worst:
     """Explain the worst queries and sum the failures of all; see `Evaluation.worst`."""
@@ -246,9 +248,8 @@ def worst(
             candidates[row] = each
         if len(candidates) > 2 * wanted:  # a handful is kept, not the rankings of every query
             candidates = _lowest(candidates, values, wanted)
-    explanations = tuple(
-        _explanation(explainer, each, queries or {}) for each in _lowest(candidates, values, wanted).values()
-    )
+    texts = {} if queries is None else question_texts(queries)
+    explanations = tuple(_explanation(explainer, each, texts) for each in _lowest(candidates, values, wanted).values())
     unit = "document" if scores.needed_origin("explained").judged.qrels.is_flat else "group"
     return Worst(name, explanations, len(defined), dict(kinds.most_common()), needed, found, unit)
 

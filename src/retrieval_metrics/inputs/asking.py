@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +11,12 @@ from retrieval_metrics.inputs.calling import Caller, several_at_a_time
 from retrieval_metrics.inputs.hosts import host_of
 from retrieval_metrics.inputs.progress import progress
 from retrieval_metrics.inputs.qrels import as_qrels
-from retrieval_metrics.inputs.questions import Questions
+from retrieval_metrics.inputs.questions import Questions, question_texts
 from retrieval_metrics.inputs.resumed import Answers, said_of
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from os import PathLike
 
     from retrieval_metrics.inputs.answers import Match
@@ -61,7 +60,7 @@ class Asking:
         """
         ask, host = how_to_ask(retriever)
         self._items = host.items if items is None and host is not None else items
-        self.texts = texts_of(questions)
+        self.texts = question_texts(questions)
         self._judgeable = (
             Judgeable(as_qrels(questions.qrels), match) if isinstance(questions, Questions) and self.texts else None
         )
@@ -209,21 +208,3 @@ def how_to_ask(retriever: Any) -> tuple[Callable[[str], Any], Host | None]:
         "a retriever must be callable with the text of a query, or a retriever of an installed host; got "
         f"{type(retriever).__name__}{hint}"
     )
-
-
-def texts_of(questions: QueryTexts | Questions) -> Mapping[Any, str]:
-    """Return the query texts by query id.
-
-    Raises:
-        TypeError: If it is neither a mapping of ids to texts nor an evaluation set.
-    """
-    texts: Mapping[Any, Any] | Any = questions.queries if isinstance(questions, Questions) else questions
-    if not isinstance(texts, Mapping):
-        raise TypeError(
-            f"questions must map query ids to texts, or be an EvaluationSet, got {type(texts).__name__}; "
-            "EvaluationSet.of(...) reads pairs and rows"
-        )
-    for query, text in texts.items():
-        if not isinstance(text, str):
-            raise TypeError(f"the text of query {query!r} must be a str, got {text!r}")
-    return texts

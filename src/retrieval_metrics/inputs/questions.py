@@ -164,3 +164,21 @@ def _first(row: Mapping[str, Any], keys: Sequence[str], number: int, what: str) 
     raise ValueError(
         f"row {number} has no {what!r} (nor {', '.join(keys[1:])}); it has {', '.join(map(repr, row)) or 'nothing'}"
     )
+
+
+def question_texts(questions: QueryTexts | Questions) -> Mapping[Any, str]:
+    """Return the query texts by query id.
+
+    Raises:
+        TypeError: If it is neither a mapping of ids to texts nor an evaluation set.
+    """
+    texts: Mapping[Any, Any] | Any = questions.queries if isinstance(questions, Questions) else questions
+    if not isinstance(texts, Mapping):
+        raise TypeError(
+            f"questions must map query ids to texts, or be an EvaluationSet, got {type(texts).__name__}; "
+            "EvaluationSet.of(...) reads pairs and rows"
+        )
+    for query, text in texts.items():
+        if not isinstance(text, str):
+            raise TypeError(f"the text of query {query!r} must be a str, got {text!r}")
+    return texts

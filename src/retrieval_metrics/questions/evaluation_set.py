@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.qrels import judgments_by_query
 from retrieval_metrics.inputs.questions import Questions
+from retrieval_metrics.presentation import numbers
+from retrieval_metrics.presentation.beginnings import beginning
 from retrieval_metrics.questions.exchange import (
     llama_index_content,
     ragas_rows,
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import QueryId
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class EvaluationSet(Questions):
     """The questions to ask, what is relevant to each, and where they come from.
 
@@ -45,6 +47,8 @@ class EvaluationSet(Questions):
         >>> import retrieval_metrics as rm
         >>> rm.evaluate(questions, {"q1": ["d3", "d7"]}, "mrr").means
         {'mrr': 0.5}
+        >>> questions
+        <EvaluationSet: 1 question, such as 'q1': 'why?'>
     """
 
     @classmethod
@@ -84,6 +88,11 @@ class EvaluationSet(Questions):
             path = Path(dataset)
             return read_beir(cls, path, split) if path.is_dir() else cls.of(read_json(path))
         return super(EvaluationSet, cls).of(dataset)
+
+    def __repr__(self) -> str:
+        first = next(((query, text) for query, text in self.queries.items()), None)
+        such = "" if first is None else f", such as {first[0]!r}: {beginning(first[1])!r}"
+        return f"<EvaluationSet: {numbers.count(len(self.queries), 'question')}{such}>"
 
     def split(self, *shares: float, seed: int = 0) -> tuple[EvaluationSet, ...]:
         """Split the questions into parts between which nothing leaks.

@@ -13,6 +13,7 @@ from retrieval_metrics.explaining.explainer import Explainer, FirstOf, texts_of
 from retrieval_metrics.explaining.kinds import FAILURES
 from retrieval_metrics.explaining.needed import Needed
 from retrieval_metrics.inputs.pieces import Metadata
+from retrieval_metrics.inputs.questions import question_texts
 from retrieval_metrics.reporting.passages import Passages
 
 if TYPE_CHECKING:
@@ -22,9 +23,10 @@ if TYPE_CHECKING:
     from retrieval_metrics.explaining.explainer import Explained
     from retrieval_metrics.explaining.kinds import Finding
     from retrieval_metrics.explaining.results import Result
+    from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.reporting.passages import Shortened
     from retrieval_metrics.results.scores import Scores
-    from retrieval_metrics.types import QueryId
+    from retrieval_metrics.types import QueryId, QueryTexts
 
 SHOWN = 10
 """Results of a query that are shown where no metric looks further."""
@@ -55,7 +57,7 @@ class Shown:
     @classmethod
     def of(
         cls,
-        queries: Mapping[Any, str] | None,
+        queries: QueryTexts | Questions | None,
         corpus: Mapping[Any, str] | None,
         labels: Mapping[Any, Any] | None,
         *,
@@ -71,7 +73,13 @@ class Shown:
         for value, name in ((k, "k"), (length, "text_length")):
             if value is not None:
                 positive_integer(value, name, or_none=True)
-        return cls(queries=queries or {}, corpus=corpus or {}, labels=labels or {}, k=k, length=length)
+        return cls(
+            queries={} if queries is None else question_texts(queries),
+            corpus=corpus or {},
+            labels=labels or {},
+            k=k,
+            length=length,
+        )
 
 
 class QueryData:
