@@ -218,9 +218,9 @@ def test_rows_come_as_mappings_models_frames_and_metric_results() -> None:
 @pytest.mark.parametrize(
     ("result", "error", "message"),
     [
-        ([{"mrr": "MetricResult(value=0.5)"}], TypeError, "which is no number; .* return metric_result.value"),
-        ([{"mrr": True}], TypeError, "True, which is no number"),
-        ([{"mrr": [0.5]}], TypeError, r"\[0.5\], which is no number"),
+        ([{"mrr": "MetricResult(value=0.5)"}], TypeError, "which is not a number; .* return metric_result.value"),
+        ([{"mrr": True}], TypeError, "True, which is not a number"),
+        ([{"mrr": [0.5]}], TypeError, r"\[0.5\], which is not a number"),
         ("result.csv", TypeError, "or a DataFrame, got str"),
         ({"mrr": 0.5}, TypeError, "or a DataFrame, got dict"),
         (Executor(), TypeError, "or a DataFrame, got Executor"),
