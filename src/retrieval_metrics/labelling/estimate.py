@@ -13,6 +13,7 @@ from retrieval_metrics.presentation import numbers, page
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.by_metric import ByMetric
+from retrieval_metrics.results.chosen import fitting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -118,11 +119,7 @@ class Estimate(Printed):
             KeyError: If there is no such difference, or more than one.
         """
         name = str(as_metric(metric))
-        chosen = [
-            each
-            for each in self.differences
-            if each.metric == name and system in {None, each.system} and baseline in {None, each.baseline}
-        ]
+        chosen = fitting(self.differences, name, system, baseline)
         if system is None or baseline is None:  # each pair is there both ways round; the first listed is meant
             chosen = [each for each in chosen if self._listed(each)] or chosen
         if len(chosen) != 1:

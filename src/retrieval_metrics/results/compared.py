@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from retrieval_metrics.definition.metric import as_metric
 from retrieval_metrics.results.aligned import aligned
 from retrieval_metrics.results.by_metric import ByMetric
+from retrieval_metrics.results.chosen import fitting
 from retrieval_metrics.results.summary import clustered_sums, interval_of
 from retrieval_metrics.statistics.sums import Sums
 
@@ -120,11 +121,7 @@ class Compared:
             KeyError: If there is no such difference, or more than one.
         """
         name = str(as_metric(metric))
-        chosen = [
-            each
-            for each in self.differences
-            if each.metric == name and system in {None, each.system} and baseline in {None, each.baseline}
-        ]
+        chosen = fitting(self.differences, name, system, baseline)
         if len(chosen) != 1:
             there = ", ".join(dict.fromkeys(f"{each.system} - {each.baseline}" for each in self.differences))
             metrics = ", ".join(map(str, self.metrics))
