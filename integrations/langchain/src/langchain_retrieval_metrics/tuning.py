@@ -177,7 +177,7 @@ class _Tuning:
 
     def result(self, run: RetrievedRun) -> MMRTuning:
         """Compare the settings."""
-        truth, k = self._questions.qrels, self._retriever.k
+        truth, k = self._questions, self._retriever.k
         alone = [Setting(1.0, fetch_k) for fetch_k in self._fetch_ks]
         evaluations = {}
         for at, setting in enumerate(alone):
