@@ -146,8 +146,8 @@ class DatasetResult(list[RetrievalEvalResult]):
         Args:
             other: The results of another retriever, or with other postprocessors.
             names: What this one and the other are called.
-            **options: Whatever else `compare` takes, such as `margin`, `baseline` and `level`. The clusters are those of
-                this result, unless `clusters=` gives others.
+            **options: Whatever else `compare` takes, such as `margin`, `baseline` and `level`. The clusters are
+                those of this result, unless `clusters=` gives others.
 
         Raises:
             TypeError: If `other` is something else.
