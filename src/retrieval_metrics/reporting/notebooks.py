@@ -67,7 +67,7 @@ def _worst(scores: Scores, metric: Metric, corpus: Mapping[Any, str], of_system:
     lowest = worst(scores, metric, LOWEST, None, corpus)
     folded = (
         page.folded(
-            f"{each.values[lowest.metric]:.4f}  {each.query}",
+            f"{each.values[lowest.metric]:.4f}  {each.query} {each.text}".rstrip(),
             *(tables.html(*table._replace(title="")) for table in each.tables),
         )
         for each in lowest

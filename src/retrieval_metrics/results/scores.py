@@ -134,6 +134,12 @@ class Scores:
     def _sums(self) -> dict[tuple[Column, Metric], Sums | None]:
         return {}
 
+    @property
+    def query_texts(self) -> Mapping[Any, str]:
+        """The texts of the queries, where the judgments came with them and their ids are not the texts."""
+        texts = {} if self.origin is None else self.origin.judged.qrels.texts
+        return {query: text for query, text in texts.items() if text != query}
+
     @cached_property
     def remembered(self) -> dict[str, Any]:
         """What was worked out from the origin before and takes a pass over the whole run."""
