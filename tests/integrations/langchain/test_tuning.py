@@ -50,6 +50,7 @@ def test_questions_of_one_source_are_a_cluster() -> None:
     ]
     tuned = tune_mmr(retriever(TableOfVectors(EMBEDDED), fetch_k=4), rows, lambdas=[0.3])
     assert "queries in 5 clusters, by the source of their judgments" in str(tuned)
+    assert "seconds per query" not in str(tuned)  # every setting would have the same
 
 
 def test_each_setting_scores_what_the_retriever_so_configured_does() -> None:

@@ -204,7 +204,8 @@ class _Tuning:
 
     def _run(self, run: RetrievedRun, setting: Setting) -> RetrievedRun:
         texts = self._questions.queries
-        return RetrievedRun({query: self._selected(texts[query], setting) for query in run}, run.errors, run.seconds)
+        # Without the seconds: all settings share the same retrieval.
+        return RetrievedRun({query: self._selected(texts[query], setting) for query in run}, run.errors)
 
     def _selected(self, text: str, setting: Setting) -> list[Retrieved]:
         if (found := self._found.get(text)) is None:
@@ -224,5 +225,5 @@ def _said(difference: Difference, setting: Setting, baseline: Setting, metric: s
     low, high = difference.interval
     return (
         f"the best setting, {setting}, changes {metric} by {difference.mean:+.4f} ({low:+.4f} to {high:+.4f}, "
-        f"p = {difference.p_value:.3f}) against {baseline}"
+        f"p = {difference.p_corrected:.3f}) against {baseline}"
     )
