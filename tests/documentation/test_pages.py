@@ -64,7 +64,7 @@ def test_every_link_leads_to_a_file(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_every_script_that_is_named_exists(page: Path) -> None:
-    named = set(re.findall(r"(?<![\w/])(?:docs|examples|tests)/[\w/]+\.\w+", page.read_text(encoding="utf-8")))
+    named = set(re.findall(r"(?<![\w/])(?:docs|examples|tests)/[\w/]+\.py", page.read_text(encoding="utf-8")))
     assert not [script for script in named if not (ROOT / script).exists()]
 
 
