@@ -62,6 +62,12 @@ def test_every_link_leads_to_a_file(page: Path) -> None:
     assert not missing
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_script_that_is_named_exists(page: Path) -> None:
+    named = set(re.findall(r"(?<![\w/])(?:docs|examples|tests)/[\w/]+\.py", page.read_text(encoding="utf-8")))
+    assert not [script for script in named if not (ROOT / script).exists()]
+
+
 def test_the_front_door_is_short() -> None:
     assert len((ROOT / "README.md").read_bytes()) <= 8 * 1024
 
