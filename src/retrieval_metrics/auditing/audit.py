@@ -13,7 +13,7 @@ from retrieval_metrics.auditing.words import detail, words
 from retrieval_metrics.checks import require
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metrics
 from retrieval_metrics.inputs.qrels import as_qrels
-from retrieval_metrics.inputs.questions import question_texts
+from retrieval_metrics.inputs.questions import given_or_known
 from retrieval_metrics.judging.by_id import common_queries
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
@@ -182,7 +182,8 @@ def audit(
         semantics: Names of rule sets, or rule sets of your own; the others are compared with the first.
         match: As in `evaluate`.
         corpus: The ids of all documents; relevant documents that are not among them are reported.
-        queries: The texts of the queries, or the evaluation set that has them; repeated texts are reported.
+        queries: The texts of the queries, or the evaluation set that has them; repeated texts are reported. None takes
+            those of the judgments, if these came with texts.
 
     Raises:
         TypeError: As `evaluate`.
@@ -222,7 +223,7 @@ def audit(
             if other.has(metric.name) and reference.has(metric.name)
             for found in attribute(bench, metric, reference, other)
         ],
-        lints=lint(bench.judged(RULE_SETS["standard"]), corpus, None if queries is None else question_texts(queries)),
+        lints=lint(bench.judged(RULE_SETS["standard"]), corpus, given_or_known(queries, truth.texts) or None),
     )
 
 

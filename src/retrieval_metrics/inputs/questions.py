@@ -182,3 +182,12 @@ def question_texts(questions: QueryTexts | Questions) -> Mapping[Any, str]:
         if not isinstance(text, str):
             raise TypeError(f"the text of query {query!r} must be a str, got {text!r}")
     return texts
+
+
+def given_or_known(queries: QueryTexts | Questions | None, known: QueryTexts) -> QueryTexts:
+    """Return the query texts that a caller gave, or those that came with the judgments if none were given.
+
+    Raises:
+        TypeError: If they are neither a mapping of ids to texts nor an evaluation set.
+    """
+    return known if queries is None else question_texts(queries)
