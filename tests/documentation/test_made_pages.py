@@ -51,3 +51,17 @@ def test_sentences_of_an_output_wrap_and_tables_do_not() -> None:
     sentence = "the first &amp; the second cannot be told apart by any test"
     wrapped = module("_extensions/wrapping.py").wrapping(f"short\n{table}\n{sentence}\n")
     assert wrapped == f'short\n{table}\n<span class="sentence">{sentence}</span>\n'
+
+
+def test_a_sentence_that_the_command_broke_is_one_line_of_the_page() -> None:
+    printed = '<span class="go">a sentence that is broken at the edge of the</span>\n<span class="go">  terminal</span>'
+    assert module("_extensions/wrapping.py").wrapping(printed) == (
+        '<span class="sentence"><span class="go">a sentence that is broken at the edge of the terminal</span></span>'
+    )
+
+
+def test_a_name_in_a_table_may_break_between_its_words() -> None:
+    cell = '<p>a_word, <span class="pre">near_duplicate</span> <span class="pre">IDBasedRecall</span></p>'
+    assert module("_extensions/wrapping.py").breaking(cell) == (
+        '<p>a_word, <span class="pre">near_<wbr>duplicate</span> <span class="pre">IDBased<wbr>Recall</span></p>'
+    )
