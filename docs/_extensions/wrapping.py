@@ -1,4 +1,4 @@
-"""Let the sentences of printed output wrap on the page, and long names in tables, so that a phone need not scroll.
+"""Let commands, sentences of printed output and long names in tables wrap, so that a phone need not scroll.
 
 Tables of printed output stay as wide as they are: a line with two spaces in a row is taken for one of their rows.
 """
@@ -11,7 +11,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 BLOCK = re.compile(
-    r'(?P<head><div class="highlight-(?:text|console) notranslate"><div class="highlight"><pre>(?:<span></span>)?)'
+    r'(?P<head><div class="highlight-(?:text|console|sh) notranslate"><div class="highlight"><pre>(?:<span></span>)?)'
     r"(?P<printed>.*?)(?=</pre>)",
     re.DOTALL,
 )
