@@ -22,7 +22,9 @@ GOES_ON = re.compile(r'(?<=\S)</span>\n<span class="go">  (?=\S)')
 TAG = re.compile(r"<[^>]+>")
 CELL = re.compile(r"(?<=<td>).*?(?=</td>)", re.DOTALL)
 NAME = re.compile(r'(?<=<span class="pre">)[^<]+(?=</span>)')
-BREAK = re.compile(r"(?<=[_.(/])(?=\w)|(?<=[a-z])(?=[A-Z])")
+BREAK = re.compile(r"(?<=[_.(/])(?=[^\W\d])|(?<=[a-z])(?=[A-Z])")
+SHORT = 14
+"""Characters in a name that stays whole: a browser would break `--margin` after its hyphens."""
 
 
 def wrapping(printed: str) -> str:
@@ -38,8 +40,14 @@ def is_sentence(line: str) -> bool:
 
 
 def breaking(cell: str) -> str:
-    """Return a cell of a table whose names may break between their words."""
-    return NAME.sub(lambda name: BREAK.sub("<wbr>", name[0]), cell)
+    """Return a cell of a table whose short names stay whole, and whose long ones may break between their words."""
+    return NAME.sub(_broken, cell)
+
+
+def _broken(name: re.Match[str]) -> str:
+    if len(html.unescape(name[0])) <= SHORT:
+        return f'<span class="whole">{name[0]}</span>'
+    return BREAK.sub("<wbr>", name[0])
 
 
 def _wrap(_app: Sphinx, _page: str, _template: str, context: dict[str, Any], _tree: nodes.document | None) -> None:

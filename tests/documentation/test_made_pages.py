@@ -60,8 +60,12 @@ def test_a_sentence_that_the_command_broke_is_one_line_of_the_page() -> None:
     )
 
 
-def test_a_name_in_a_table_may_break_between_its_words() -> None:
-    cell = '<p>a_word, <span class="pre">near_duplicate</span> <span class="pre">IDBasedRecall</span></p>'
+def test_a_long_name_in_a_table_may_break_between_its_words_and_a_short_one_stays_whole() -> None:
+    cell = '<p>a_word, <span class="pre">near_duplicate_question</span> <span class="pre">IDBasedContextRecall</span>'
     assert module("_extensions/wrapping.py").breaking(cell) == (
-        '<p>a_word, <span class="pre">near_<wbr>duplicate</span> <span class="pre">IDBased<wbr>Recall</span></p>'
+        '<p>a_word, <span class="pre">near_<wbr>duplicate_<wbr>question</span> '
+        '<span class="pre">IDBased<wbr>Context<wbr>Recall</span>'
+    )
+    assert module("_extensions/wrapping.py").breaking('<span class="pre">--margin</span>') == (
+        '<span class="pre"><span class="whole">--margin</span></span>'
     )
