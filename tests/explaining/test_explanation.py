@@ -3,6 +3,7 @@
 import pickle
 import warnings
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -311,3 +312,27 @@ def test_failures_account_for_all_that_recall_misses(queries: list[tuple[dict[st
         no_room = sum(one.kind == "no room" for one in explanation.findings)
         assert len(explanation.failures) + no_room == len(wanted - set(ranking[:k]))
         assert explanation.needed == len(wanted)
+
+
+ASKED = rm.EvaluationSet.of(
+    [{"id": "q1", "query": "What is a slot?", "relevant": ["a"]}, {"id": "q2", "query": "Why with?", "relevant": ["b"]}]
+)
+
+
+def test_texts_that_came_with_the_judgments_are_shown_unless_others_are_given(tmp_path: Path) -> None:
+    runs = {"one": {"q1": ["x", "a"], "q2": ["y"]}, "two": {"q1": ["a"], "q2": ["b"]}}
+    evaluation, comparison = rm.evaluate(ASKED, runs["one"], "mrr"), rm.compare(ASKED, runs, "mrr")
+    evaluation.save(tmp_path / "kept.json")
+    for known in (evaluation, rm.load(tmp_path / "kept.json"), comparison.evaluations["one"]):
+        assert str(known.explain("q1")).startswith("What is a slot?\n")
+        assert "q2 Why with?" in str(known.worst("mrr"))
+    assert str(evaluation.explain("q1", queries={"q1": "Slots?"})).startswith("Slots?\n")
+    for shown in (evaluation, comparison):
+        shown.report(tmp_path / "page.html")
+        assert "What is a slot?" in (tmp_path / "page.html").read_text()
+
+
+def test_an_audit_finds_repeated_texts_of_an_evaluation_set() -> None:
+    twice = rm.EvaluationSet.of([("What is a slot?", ["a"]), ("what is a slot?", ["a", "c"])])
+    run: dict[Any, list[str]] = {query: ["a"] for query in twice.qrels}
+    assert "1 of 2 queries repeat another" in str(rm.audit(twice, run, "mrr"))

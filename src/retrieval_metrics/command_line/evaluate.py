@@ -13,6 +13,8 @@ from retrieval_metrics.command_line.arguments import (
     add_output_to,
     add_reading_to,
     add_rules_to,
+    add_texts_to,
+    texts_of,
 )
 from retrieval_metrics.command_line.reading import named, read_both
 from retrieval_metrics.command_line.values import clusters, labels_of, named_value
@@ -63,6 +65,7 @@ def add_to(commands: Any) -> None:
         help="exit with 1 if the mean of the metric is below the value, for any of the runs",
     )
     add_output_to(parser)
+    add_texts_to(parser)
     parser.add_argument(
         "--save", metavar="FILE", help="save the evaluation, such as result.json.gz, for compare, history and report"
     )
@@ -86,7 +89,7 @@ def run(given: argparse.Namespace) -> bool:
         raise ValueError("--save saves one evaluation; call evaluate once for each run")
     if given.label and given.save is None:
         raise ValueError("--label is saved with the evaluation, so it needs --save FILE")
-    labels = labels_of(given.label)
+    labels, texts = labels_of(given.label), texts_of(given)
     qrels, runs = read_both(given, paths)
     results = {
         name: evaluate(
@@ -104,7 +107,7 @@ def run(given: argparse.Namespace) -> bool:
     shown = side_by_side(results, per_query=given.per_query) if others else one_run(first, per_query=given.per_query)
     output.write(shown, given.format, given.output)
     if given.report is not None:
-        first.report(given.report)
+        first.report(given.report, **texts)
     if given.save is not None:
         first.save(given.save, labels=labels)
     return _reach(results, given.fail_under)

@@ -252,8 +252,8 @@ class Comparison(Compared, Printed):
         Args:
             path: Where to write it.
             title: Its heading; empty names the systems.
-            queries: Query texts by query id, or the evaluation set that has them; None takes those of the evaluation
-                set that was evaluated.
+            queries: Query texts by query id, or the evaluation set that has them; None takes those of the judgments,
+                if these came with texts.
             corpus: Document texts by document id, where the rankings hold ids and no texts.
             slices: A label for each query, by query id, to filter by.
             k: How many results of each query; None takes the largest cut-off of the metrics, and at least 10.
@@ -267,7 +267,7 @@ class Comparison(Compared, Printed):
         from retrieval_metrics.reporting.reports import comparison_report  # noqa: PLC0415  (as above)
 
         known = next(iter(self.scores.values())).query_texts
-        shown = Shown.of(known if queries is None else queries, corpus, slices, k=k, length=text_length)
+        shown = Shown.of(queries, corpus, slices, k=k, length=text_length, known=known)
         comparison_report(self, path, title, shown)
 
     def _tables(self) -> Sequence[Table]:

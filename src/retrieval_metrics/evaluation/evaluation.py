@@ -220,8 +220,8 @@ class Evaluation(Printed):
         Args:
             query: The query.
             metric: The metric whose cut-off and relevance threshold count; None takes the largest cut-off there is.
-            queries: Query texts by query id, or the evaluation set that has them; None takes those of the evaluation
-                set that was evaluated.
+            queries: Query texts by query id, or the evaluation set that has them; None takes those of the judgments,
+                if these came with texts.
             corpus: Document texts by document id, where the rankings hold ids and no texts.
 
         Raises:
@@ -259,8 +259,8 @@ class Evaluation(Printed):
         Args:
             metric: A metric that was computed.
             n: How many queries.
-            queries: Query texts by query id, or the evaluation set that has them; None takes those of the evaluation
-                set that was evaluated.
+            queries: Query texts by query id, or the evaluation set that has them; None takes those of the judgments,
+                if these came with texts.
             corpus: Document texts by document id, where the rankings hold ids and no texts.
 
         Raises:
@@ -351,8 +351,8 @@ class Evaluation(Printed):
         Args:
             path: Where to write it.
             title: Its heading.
-            queries: Query texts by query id, or the evaluation set that has them; None takes those of the evaluation
-                set that was evaluated.
+            queries: Query texts by query id, or the evaluation set that has them; None takes those of the judgments,
+                if these came with texts.
             corpus: Document texts by document id, where the rankings hold ids and no texts.
             slices: A label for each query, by query id, to filter by.
             k: How many results of each query; None takes the largest cut-off of the metrics, and at least 10.
@@ -366,9 +366,7 @@ class Evaluation(Printed):
         from retrieval_metrics.reporting.queries import Shown  # noqa: PLC0415  (seldom asked for)
         from retrieval_metrics.reporting.reports import evaluation_report  # noqa: PLC0415  (as above)
 
-        shown = Shown.of(
-            self.scores.query_texts if queries is None else queries, corpus, slices, k=k, length=text_length
-        )
+        shown = Shown.of(queries, corpus, slices, k=k, length=text_length, known=self.scores.query_texts)
         evaluation_report(self.scores, path, title, shown, n)
 
     def save(

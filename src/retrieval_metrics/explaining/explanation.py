@@ -15,7 +15,7 @@ from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.explaining.explainer import Explainer, name_of
 from retrieval_metrics.explaining.findings import met
 from retrieval_metrics.explaining.needed import Needed
-from retrieval_metrics.inputs.questions import question_texts
+from retrieval_metrics.inputs.questions import texts_to_show
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.beginnings import beginning
 from retrieval_metrics.presentation.escapes import on_one_line
@@ -217,7 +217,7 @@ def explain(
     """Explain one query; see `Evaluation.explain`."""
     explainer = Explainer(scores, metric, corpus)
     (explained,) = explainer.of([scores.position(query)])
-    return _explanation(explainer, explained, scores.query_texts if queries is None else question_texts(queries))
+    return _explanation(explainer, explained, texts_to_show(queries, scores.query_texts))
 
 
 def worst(
@@ -247,7 +247,7 @@ def worst(
             candidates[row] = each
         if len(candidates) > 2 * wanted:  # a handful is kept, not the rankings of every query
             candidates = _lowest(candidates, values, wanted)
-    texts = scores.query_texts if queries is None else question_texts(queries)
+    texts = texts_to_show(queries, scores.query_texts)
     explanations = tuple(_explanation(explainer, each, texts) for each in _lowest(candidates, values, wanted).values())
     unit = "document" if scores.needed_origin("explained").judged.qrels.is_flat else "group"
     return Worst(name, explanations, len(defined), dict(kinds.most_common()), needed, found, unit)
@@ -259,7 +259,6 @@ def _lowest(candidates: Mapping[int, Explained], values: Any, n: int) -> dict[in
 
 def _explanation(explainer: Explainer, explained: Explained, queries: Mapping[Any, str]) -> Explanation:
     query = explained.query
-    text = str(queries.get(query, ""))
     return Explanation(
         query,
         {name: explainer.scores.per_query[name][query] for name in explainer.names},
@@ -267,5 +266,5 @@ def _explanation(explainer: Explainer, explained: Explained, queries: Mapping[An
         explainer.with_texts(explained.failures),
         explained.needed,
         explainer.results(explained),
-        "" if text == query else text,
+        str(queries.get(query, "")),
     )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.results.counts import Counts
     from retrieval_metrics.scoring.rules import Rules
-    from retrieval_metrics.types import FloatArray, IntArray, QueryId
+    from retrieval_metrics.types import FloatArray, IntArray, QueryId, QueryTexts
 
 Column: TypeAlias = Literal["value", "ideal", "residual", "lowest", "highest", "depends"]
 """What there is for a query and a metric: see `Scores.column`."""
@@ -134,12 +134,6 @@ class Scores:
     def _sums(self) -> dict[tuple[Column, Metric], Sums | None]:
         return {}
 
-    @property
-    def query_texts(self) -> Mapping[Any, str]:
-        """The texts of the queries, where the judgments came with them and their ids are not the texts."""
-        texts = {} if self.origin is None else self.origin.judged.qrels.texts
-        return {query: text for query, text in texts.items() if text != query}
-
     @cached_property
     def remembered(self) -> dict[str, Any]:
         """What was worked out from the origin before and takes a pass over the whole run."""
@@ -170,6 +164,11 @@ class Scores:
                 "merged one ask the parts"
             )
         return self.origin
+
+    @property
+    def query_texts(self) -> QueryTexts:
+        """The texts of the queries, where the judgments came with them."""
+        return {} if self.origin is None else self.origin.judged.qrels.texts
 
     def position(self, query: QueryId) -> int:
         """Return the position of an evaluated query among the judged ones.
