@@ -116,7 +116,7 @@ def test_a_run_larger_than_its_memory_is_streamed_and_says_so(
     [
         (["evaluate", "nowhere.qrels", "nowhere.run"], "error: .*No such file or directory: 'nowhere.qrels'"),
         (["evaluate", "{run}", "{qrels}"], "small.run, line 1: q1 Q0 d7 1 9.5 bm25: 6 columns where TREC qrels have 4"),
-        (["convert", "run", "{run}", "{qrels}.doc"], "does not tell the format to write"),
+        (["convert", "run", "{run}", "{qrels}.doc"], "does not show the format to write"),
     ],
 )
 def test_a_wrong_file_is_an_error_in_one_line(

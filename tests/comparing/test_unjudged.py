@@ -180,7 +180,7 @@ def test_what_to_judge_is_what_would_move_the_difference_most() -> None:
                 {"q": [rm.Retrieved("c", source="s", start=0, end=9)]},
                 unjudged="condensed",
             ),
-            "only where documents are judged by id",
+            "only if documents are judged by id",
         ),
     ],
 )

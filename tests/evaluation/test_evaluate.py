@@ -146,7 +146,7 @@ class TestOtherRules:
     ("qrels", "run", "error", "message"),
     [
         ({}, {"q": ["a"]}, ValueError, "qrels are empty"),
-        ({"q": ["a"]}, {}, ValueError, "the run is empty; a query for which nothing was retrieved"),
+        ({"q": ["a"]}, {}, ValueError, "the run is empty; write a query without retrieved documents"),
         ({"q": ["a"]}, {"p": ["a"]}, ValueError, r"no query in common: the run begins with 'p', the qrels with 'q'"),
         ({"q": ["a"]}, {1: ["a"]}, TypeError, "query ids in the qrels are str and those in the run are int"),
         ({"q": ["a"]}, {"q": [1]}, TypeError, "document ids in the qrels are str and those in the run are int"),

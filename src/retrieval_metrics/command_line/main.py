@@ -125,7 +125,7 @@ def _discard_output() -> None:
     with suppress(OSError, ValueError):
         sys.stdout.flush()
         return
-    with suppress(OSError, ValueError):  # tests replace stdout by something that is no file
+    with suppress(OSError, ValueError):  # tests replace stdout by something that is not a file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -81,7 +81,7 @@ def define_metric(
 
     Raises:
         TypeError: If the function is none, or asks for something that it cannot be given.
-        ValueError: If the name is taken or is no name. The same function under the same name is no error, so that a
+        ValueError: If the name is taken or is not a name. The same function under the same name is no error, so that a
             module can be reloaded.
 
     Example:

@@ -79,7 +79,7 @@ def checked_labels(labels: Labels | None) -> dict[str, Any]:
     """Return labels of the user's own as JSON holds them.
 
     Raises:
-        TypeError: If they are no mapping of names to text or numbers.
+        TypeError: If they are not a mapping of names to text or numbers.
     """
     if labels is None:
         return {}

@@ -132,7 +132,7 @@ def column_of(values: list[Any], dtype: str = "float64") -> Any:
     """Return the array of such a list, NaN for null.
 
     Raises:
-        ValueError: If it is no array of numbers.
+        ValueError: If it is not an array of numbers.
     """
     if dtype not in {"float64", "int64", "bool"}:
         raise ValueError(f"an array has numbers of one of the kinds float64, int64 and bool, not {dtype!r}")

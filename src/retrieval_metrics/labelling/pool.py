@@ -154,7 +154,7 @@ class Pool(Printed):
             The grades, with the name of the model, the version of the prompt, the date, and the reasons it gave.
 
         Raises:
-            TypeError: If it is no model, or an option has another type.
+            TypeError: If it is not a model, or an option has another type.
             ValueError: If there is nothing to grade, a document has no text, an option is out of range, or there is a
                 cache and nobody says the name of the model.
             Exception: The failure of a model that has never replied.

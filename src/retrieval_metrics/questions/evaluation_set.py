@@ -139,7 +139,7 @@ class EvaluationSet(Questions):
             seed: The same seed draws the same queries.
 
         Raises:
-            TypeError: If `n` or `seed` is no integer, or `strata` is neither text nor a mapping.
+            TypeError: If `n` or `seed` is not an integer, or `strata` is neither text nor a mapping.
             ValueError: If there are fewer than `n` queries, a query has no stratum, a stratum has a single query, or
                 `n` is less than twice the number of strata.
 

@@ -67,7 +67,7 @@ class Shown:
         """Take what a caller gave, with nothing for what was left out.
 
         Raises:
-            TypeError: If k or the length is no integer.
+            TypeError: If k or the length is not an integer.
             ValueError: If k or the length is not positive.
         """
         for value, name in ((k, "k"), (length, "text_length")):

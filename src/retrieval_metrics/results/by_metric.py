@@ -30,7 +30,7 @@ class ByMetric(dict[str, T]):
 
     def __contains__(self, metric: object) -> bool:
         try:
-            return super().__contains__(str(as_metric(metric)))  # type: ignore[arg-type]  # parse says what is no name
+            return super().__contains__(str(as_metric(metric)))  # type: ignore[arg-type]  # parse refuses other types
         except (TypeError, ValueError):
             return False
 

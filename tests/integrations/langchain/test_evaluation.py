@@ -221,7 +221,7 @@ def test_clusters_are_those_of_the_core(clusters: Any, *, asynchronous: bool) ->
 def test_clusters_that_know_no_question_are_refused_before_anything_is_asked() -> None:
     asked: list[str] = []
     retriever: Any = asked.append
-    with pytest.raises(ValueError, match="clusters has none of the judged queries, such as 'why\\?'"):
+    with pytest.raises(ValueError, match="clusters= has none of the judged queries, such as 'why\\?'"):
         evaluate_retriever(retriever, ROWS, "mrr", clusters={"other": 1})
     assert not asked
 

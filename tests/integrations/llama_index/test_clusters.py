@@ -42,6 +42,6 @@ def test_questions_of_one_source_are_a_cluster_at_every_stage() -> None:
 def test_clusters_that_know_no_query_are_refused_before_anything_is_retrieved() -> None:
     asked: list[str] = []
     never = RetrieverEvaluator.from_metric_names(["mrr"], retriever=asked.append)
-    with pytest.raises(ValueError, match="clusters has none of the judged queries, such as 'question 0'"):
+    with pytest.raises(ValueError, match="clusters= has none of the judged queries, such as 'question 0'"):
         never.evaluate_dataset(QRELS, clusters={"other": 1})
     assert not asked

@@ -86,7 +86,7 @@ def as_items(documents: Any, match: Match, *, by_id: bool = True) -> list[Retrie
         by_id: Whether ids are judged at all; where only quotes, texts, spans or metadata are, a document needs none.
 
     Raises:
-        TypeError: If it is no list of Documents, or a function of the user's gives something that is no id.
+        TypeError: If it is not a list of Documents, or a function of the user's gives something that is no id.
         ValueError: If a document lacks what it is to be judged by.
     """
     if not by_id:

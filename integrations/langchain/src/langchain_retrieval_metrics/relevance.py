@@ -29,7 +29,7 @@ def by_score(documents: Sequence[Document], key: str | None) -> FloatArray:
         key: The key of the score; None takes `relevance_score`, or else `score`.
 
     Raises:
-        ValueError: If a document has no score, or one that is no finite number; the message names it.
+        ValueError: If a document has no score, or one that is not a finite number; the message names it.
     """
     return scaled(np.array([_score(document, key) for document in documents], dtype=np.float64))
 

@@ -151,7 +151,7 @@ class _Tuning:
         if min(self._fetch_ks) < retriever.k:
             raise ValueError(f"fetch_k={min(self._fetch_ks)} is less than the retriever's k={retriever.k}")
         for weight in self._lambdas:
-            mmr(None, [[1.0]], relevance=[1.0], lambda_mult=weight)  # refuses what is no lambda
+            mmr(None, [[1.0]], relevance=[1.0], lambda_mult=weight)  # refuses what is not a lambda
         self._metric = f"recall@{retriever.k}" if metric is None else metric
         self._found: dict[str, _Candidates] = {}
 

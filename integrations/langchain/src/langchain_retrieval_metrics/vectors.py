@@ -77,7 +77,7 @@ def as_vector(given: Any, whose: str) -> Vector:
     """Return a vector as float32.
 
     Raises:
-        ValueError: If it is no list of finite numbers.
+        ValueError: If it is not a list of finite numbers.
     """
     try:
         vector = np.asarray(given, dtype=np.float32)
