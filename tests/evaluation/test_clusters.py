@@ -59,7 +59,7 @@ def test_a_mapping_and_a_function_are_the_same(by: Any) -> None:
 def test_the_result_says_which_it_was() -> None:
     text = str(rm.evaluate(QRELS, RUN, "mrr", clusters=BY_DOCUMENT))
     assert "intervals by cluster: 20 clusters, as given" in text
-    assert "design effect (variance beside that of independent queries): mrr 2.1" in text
+    assert "design effect (variance relative to independent queries): mrr 2.1" in text
     assert "cluster" not in str(rm.evaluate(QRELS, RUN, "mrr"))
     items = {query: [rm.Retrieved("c", source=f"s{at}", start=0, end=9)] for query, at in BY_DOCUMENT.items()}
     truth = {query: [rm.Span(f"s{at}", 0, 9)] for query, at in BY_DOCUMENT.items()}

@@ -182,7 +182,7 @@ def evaluated(qrels: Any = None, metrics: Any = "mrr", **options: Any) -> rm.Eva
         (
             [evaluated({"q1": {"a": 1}}, "err"), evaluated({"q2": {"a": 3}}, "err")],
             ValueError,
-            r"largest grade there is, which is 1 in one part and 3 in another; say it: err\(max_grade=3\)",
+            r"largest grade, which is 1 in one part and 3 in another; set it: err\(max_grade=3\)",
         ),
     ],
 )

@@ -214,7 +214,7 @@ def test_a_table_of_another_kind_is_refused_and_not_guessed(tmp_path: Path) -> N
     path.write_text("one two three\n")
     with pytest.raises(ValueError, match=r"cannot tell the format of .*notes.txt from its first line 'one two three'"):
         rm.read_run(path)
-    with pytest.raises(ValueError, match="unknown format 'xml'; known are trec, csv"):
+    with pytest.raises(ValueError, match="unknown format 'xml'; the formats are trec, csv"):
         rm.read_run(path, format="xml")
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 and nothing")
     with pytest.raises(ValueError, match=r"broken.parquet cannot be read as parquet"):

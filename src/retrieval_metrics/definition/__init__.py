@@ -1,1 +1,1 @@
-"""What a metric is: its formula, its parameters, its names, and every fact about its values."""
+"""The definition of a metric: its formula, parameters, names and properties."""

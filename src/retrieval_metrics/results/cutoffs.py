@@ -1,4 +1,4 @@
-"""A metric over its cut-off: what would a longer, or a shorter, list of results be worth?"""
+"""A metric over its cut-off: what is gained by longer lists of results?"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import FloatArray
 
 EVERY_CUTOFF = 20
-"""Up to here every k is taken; beyond, steps grow with k, as the metrics change ever less."""
+"""Every k up to here is used; beyond it steps grow with k, because metrics change less and less."""
 STEPS_PER_DOUBLING = 8
 FEWEST = 10
 
@@ -52,7 +52,7 @@ def _values(scores: Scores, metric: Metric) -> FloatArray:
 
 
 def usual_cutoffs(every: Sequence[Scores]) -> list[int]:
-    """Return 1, 2, 3 and so on, to twice the largest cut-off of the metrics, no further than the longest ranking."""
+    """Return 1, 2, 3 and so on, up to twice the largest cut-off of the metrics or the longest ranking."""
     asked = max((metric.k for one in every for metric in one.metrics if isinstance(metric.k, int)), default=0)
     longest = max(int(one.needed_origin("scored at other cut-offs").judged.n_retrieved.max(initial=1)) for one in every)
     last = max(1, min(longest, max(2 * asked, FEWEST)))

@@ -140,7 +140,7 @@ def ranking_metrics(names: Iterable[str | Metric]) -> list[BaseRetrievalMetric]:
         )
     chosen = {made.metric_name: made for made in map(metric, names)}
     if not chosen:
-        raise ValueError("no metric was asked for; name at least one, for example ['ndcg@10']")
+        raise ValueError("there are no metrics; name at least one, for example ['ndcg@10']")
     return list(chosen.values())
 
 
