@@ -215,9 +215,9 @@ def test_resamples_are_as_fine_as_the_correction_needs() -> None:
 def test_a_difference_is_found_by_any_spelling_and_its_absence_is_said() -> None:
     comparison = rm.compare(*drawn(10, 2, "abc"), METRICS)
     assert comparison.difference("RR", "c", "a") is comparison.difference("mrr", "c", "a")
-    with pytest.raises(KeyError, match="3 differences fit 'mrr', None, None; there are b - a, c - a, c - b"):
+    with pytest.raises(KeyError, match="3 differences match 'mrr', None, None; there are b - a, c - a, c - b"):
         comparison.difference("mrr")
-    with pytest.raises(KeyError, match="0 differences fit 'map'"):
+    with pytest.raises(KeyError, match="0 differences match 'map'"):
         comparison.difference("map", "b", "a")
 
 

@@ -96,12 +96,12 @@ def test_merging_evaluations_keeps_clusters_to_the_bit() -> None:
 
 def test_what_totals_cannot_hold_is_refused_by_name() -> None:
     clustered = rm.evaluate(QRELS, RUN, "mrr", clusters=BY_DOCUMENT)
-    with pytest.raises(ValueError, match=r"totals hold no clusters.*clusters=None"):
+    with pytest.raises(ValueError, match=r"totals cannot hold the clusters.*clusters=None"):
         clustered.totals()
     other = rm.evaluate({"z": ["d"]}, {"z": ["d"]}, "mrr")
-    with pytest.raises(ValueError, match="totals hold no clusters"):
+    with pytest.raises(ValueError, match="totals cannot hold the clusters"):
         rm.merge([clustered, other.totals()])
-    with pytest.raises(ValueError, match="one part has clusters and another none"):
+    with pytest.raises(ValueError, match="some parts have clusters and others do not"):
         rm.merge([clustered, other])
 
 

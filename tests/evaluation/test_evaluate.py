@@ -136,7 +136,7 @@ class TestOtherRules:
         assert rm.evaluate(truth, run, "ndcg", semantics=rules).means["ndcg"] < 0.75
 
     def test_unknown_rules_are_refused_with_the_known_ones(self) -> None:
-        with pytest.raises(ValueError, match="unknown semantics 'trec'; the rule sets are standard, trec_eval, llama_index"):
+        with pytest.raises(ValueError, match="unknown semantics 'trec'; the rule sets are standard, trec_eval"):
             rm.evaluate({"q": ["a"]}, {"q": ["a"]}, semantics="trec")
         with pytest.raises(TypeError, match="must be the name of a rule set or a Rules, got int"):
             rm.evaluate({"q": ["a"]}, {"q": ["a"]}, semantics=1)  # type: ignore[arg-type]  # the point of the test

@@ -152,5 +152,5 @@ def test_an_empty_ranking_is_kept_or_refused(tmp_path: Path) -> None:
         rm.write_run(run, tmp_path / f"run.{kind}")
         assert dict(rm.read_run(tmp_path / f"run.{kind}")) == run
     for kind in ("trec", "csv", "tsv", "parquet"):
-        with pytest.raises(ValueError, match="cannot have an empty ranking, such as that of query 'q2'"):
+        with pytest.raises(ValueError, match="cannot hold an empty ranking, such as that of query 'q2'"):
             rm.write_run(run, tmp_path / f"run.{kind}")

@@ -72,7 +72,7 @@ def test_differences_are_told_apart_where_they_are_large() -> None:
     assert (back.mean, back.interval.low) == pytest.approx((-apart.mean, -apart.interval.high))
     true = [rm.evaluate(TRUTH, RUNS[name], "ndcg@10").means["ndcg@10"] for name in ("best", "weak")]
     assert apart.interval.low < true[0] - true[1] < apart.interval.high
-    with pytest.raises(KeyError, match="3 differences fit"):
+    with pytest.raises(KeyError, match="3 differences match"):
         found.difference("ndcg@10")
     two = estimate(runs={name: RUNS[name] for name in ("weak", "best")})
     assert two.difference("ndcg@10").pair == ("best", "weak")

@@ -49,7 +49,7 @@ def test_what_was_not_computed_is_said() -> None:
     ],
 )
 def test_they_cannot_be_changed(change: Any) -> None:
-    with pytest.raises(TypeError, match=r"results cannot be changed; dict\(results\) is a copy"):
+    with pytest.raises(TypeError, match=r"results cannot be changed; dict\(results\) returns a copy"):
         change(RESULT.means)
     assert RESULT.means["map"] == 0.75
 

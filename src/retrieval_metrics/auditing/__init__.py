@@ -1,1 +1,1 @@
-"""The same data under the rules of several libraries."""
+"""Score the same data under the rules of several libraries."""

@@ -1,1 +1,1 @@
-"""Which of several systems is better, and how sure that is."""
+"""Compare several systems on the same queries."""

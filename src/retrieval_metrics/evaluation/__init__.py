@@ -1,1 +1,1 @@
-"""From judged runs to numbers one can read and question."""
+"""Evaluate runs, and slice, explain and merge the results."""

@@ -347,7 +347,7 @@ def test_a_repeated_item_keeps_its_place_and_earns_nothing() -> None:
 
 
 def test_where_nothing_is_found_the_warning_asks_for_texts_and_places() -> None:
-    with pytest.warns(rm.RetrievalWarning, match="do the items carry the texts, sources and offsets"):
+    with pytest.warns(rm.RetrievalWarning, match="do the items have the texts, sources and offsets"):
         means([Quote(FACT)], [Retrieved("c1")])
 
 
