@@ -251,6 +251,6 @@ def test_runs_have_the_names_of_their_files_or_those_they_are_given(
     assert out.startswith("<!doctype html>")
     assert "first and second have the same value for every query" in out.replace("second and first", "first and second")
     assert main(["compare", *systems, "--baseline", "best"]) == 2
-    assert "no run is named 'best', the baseline; the runs are good, bad" in capsys.readouterr().err
+    assert "no run is named 'best', the --baseline; the runs are good, bad" in capsys.readouterr().err
     assert main(["compare", qrels, good]) == 2
     assert capsys.readouterr().err.startswith("retrieval-metrics: error: ")

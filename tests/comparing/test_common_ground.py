@@ -92,7 +92,7 @@ def test_what_is_fixed_cannot_be_changed() -> None:
     both = {"old": result(range(8), 2), "new": result(range(8))}
     with pytest.raises(ValueError, match="ties cannot be changed for evaluations"):
         rm.compare(both, ties="input")
-    with pytest.raises(TypeError, match="evaluations hold their runs"):
+    with pytest.raises(TypeError, match="evaluations have their own runs"):
         rm.compare(both, {"run": {}})
     with pytest.raises(ValueError, match="at least two systems"):
         rm.compare({"old": both["old"]})

@@ -169,7 +169,7 @@ def test_what_to_judge_is_what_would_move_the_difference_most() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr", unjudged="bounds"), "use compare"),
+        (lambda: rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr", unjudged="bounds"), "is an option of compare"),
         (lambda: rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr", unjudged="no"), "unjudged must be one of nonrelevant"),
         (
             lambda: rm.compare({"q": [["d"]]}, {"a": {"q": ["d"]}, "b": {"q": ["d", "x"]}}, "mrr", unjudged="bounds"),

@@ -255,7 +255,7 @@ def test_a_name_is_given_once() -> None:
         rm.define_metric("mine", own_ndcg, k=False)
     rm.define_metric("mine", lambda _, depth=1: 1.0 / depth, replace=True)
     assert rm.evaluate_ranking(["a"], ["a"], "mine(depth=2)") == {"mine(depth=2)": 0.5}
-    with pytest.raises(ValueError, match="'map' that is called 'ap'"):
+    with pytest.raises(ValueError, match="'map' already has the name 'ap'"):
         rm.define_metric("mine", dcg, aliases=["ap"], replace=True)
     assert rm.evaluate_ranking(["a"], ["a"], "mine(depth=2)") == {"mine(depth=2)": 0.5}
     forget_metric("mine")

@@ -137,7 +137,7 @@ def test_who_cannot_tell_gives_no_grade() -> None:
 
 
 def test_one_grader_cannot_contradict_himself() -> None:
-    with pytest.raises(ValueError, match=r"Ada graded document 'd0' for query 'q0' .* leave one of the two out"):
+    with pytest.raises(ValueError, match=r"Ada graded document 'd0' for query 'q0' .* remove one of them"):
         ADA.merge(rm.Labels.of({"q0": {"d0": (ADA_SAYS["q0"]["d0"] + 1) % 4}}, "Ada"))
     assert len(ADA.merge(ADA)) == len(ADA)
 
@@ -148,7 +148,7 @@ def test_one_grader_cannot_contradict_himself() -> None:
         ({"grade": math.nan}, "not finite"),
         ({"grade": "2"}, "must have a number"),
         ({"grade": True}, "must have a number"),
-        ({"by": " "}, "must say by whom"),
+        ({"by": " "}, "must have the name of its grader"),
         ({"kind": "robot"}, "'person' or a 'model'"),
         ({"query": 1.5}, "must be str or int"),
         ({"reason": 3}, "text as its reason"),

@@ -105,7 +105,7 @@ def test_kinds_say_by_whom_a_passage_was_found_and_how_like_the_question_it_is()
         (({"elsewhere": {"q9": ["a"]}}, QUERIES), "nothing was retrieved for any of the 2 queries"),
         ((RUNS, ["who?"]), "questions must be an EvaluationSet"),
         ((RUNS, QUERIES, None, 0), "depth must be a positive integer"),
-        ((RUNS, QUERIES, "text"), "a corpus maps ids to texts"),
+        ((RUNS, QUERIES, "text"), "a corpus must map ids to texts"),
     ],
 )
 def test_what_cannot_be_pooled_says_why(arguments: Any, error: str) -> None:

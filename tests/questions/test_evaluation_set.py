@@ -125,8 +125,8 @@ class TestBeir:
     @pytest.mark.parametrize(
         ("judgments", "message"),
         [
-            ([rm.Quote("a verbatim quote")], "takes ids alone, and query 'q1' has Quote"),
-            ([["d1", "d2"]], "BEIR has no alternatives, and query 'q1'"),
+            ([rm.Quote("a verbatim quote")], "can hold only ids, and query 'q1' has Quote"),
+            ([["d1", "d2"]], "BEIR cannot hold alternatives, and query 'q1'"),
             ({"d1": 0.5}, "whole grades only"),
         ],
     )
@@ -178,7 +178,7 @@ class TestOthers:
         (tmp_path / "set.json").write_text(json.dumps(content))
         read = rm.EvaluationSet.of(tmp_path / "set.json")
         assert (read.queries, read.qrels) == (QUERIES, QRELS)
-        with pytest.raises(ValueError, match="takes ids alone"):
+        with pytest.raises(ValueError, match="can hold only ids"):
             rm.EvaluationSet({"q1": "why?"}, {"q1": [rm.Quote("a verbatim quote")]}).to_llama_index()
 
 
