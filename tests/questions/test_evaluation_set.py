@@ -161,10 +161,10 @@ class TestOthers:
         ]
         read = rm.EvaluationSet.of(ragas.EvaluationDataset.from_list(rows))
         assert read.qrels == {"why?": ["d7"], "how?": [rm.Text("By doing it this way.")]}
-        with pytest.raises(ValueError, match="no place for Span"):
+        with pytest.raises(ValueError, match="cannot hold Span"):
             rm.EvaluationSet({"q1": "why?"}, {"q1": [rm.Span("a.md", 0, 5)]}).to_ragas()
         apart: Any = [[rm.Quote("a quote")], [rm.Span("a.md", 0, 5)]]
-        with pytest.raises(ValueError, match="no place for Span"):
+        with pytest.raises(ValueError, match="cannot hold Span"):
             rm.EvaluationSet({"q1": "why?"}, {"q1": apart}).to_ragas()
 
     def test_a_span_is_left_out_where_a_quote_says_the_same(self) -> None:
@@ -208,7 +208,7 @@ class TestSplit:
         try:
             one, other = questions.split(0.5, 0.5, seed=seed)
         except ValueError as error:
-            assert "connected to 1 that must stay together" in str(error)  # noqa: PT017  (either way is right)
+            assert "connect them to 1 clusters that must stay together" in str(error)  # noqa: PT017  (either way is right)
             return
         assert touched(one).isdisjoint(touched(other))
         assert len(one) > 0 < len(other)
@@ -236,7 +236,7 @@ class TestSplit:
 
     def test_questions_that_must_stay_together(self) -> None:
         questions = rm.EvaluationSet(QUERIES, {"q1": ["d1"], "q2": ["d1"]})
-        with pytest.raises(ValueError, match="connected to 1 that must stay together"):
+        with pytest.raises(ValueError, match="connect them to 1 clusters that must stay together"):
             questions.split(0.5, 0.5)
 
 
