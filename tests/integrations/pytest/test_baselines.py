@@ -240,7 +240,7 @@ DAMAGES: dict[str, tuple[Callable[[str], str], str]] = {
     "cut short": (lambda text: text[:400], "*test_words.json is damaged or cut short at line *"),
     "of a newer version": (
         lambda text: text.replace('"version": 1', '"version": 7'),
-        "*is of version 7 of the format*pip install*",
+        "*has format version 7*pip install*",
     ),
     "another file": (lambda _: "[]", "*test_words.json holds no saved result*"),
     "of an earlier form": (
