@@ -46,6 +46,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
+    "wrapping",
 ]
 exclude_patterns = ["_build", "_extensions"]
 

@@ -5,7 +5,7 @@
 # [tool.uv.sources]
 # retrieval-metrics = { path = "..", editable = true }
 # ///
-"""Why is my number different? One retriever on real questions, scored by the rules of seven libraries.
+"""Why is my number different? One retriever on real questions, scored by the rules of six libraries.
 
 The retriever works on passages, and its users want whole pages: the passages it finds are mapped to their page, so that
 a page may stand in a ranking several times. That is where libraries disagree most.

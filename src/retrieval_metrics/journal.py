@@ -1,4 +1,4 @@
-"""The one append-only file: what is appended survives a crash, and two processes can append at once."""
+"""An append-only file that survives a crash and lets two processes append at the same time."""
 
 from __future__ import annotations
 

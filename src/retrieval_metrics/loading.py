@@ -1,4 +1,4 @@
-"""Save anything, and load whatever was saved."""
+"""Save any result, and load any saved result."""
 
 from __future__ import annotations
 

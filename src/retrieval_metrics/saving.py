@@ -1,4 +1,4 @@
-"""The one way to write a file: beside the target, and moved into place once it is complete."""
+"""Write a file beside its target and move it into place once it is complete."""
 
 from __future__ import annotations
 

@@ -44,3 +44,10 @@ def test_every_folder_of_the_core_is_in_the_house() -> None:
     assert len(rows) == sum(map(len, made.floors()))
     assert all(row.split(" | ")[1].removesuffix(" |") for row in rows)
     assert any(row.startswith("| `judging` | Which retrieved items satisfy which judgments") for row in rows)
+
+
+def test_sentences_of_an_output_wrap_and_tables_do_not() -> None:
+    table = "metric       mean   95 % interval                  n"
+    sentence = "the first &amp; the second cannot be told apart by any test"
+    wrapped = module("_extensions/wrapping.py").wrapping(f"short\n{table}\n{sentence}\n")
+    assert wrapped == f'short\n{table}\n<span class="sentence">{sentence}</span>\n'

@@ -13,7 +13,7 @@ from retrieval_metrics.auditing.words import detail, words
 from retrieval_metrics.checks import require
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metrics
 from retrieval_metrics.inputs.qrels import as_qrels
-from retrieval_metrics.inputs.questions import given_or_known
+from retrieval_metrics.inputs.questions import question_texts
 from retrieval_metrics.judging.by_id import common_queries
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
@@ -223,7 +223,11 @@ def audit(
             if other.has(metric.name) and reference.has(metric.name)
             for found in attribute(bench, metric, reference, other)
         ],
-        lints=lint(bench.judged(RULE_SETS["standard"]), corpus, given_or_known(queries, truth.texts) or None),
+        lints=lint(
+            bench.judged(RULE_SETS["standard"]),
+            corpus,
+            (truth.texts or None) if queries is None else question_texts(queries),
+        ),
     )
 
 

@@ -1,1 +1,1 @@
-"""Which of several systems is better, and how sure that is."""
+"""Compare systems: which is better, and how certain this is."""

@@ -1,1 +1,1 @@
-"""What a metric is: its formula, its parameters, its names, and every fact about its values."""
+"""What a metric is: its formula, its parameters, its names, and the properties of its values."""

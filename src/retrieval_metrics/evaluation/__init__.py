@@ -1,1 +1,1 @@
-"""From judged runs to numbers one can read and question."""
+"""Evaluate judged runs: means, intervals, counts and values per query."""

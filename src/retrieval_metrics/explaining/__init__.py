@@ -1,1 +1,1 @@
-"""Why a query scored what it did."""
+"""Explain the score of a query."""

@@ -15,7 +15,7 @@ from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.explaining.explainer import Explainer, name_of
 from retrieval_metrics.explaining.findings import met
 from retrieval_metrics.explaining.needed import Needed
-from retrieval_metrics.inputs.questions import given_or_known
+from retrieval_metrics.inputs.questions import texts_to_show
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.beginnings import beginning
 from retrieval_metrics.presentation.escapes import on_one_line
@@ -218,7 +218,7 @@ def explain(
     """Explain one query; see `Evaluation.explain`."""
     explainer = Explainer(scores, metric, corpus)
     (explained,) = explainer.of([scores.position(query)])
-    return _explanation(explainer, explained, given_or_known(queries, scores.query_texts))
+    return _explanation(explainer, explained, texts_to_show(queries, scores.query_texts))
 
 
 def worst(
@@ -248,7 +248,7 @@ def worst(
             candidates[row] = each
         if len(candidates) > 2 * wanted:  # a handful is kept, not the rankings of every query
             candidates = _lowest(candidates, values, wanted)
-    texts = given_or_known(queries, scores.query_texts)
+    texts = texts_to_show(queries, scores.query_texts)
     explanations = tuple(_explanation(explainer, each, texts) for each in _lowest(candidates, values, wanted).values())
     unit = "document" if scores.needed_origin("explained").judged.qrels.is_flat else "group"
     return Worst(name, explanations, len(defined), dict(kinds.most_common()), needed, found, unit)

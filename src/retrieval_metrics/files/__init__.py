@@ -1,1 +1,1 @@
-"""Files: read into columns, and written from them."""
+"""Read files into columns, and write columns to files."""

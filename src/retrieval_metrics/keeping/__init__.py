@@ -1,1 +1,1 @@
-"""The format of saved results: what can be written to a file, read back, and recognised as the same."""
+"""The format of saved results: write them, read them back, and recognise equal ones."""

@@ -1,1 +1,1 @@
-"""Grades from people and models: what is worth grading, who graded what, and what follows for all queries."""
+"""Grades from people and models: what to grade, who graded what, and estimates for all queries."""

@@ -1,4 +1,4 @@
-"""The metrics, one file each with everything that is known about it; adding one is a file and a line here.
+"""The metrics, one file each; adding one takes a file and a line here.
 
 What scores one ranking is a function of this package: `retrieval_metrics.metrics.rbp([1, 0, 1])`. A function has the
 name of its module, and hides it here; the module itself is imported from, as in

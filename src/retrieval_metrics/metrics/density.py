@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 def score(judged: JudgedRun, *, k: Cut) -> FloatArray:
-    """Return the share of the characters of the first `k` items that are needed, shape (queries,).
+    """Return the share of the characters of the first `k` items that are relevant, shape (queries,).
 
         density@k = c / m
 
     where c is the number of characters of the relevant spans and texts that the first k items hold together, each
-    counted once, as in coverage@k, and m the number of all characters of these items. Text that is retrieved twice is
-    needed once. White space does not count if the sources are known. Range [0, 1]. A query for which nothing was
-    retrieved scores 0. Undefined (NaN) if coverage@k is.
+    counted once, as in coverage@k, and m the number of all characters of these items. Relevant text that is retrieved
+    twice counts as relevant once. White space does not count if the sources are known. Range [0, 1]. A query for which
+    nothing was retrieved scores 0. Undefined (NaN) if coverage@k is.
     """
     if judged.covered is None:
         return np.full(judged.n_queries, np.nan)

@@ -1,1 +1,1 @@
-"""Evaluation sets: the questions with their judgments, checked before anybody believes a number."""
+"""Evaluation sets: questions with their judgments, and checks of both."""

@@ -1,1 +1,1 @@
-"""What a table, a figure or a report says of a result."""
+"""The contents of tables, figures and reports."""

@@ -13,7 +13,7 @@ from retrieval_metrics.explaining.explainer import Explainer, FirstOf, texts_of
 from retrieval_metrics.explaining.kinds import FAILURES
 from retrieval_metrics.explaining.needed import Needed
 from retrieval_metrics.inputs.pieces import Metadata
-from retrieval_metrics.inputs.questions import given_or_known
+from retrieval_metrics.inputs.questions import texts_to_show
 from retrieval_metrics.reporting.passages import Passages
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Shown:
             if value is not None:
                 positive_integer(value, name, or_none=True)
         return cls(
-            queries=given_or_known(queries, known),
+            queries=texts_to_show(queries, known),
             corpus=corpus or {},
             labels=labels or {},
             k=k,
