@@ -293,12 +293,13 @@ class Evaluation(Printed):
         return slices(self.scores, labels, Evaluation)
 
     def over_cutoffs(self, metric: str | Metric, cutoffs: Sequence[int] | None = None) -> dict[int, float]:
-        """Return the mean of a metric at each of several cut-offs k.
+        """Return the mean of a metric at each of several cut-offs.
 
         Args:
-            metric: A metric that takes a cut-off, whether it was computed or not; its own cut-off is ignored.
-            cutoffs: The values of k; None takes 1, 2, 3 and so on, up to twice the largest k of the metrics or the
-                longest ranking.
+            metric: A metric that takes a cut-off, whether it was computed or not. Its own cut-off says only what the
+                others count: documents, or characters for `recall@2000chars`.
+            cutoffs: The cut-offs; None takes 1, 2, 3 and so on, up to twice the largest k of the metrics or the longest
+                ranking, and for a budget steps up to twice its size.
 
         Raises:
             ValueError: If the metric takes no cut-off, or the evaluation was made without its run.

@@ -93,7 +93,7 @@ class Explanation(Printed):
         rows = [
             [
                 str(result.rank),
-                "-" if result.id is None else str(result.id),
+                result.called,
                 result.state,
                 *([beginning(result.text or "")] if texts else []),
             ]
@@ -179,7 +179,7 @@ class Worst(Printed, Sequence[Explanation]):
                     f"{found}/{each.needed}",
                     why,
                     "" if wanted is None else _in_short(_called(wanted), wanted.text),
-                    _in_short(each.results[0].id, each.results[0].text) if each.results else "nothing",
+                    _in_short(each.results[0].called, each.results[0].text) if each.results else "nothing",
                 ]
             )
         total = sum(self.failures.values())
@@ -203,8 +203,7 @@ def _called(finding: Finding) -> str:
     return Needed.name(finding.document) or f"\u201c{beginning(finding.text or '')}\u201d"
 
 
-def _in_short(name: Any, text: str | None) -> str:
-    called = "-" if name is None else str(name)
+def _in_short(called: str, text: str | None) -> str:
     return beginning(f"{called}: {text}" if text and not called.startswith("\u201c") else called, SHORT)
 
 

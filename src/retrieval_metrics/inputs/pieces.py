@@ -17,8 +17,9 @@ class Piece:
 class Quote(Piece):
     r"""A text that a retrieved item must contain in one piece.
 
-    Compared after NFKC, without case and white space, and with one form of quotation marks and hyphens, so line breaks,
-    ligatures and typography do not matter. A quote cut by a chunk boundary is in neither chunk; a `Span` survives that.
+    Compared after NFKC, without case, white space and hyphens between letters, and with one form of quotation marks, so
+    line breaks, also within a hyphenated word, ligatures and typography do not matter. A quote cut by a chunk boundary
+    is in neither chunk; a `Span` survives that.
 
     Attributes:
         text: The words; short ones occur by chance (see `Matching.shortest_quote`).

@@ -146,7 +146,8 @@ class DatasetResult(list[RetrievalEvalResult]):
         Args:
             other: The results of another retriever, or with other postprocessors.
             names: What this one and the other are called.
-            **options: Whatever else `compare` takes, such as `margin`, `baseline` and `level`.
+            **options: Whatever else `compare` takes, such as `margin`, `baseline` and `level`. The clusters are
+                those of this result, unless `clusters=` gives others.
 
         Raises:
             TypeError: If `other` is something else.
@@ -161,6 +162,7 @@ class DatasetResult(list[RetrievalEvalResult]):
         if mine.match != theirs.match:
             raise ValueError("the two results were matched in different ways; give both evaluators the same match")
         runs: Any = dict(zip(names, (mine.run, theirs.run), strict=True))
+        options.setdefault("clusters", self.evaluation.scores.clusters)
         return compare(judgments, runs, self.evaluation.metrics, match=mine.match, **options)
 
     def _needed_basis(self) -> Basis:
