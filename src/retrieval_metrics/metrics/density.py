@@ -18,7 +18,7 @@ def score(judged: JudgedRun, *, k: Cut) -> FloatArray:
 
         density@k = c / m
 
-    where c is the number of characters of the relevant spans and texts that the first k items hold together, each
+    where c is the number of characters of the relevant spans and texts in the first k items, each
     counted once, as in coverage@k, and m the number of all characters of these items. Relevant text that is retrieved
     twice counts as relevant once. White space does not count if the sources are known. Range [0, 1]. A query for which
     nothing was retrieved scores 0. Undefined (NaN) if coverage@k is.
