@@ -119,7 +119,7 @@ def by_query(judgments: Judgments, run: Dataset, columns: Columns, partitions: i
         with_groups=judgments.with_groups,
     )
     if judgments.judged is not None:
-        import ray  # noqa: PLC0415  (whoever has a Dataset has it)
+        import ray  # noqa: PLC0415  (loaded if there is a Dataset)
 
         rows = blockwise(rows, without_unjudged, ON_ITS_OWN, judged=ray.put(judgments.judged))
     return rows.union(judgments.rows).repartition(partitions, keys=["query"])
@@ -131,7 +131,7 @@ def _partitions(run: Dataset, wanted: int | None) -> int:
     Raises:
         ValueError: If the run has no rows.
     """
-    import ray  # noqa: PLC0415  (whoever has a Dataset has it)
+    import ray  # noqa: PLC0415  (loaded if there is a Dataset)
 
     rows: int = run.count() if wanted is None else len(run.take(1))
     if not rows:

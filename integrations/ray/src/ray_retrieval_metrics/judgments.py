@@ -60,7 +60,7 @@ def read_judgments(
         TypeError: If they hold pieces, or are not judgments.
         ValueError: If they are empty or malformed.
     """
-    from ray.data import Dataset  # noqa: PLC0415  (brings Ray, which whoever has a Dataset has)
+    from ray.data import Dataset  # noqa: PLC0415  (imports Ray, which is loaded if there is a Dataset)
 
     if not isinstance(qrels, Dataset):
         return _few(_rows_of(_in_memory(qrels, columns, allow)))

@@ -92,7 +92,7 @@ def _scale_column(scale: float | None, n: int) -> dict[str, Any]:
 
 
 def _table(queries: Sequence[str | int], id_type: pa.DataType, *columns: dict[str, Any]) -> pa.Table:
-    import pyarrow as pa  # noqa: PLC0415  (whoever has blocks has it; the driver need not)
+    import pyarrow as pa  # noqa: PLC0415  (loaded where there are blocks; the driver may not need it)
 
     named = {name: column for part in columns for name, column in part.items()}
     return pa.table({"query": pa.array(queries, type=id_type), **named})

@@ -73,7 +73,7 @@ def _read(paths: Paths, layout: trec.Layout) -> Dataset:
 
 def read_trec(files: pa.Table, layout: trec.Layout) -> Iterator[pa.Table]:
     """Yield the rows of files in pieces."""
-    import pyarrow as pa  # noqa: PLC0415  (whoever has blocks has it; the driver need not)
+    import pyarrow as pa  # noqa: PLC0415  (loaded where there are blocks; the driver may not need it)
 
     for path in files["path"].to_pylist():
         for query, document, value in trec.parts_of_file(path, layout):

@@ -72,7 +72,7 @@ def to_evaluation(
     Warns:
         RetrievalWarning: If no retrieved document is judged anywhere.
     """
-    import ray  # noqa: PLC0415  (whoever has a Dataset has it)
+    import ray  # noqa: PLC0415  (loaded if there is a Dataset)
 
     rules = as_rules(semantics, ties)
     need_dataset(results, "results")
@@ -114,7 +114,7 @@ def _check_columns(names: Sequence[str]) -> None:
 
 def _packed_definitions() -> dict[str, bytes]:
     """Return the user-defined metrics, each packed separately; a worker opens those whose columns it finds."""
-    from ray import cloudpickle  # noqa: PLC0415  (whoever has a Dataset has it)
+    from ray import cloudpickle  # noqa: PLC0415  (loaded if there is a Dataset)
 
     return {
         metric.name: cloudpickle.dumps(metric)  # type: ignore[no-untyped-call]  # Ray has not typed it

@@ -46,7 +46,7 @@ def score_block(  # noqa: PLR0917  (Ray gives them by name)
     try:
         return _score(rows, metrics, rules, by, scale, allow)
     except (TypeError, ValueError) as error:
-        import pyarrow.compute as pc  # noqa: PLC0415  (whoever has blocks has it; the driver need not)
+        import pyarrow.compute as pc  # noqa: PLC0415  (loaded where there are blocks; the driver may not need it)
 
         queries = pc.unique(rows["query"])
         some = ", ".join(repr(query) for query in queries[:3].to_pylist())

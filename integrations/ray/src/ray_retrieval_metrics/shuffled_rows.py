@@ -83,7 +83,7 @@ def need_dataset(given: Any, what: str) -> None:
     Raises:
         TypeError: If it is not; the message says how to create one.
     """
-    from ray.data import Dataset  # noqa: PLC0415  (brings Ray, which whoever has a Dataset has)
+    from ray.data import Dataset  # noqa: PLC0415  (imports Ray, which is loaded if there is a Dataset)
 
     if not isinstance(given, Dataset):
         raise TypeError(
@@ -146,7 +146,7 @@ def to_rows(
         TypeError: If a column holds anything else, or ids cannot equal those on the other side.
         ValueError: If a query is missing, or a number is invalid; the message has the row.
     """
-    import pyarrow as pa  # noqa: PLC0415  (whoever has blocks has it; the driver need not)
+    import pyarrow as pa  # noqa: PLC0415  (loaded where there are blocks; the driver may not need it)
 
     what = "the run" if says == RETRIEVED else "the qrels"
     sides = kinds or [None, None]

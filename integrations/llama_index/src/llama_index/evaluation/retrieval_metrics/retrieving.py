@@ -73,7 +73,7 @@ class Retrieving:
     async def _postprocessed(self, answer: Any, query: QueryBundle) -> list[NodeWithScore]:
         found = await answer if inspect.isawaitable(answer) else answer
         if self._stages is None and not self._postprocessors:
-            return found  # type: ignore[no-any-return]  # whoever reads it says what is wrong with it
+            return found  # type: ignore[no-any-return]  # the reader raises if it is wrong
         nodes = nodes_of(found)
         self._note(0, query, nodes)
         for at, postprocessor in enumerate(self._postprocessors, start=1):
