@@ -93,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _say(f"error: {error or 'there is not enough memory; a TREC run can be streamed with --memory SIZE'}")
         _discard_output()
         return WRONG
-    except Exception as error:  # noqa: BLE001  (said with its place, and with an exit code of its own)
+    except Exception as error:  # noqa: BLE001  (reported with its place and a separate exit code)
         return _defect(error)
     return code
 

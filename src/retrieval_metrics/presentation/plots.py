@@ -131,7 +131,7 @@ def from_zero(axes: Axes) -> None:
 
 
 def plain(axes: Axes, *, grid: str) -> None:
-    """Remove the parts of the frame that nobody reads, and draw faint lines across `x` or `y`."""
+    """Remove unused parts of the frame, and draw faint lines across `x` or `y`."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="x" if grid == "x" else "y", alpha=0.3, linewidth=0.7)
     axes.set_axisbelow(True)

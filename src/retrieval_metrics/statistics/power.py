@@ -42,7 +42,7 @@ def detectable_difference(
     """Return a mean difference that a paired test finds with at least a given power, however it is distributed.
 
     The differences of one sample understate those of a system that is better or worse: they may come from a handful of
-    queries, and a difference brings a spread of its own. With n queries, s the standard deviation of the differences
+    queries, and a difference adds to the spread. With n queries, s the standard deviation of the differences
     seen, e the effect (in standard deviations) for which the t test has the power, and k the number of queries that
     must change alike before a sign-flip test finds anything (6 at 5 %), it is
 

@@ -28,7 +28,7 @@ class _Claimed(NamedTuple):
 
     known: dict[str, Vector]
     mine: dict[str, Flight | None]
-    """Those that the caller embeds; with None, nobody waits for them."""
+    """Those that the caller embeds; with None, nobody waits for these."""
     others: dict[str, Flight]
     """Those that another caller is embedding."""
 

@@ -37,7 +37,7 @@ class Contents:
 
     @cached_property
     def _vectors(self) -> Any:
-        from scipy import sparse  # noqa: PLC0415  (only whoever generates questions needs it)
+        from scipy import sparse  # noqa: PLC0415  (only needed to generate questions)
 
         terms: dict[str, int] = {}
         rows: list[int] = []
