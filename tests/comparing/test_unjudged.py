@@ -60,8 +60,24 @@ def test_judged_is_shown_and_never_ranked() -> None:
     assert comparison.table["judged@4"]["A"] == 1
     assert {one.metric for one in comparison.differences} == {"ndcg@4"}
     assert not any("in judged@4" in said for said in comparison.verdict)
-    with pytest.raises(ValueError, match="judged says how much is known"):
+    with pytest.raises(ValueError, match="judged measures the judgments"):
         quietly(truth, runs, "judged@4")
+
+
+@pytest.mark.parametrize("metric", ["coverage@2000chars", "density@1"])
+def test_systems_are_compared_in_how_much_of_the_text_they_find(metric: str) -> None:
+    halves = [rm.Retrieved(at, "x" * 50, "page", at) for at in (0, 50)]
+    truth = {f"q{at}": [rm.Span("page", 0, 80)] for at in range(12)}
+    runs = {"first half": dict.fromkeys(truth, halves[:1]), "second half": dict.fromkeys(truth, halves[1:])}
+    difference = rm.compare(truth, runs, metric).difference(metric)
+    assert difference.mean == pytest.approx(-20 / 80 if "coverage" in metric else -20 / 50)
+    assert difference.significant
+
+
+def test_systems_are_compared_in_a_metric_that_needs_nothing_relevant() -> None:
+    rm.define_metric("silence", lambda grades: 0.0 if len(grades) else 1.0, needs_relevant=False)
+    truth, runs = pooled(3)
+    assert quietly(truth, runs, "silence").difference("silence").mean == 0
 
 
 @pytest.mark.parametrize("grades", [1, 2])
@@ -97,7 +113,7 @@ def quiet(qrels: Any, run: Any) -> dict[str, float]:
 
 def test_equal_systems_judged_from_one_depend_on_the_unjudged_and_the_verdict_says_so() -> None:
     comparison = quietly(*pooled(3), ["ndcg@4"], unjudged="bounds")
-    assert any(said.startswith("B - A in ndcg@4 depends on the unjudged") for said in comparison.verdict)
+    assert any(said.startswith("B - A in ndcg@4 depends on unjudged documents") for said in comparison.verdict)
     assert "(exact)" in str(comparison)
 
 
@@ -106,7 +122,8 @@ def test_a_difference_that_no_grade_can_turn_is_said_to_hold_whatever_they_are()
     runs = {"good": {query: ["d", "x", "u"] for query in qrels}, "bad": {query: ["x", "y", "u"] for query in qrels}}
     comparison = quietly(qrels, runs, "mrr@2", unjudged="bounds")
     assert (
-        "bad - good in mrr@2: bad comes out worse whatever the unjudged are (-1.000 to -1.000)." in comparison.verdict
+        "bad - good in mrr@2: bad is worse whatever the grades of unjudged documents (-1.000 to -1.000)."
+        in comparison.verdict
     )
 
 
@@ -168,11 +185,11 @@ def test_what_to_judge_is_what_would_move_the_difference_most() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr", unjudged="bounds"), "use compare"),
+        (lambda: rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr", unjudged="bounds"), "is an option of compare"),
         (lambda: rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr", unjudged="no"), "unjudged must be one of nonrelevant"),
         (
             lambda: rm.compare({"q": [["d"]]}, {"a": {"q": ["d"]}, "b": {"q": ["d", "x"]}}, "mrr", unjudged="bounds"),
-            "only where single documents are judged by id",
+            "only if single documents are judged by id",
         ),
         (
             lambda: rm.evaluate(
@@ -180,7 +197,7 @@ def test_what_to_judge_is_what_would_move_the_difference_most() -> None:
                 {"q": [rm.Retrieved("c", source="s", start=0, end=9)]},
                 unjudged="condensed",
             ),
-            "only where documents are judged by id",
+            "only if documents are judged by id",
         ),
     ],
 )

@@ -3,6 +3,7 @@
 import copy
 import math
 import warnings
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -136,7 +137,7 @@ class TestOtherRules:
         assert rm.evaluate(truth, run, "ndcg", semantics=rules).means["ndcg"] < 0.75
 
     def test_unknown_rules_are_refused_with_the_known_ones(self) -> None:
-        with pytest.raises(ValueError, match="unknown semantics 'trec'; known are standard, trec_eval, llama_index"):
+        with pytest.raises(ValueError, match="unknown semantics 'trec'; the rule sets are standard, trec_eval"):
             rm.evaluate({"q": ["a"]}, {"q": ["a"]}, semantics="trec")
         with pytest.raises(TypeError, match="must be the name of a rule set or a Rules, got int"):
             rm.evaluate({"q": ["a"]}, {"q": ["a"]}, semantics=1)  # type: ignore[arg-type]  # the point of the test
@@ -146,11 +147,18 @@ class TestOtherRules:
     ("qrels", "run", "error", "message"),
     [
         ({}, {"q": ["a"]}, ValueError, "qrels are empty"),
-        ({"q": ["a"]}, {}, ValueError, "the run is empty; a query for which nothing was retrieved"),
+        ({"q": ["a"]}, {}, ValueError, "the run is empty; write a query without retrieved documents"),
         ({"q": ["a"]}, {"p": ["a"]}, ValueError, r"no query in common: the run begins with 'p', the qrels with 'q'"),
         ({"q": ["a"]}, {1: ["a"]}, TypeError, "query ids in the qrels are str and those in the run are int"),
         ({"q": ["a"]}, {"q": [1]}, TypeError, "document ids in the qrels are str and those in the run are int"),
         ({"q": ["a"]}, [["a"]], TypeError, "a run must map each query id to its ranking, got list"),
+        ({"q": ["a"]}, "bm25.run", TypeError, r"got str; a file is read with read_run\('bm25.run'\)"),
+        (
+            Path("a.trec"),
+            {"q": ["a"]},
+            TypeError,
+            r"got (Posix|Windows)Path; a file is read with read_qrels\('a.trec'\)",
+        ),
     ],
 )
 def test_what_cannot_be_compared_is_refused(qrels: Any, run: Any, error: type[Exception], message: str) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -22,8 +24,10 @@ if TYPE_CHECKING:
     Part = tuple[pl.Series, pl.Series, FloatArray]
 
 BLANK = 32
+FEWEST_RANKS = 3
+"""Of fewer documents, ranks and scores may disagree by an accident."""
 LETTERS = bytes(range(BLANK + 1, 256))
-"""The bytes that columns consist of; all others separate them."""
+"""The bytes in columns; all other bytes separate columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +35,10 @@ class Layout:
     """The columns of a file.
 
     Attributes:
-        name: How a message begins that says what columns such a file has.
+        name: The beginning of a message that lists the columns of such a file.
         fields: The names of all columns.
         value: The name of the numeric column: the score or the grade.
-        hint: What a file with this number of columns probably is.
+        hint: What a file with another number of columns probably is.
     """
 
     name: str
@@ -54,7 +58,7 @@ RUN = Layout(
     "score",
     {
         4: "; four columns are TREC qrels, which read_qrels reads",
-        3: "; three columns without a header are read by polars or pandas, and their DataFrame by Run.from_frame",
+        3: "; read three columns without a header with polars or pandas, and the DataFrame with Run.from_frame",
     },
 )
 QRELS = Layout(
@@ -66,13 +70,13 @@ QRELS = Layout(
 
 
 def parts_of_file(path: str, layout: Layout) -> Iterator[Part]:
-    """Open a file and return the same of it as `parts`."""
+    """Open a file and return its `parts`."""
     with opened(path) as source:
         yield from parts(source, layout)
 
 
 def parts(source: Reader, layout: Layout, advance: Callable[[int], None] | None = None) -> Iterator[Part]:
-    """Return query, document and value of successive rows.
+    """Yield query, document and value of successive rows.
 
     Raises:
         ValueError: If a line has the wrong number of columns, or a value that is not a finite number; the message names
@@ -87,13 +91,13 @@ def parts(source: Reader, layout: Layout, advance: Callable[[int], None] | None 
             lines = piece.count(b"\n")
             text = _tidied(piece)
             if text:
-                part = _parse_regular(text, layout) or _parse_line_by_line(piece, layout, source.name, line)
+                part = _parse_regular(text, layout) or _parse_line_by_line(piece, layout, source, line)
         line += lines
         if part is not None:
             rows += len(part[0])
             yield part
     if not rows:
-        raise ValueError(f"{source.name} is empty: it contains nothing but blanks")
+        raise ValueError(f"{source.name} is empty: it contains only blanks")
 
 
 def _tidied(piece: bytes) -> bytes:
@@ -110,8 +114,8 @@ def _tidied(piece: bytes) -> bytes:
 def _parse_regular(text: bytes, layout: Layout) -> Part | None:
     """Return the columns of lines whose columns are all separated by one blank; None if anything is irregular.
 
-    polars checks neither the columns that it leaves out nor their number, so that is checked first: no two separators
-    are adjacent, and every n-th is the end of a line.
+    polars checks neither the number of columns nor the columns that it skips. So this function first checks that no two
+    separators are adjacent, and that every n-th is the end of a line.
     """
     import polars as pl
 
@@ -133,10 +137,12 @@ def _parse_regular(text: bytes, layout: Layout) -> Part | None:
     return frame["query"], frame["document"], numbers
 
 
-def _parse_line_by_line(piece: bytes, layout: Layout, name: str, line: int) -> Part:
+def _parse_line_by_line(piece: bytes, layout: Layout, source: Reader, line: int) -> Part:
     """Read irregular lines, and raise at the first that is wrong."""
     import polars as pl
 
+    name = source.name
+    cut = line + piece.count(b"\n") - 1 if source.unended else None
     columns: tuple[list[str], list[str], list[float]] = ([], [], [])
     query, document, value = layout.used
     for number, raw in enumerate(piece.split(b"\n"), line):
@@ -145,7 +151,7 @@ def _parse_line_by_line(piece: bytes, layout: Layout, name: str, line: int) -> P
             continue
         decoded(raw, name, number)
         if len(words) != len(layout.fields):
-            _refuse_columns(raw, len(words), layout, name, number)
+            _refuse_columns(raw, len(words), layout, name, number, cut=number == cut)
         fields = [word.decode() for word in words]
         columns[0].append(fields[query])
         columns[1].append(fields[document])
@@ -166,16 +172,49 @@ def _number(field: str, layout: Layout, raw: bytes, name: str, line: int) -> flo
     return number
 
 
-def _refuse_columns(raw: bytes, found: int, layout: Layout, name: str, line: int) -> NoReturn:
+def _refuse_columns(raw: bytes, found: int, layout: Layout, name: str, line: int, *, cut: bool) -> NoReturn:
     if b"\x00" in raw:
-        raise ValueError(f"{name} is not a text file; {layout.name} lines of {_columns(layout)}")
+        raise ValueError(f"{name} is not a text file; {layout.name} {_columns(layout)}")
     where = at_line(name, line, raw.decode(errors="replace").rstrip("\r"))
     columns = f"{found} column" if found == 1 else f"{found} columns"
-    raise ValueError(f"{where}: {columns} where {layout.name} {_columns(layout)}{layout.hint.get(found, '')}")
+    why = layout.hint.get(found, "") if line == 1 else ""
+    if cut and line > 1 and found < len(layout.fields):
+        why = "; this is the last line and has no line end, so the file seems to be cut short"
+    raise ValueError(f"{where}: {columns} where {layout.name} {_columns(layout)}{why}")
 
 
 def _columns(layout: Layout) -> str:
     return f"{len(layout.fields)}: {' '.join(layout.fields)}"
+
+
+def doubt_about_scores(beginning: bytes) -> str:
+    """Return why the scores of a run seem to be none, judged by its ranks; empty if nothing speaks against them.
+
+    Args:
+        beginning: The first bytes of the run. Lines that cannot be read say nothing.
+    """
+    ranked: dict[bytes, list[tuple[float, float]]] = {}
+    rank, score = RUN.fields.index("rank"), RUN.fields.index("score")
+    for line in beginning.split(b"\n")[:-1]:
+        words = line.split()
+        if len(words) == len(RUN.fields):
+            with suppress(ValueError):
+                ranked.setdefault(words[0], []).append((float(words[rank]), float(words[score])))
+    queries = [sorted(of_query) for of_query in ranked.values() if len(of_query) >= FEWEST_RANKS]
+    if not queries:
+        return ""
+    if all(score.is_integer() and not rank.is_integer() for of_query in queries for rank, score in of_query):
+        return "the rank in it is no whole number and the score is one: if the columns are exchanged, put them right"
+    if all(_rising(of_query) for of_query in queries):
+        return "the scores in it rise with the ranks: if they are distances, negate them"
+    return ""
+
+
+def _rising(ranking: list[tuple[float, float]]) -> bool:
+    """Return whether the larger rank has the larger score, for documents in the order of their ranks."""
+    return ranking[0][1] < ranking[-1][1] and all(
+        before[0] < after[0] and before[1] <= after[1] for before, after in pairwise(ranking)
+    )
 
 
 def line_of_repeat(source: Reader, layout: Layout, query: Any, document: Any) -> tuple[int, str]:

@@ -62,8 +62,9 @@ DEFINITION = Definition(
     name="judged",
     score=score,
     summary="documents among the first k that are judged / documents among the first k",
-    in_words="how much of {first} was judged at all",
+    in_words="how much of {first} is judged",
     needs_relevant=False,
+    says_how_good=False,
     by_document=True,
     over_orders=over_orders,
 )

@@ -216,7 +216,7 @@ def test_every_row_failed_is_an_error_with_the_first_reason() -> None:
         (rows_of(2), {"metrics": [MRR(), NDCG(by="auto")]}, ValueError, "differ in by, qrels or on_unjudged"),
         (rows_of(2), {"metrics": [MRR(), NDCG(qrels={"q": ["d"]})]}, ValueError, "evaluate them apart"),
         (rows_of(2), {"metrics": [MRR()], "by": "texts"}, ValueError, "says itself what it compares"),
-        (rows_of(2), {"clusters": {"other": 1}}, ValueError, "clusters has none of the judged queries"),
+        (rows_of(2), {"clusters": {"other": 1}}, ValueError, "clusters= has none of the judged queries"),
         ("rows.csv", {}, TypeError, "a DataFrame, got str"),
         ([MultiTurnSample(user_input=[HumanMessage(content="hi")])], {}, TypeError, "rows of a single turn"),
     ],

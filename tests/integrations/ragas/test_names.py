@@ -113,7 +113,7 @@ def test_spellings_of_the_core_are_read(spelling: str) -> None:
         (lambda: NDCG(rm.Budget(800, "tokens"), by="texts"), ValueError, "counts tokens, and rows of ragas hold none"),
         (lambda: RetrievalMetric("coverage@3", by="auto"), ValueError, "needs the texts that were retrieved"),
         (lambda: RetrievalMetric("context_precision"), ValueError, "unknown metric 'context_precision'"),
-        (lambda: RetrievalMetric(any_of(10)), TypeError, "named by a str"),
+        (lambda: RetrievalMetric(any_of(10)), TypeError, "must be a str"),
         (lambda: metric_suite(k=()), ValueError, "at least one cut-off"),
     ],
 )

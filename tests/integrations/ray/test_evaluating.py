@@ -241,7 +241,7 @@ def test_a_query_judged_without_documents_has_no_kind_of_ids() -> None:
 
 def test_documents_of_one_rank_have_no_order_and_are_refused() -> None:
     found = dataset([("q1", "x", 1), ("q1", "a", 1)], "rank")
-    with pytest.raises(Exception, match=r"documents 'a' and 'x' of query 'q1' have the same rank, 1; give ranks"):
+    with pytest.raises(Exception, match=r"documents 'a' and 'x' of query 'q1' have the same rank, 1; give them"):
         evaluate_dataset({"q1": ["a"]}, found, "mrr", partitions=1).materialize()
 
 

@@ -68,7 +68,7 @@ def test_results_of_other_scales_do_not_add_up() -> None:
         to_evaluation(evaluate_dataset(qrels, found, ["err", "rbp"], partitions=1))
         for qrels in ({"q1": {"a": 1}}, {"q2": {"b": 3}})
     ]
-    with pytest.raises(ValueError, match=r"largest grade there is, which is 1 in one part and 3 in another"):
+    with pytest.raises(ValueError, match=r"largest grade, which is 1 in one part and 3 in another"):
         rm.merge(parts)
     assert rm.merge(parts[:1]).means["rbp"] == rm.evaluate({"q1": {"a": 1}}, {"q1": {"a": 1.0}}, "rbp").means["rbp"]
 

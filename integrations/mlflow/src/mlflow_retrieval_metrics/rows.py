@@ -43,7 +43,7 @@ class Row(NamedTuple):
 
         Raises:
             ValueError: If nothing stands at the path, or no such call is in the trace.
-            TypeError: If what stands there is not a list of documents.
+            TypeError: If what stands there is no list of documents.
             LookupError: If MLflow lost the trace: nobody knows what was retrieved.
         """
         if path.partition(".")[0] != TRACE:

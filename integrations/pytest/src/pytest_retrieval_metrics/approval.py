@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from retrieval_metrics import Comparison, Evaluation
 
 HINT = "the baseline stays as it was; --retrieval-accept-worse stores this"
-STAYS = "the baseline stays as it was"
+STAYS = "the baseline stays as it was: nothing is stored below its floor, or where the retriever failed"
 
 
 def approved(

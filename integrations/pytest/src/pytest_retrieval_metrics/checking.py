@@ -144,7 +144,7 @@ class RetrievalCheck:
 
         Raises:
             TypeError: If something has the wrong type.
-            ValueError: If a metric or a query is unknown, a floor is no finite number, or a name comes twice in a test.
+            ValueError: If a metric or a query is unknown, a floor is not a finite number, or a test repeats a name.
         """
         __tracebackhide__ = True
         asked = self._begin(

@@ -19,7 +19,7 @@ def floors_of(at_least: Any) -> dict[str, float | None]:
     """Return the floor of each metric by its full name.
 
     Raises:
-        TypeError: If it is no mapping, or a floor is no number.
+        TypeError: If it is not a mapping, or a floor is not a number.
         ValueError: If it is empty, a metric is unknown or named twice, or a floor is not finite.
     """
     if not isinstance(at_least, Mapping):
@@ -34,7 +34,7 @@ def query_floors_of(per_query: Any, queries: Sequence[QueryId]) -> dict[str, flo
     """Return the floor of every query, or of some of them, for each metric by its full name.
 
     Raises:
-        TypeError: If it is no mapping, or a floor is no number.
+        TypeError: If it is not a mapping, or a floor is not a number.
         ValueError: If a metric or a query is unknown, or a floor is not finite.
     """
     if per_query is None:

@@ -176,7 +176,7 @@ def report_paths(config: pytest.Config) -> list[Path]:
     """Return where the reports go.
 
     Raises:
-        pytest.UsageError: If one is no kind of file that can be written, or cannot be written there: better said now
+        pytest.UsageError: If one is not a kind of file that can be written, or cannot be written there: better said now
             than when all tests have run.
     """
     paths = []

@@ -78,7 +78,7 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
         Raises:
             ValueError: If the metric, a parameter or an option is unknown, two say different things, or the metric
                 counts what rows of ragas do not hold.
-            TypeError: If k is no integer, or the qrels have another shape.
+            TypeError: If k is not an integer, or the qrels have another shape.
         """
         said = Named(name) if isinstance(name, rm.Metric) else Named.parse(name)
         metric = _complete(said.metric, k, parameters)

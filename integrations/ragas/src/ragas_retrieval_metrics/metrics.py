@@ -44,7 +44,7 @@ class _NamedMetric(RetrievalMetric):
 
         Raises:
             ValueError: If a name is of another metric, or anything is unknown.
-            TypeError: If k is no integer, or the qrels have another shape.
+            TypeError: If k is not an integer, or the qrels have another shape.
         """
         said = self.core_name if name is None else name
         if Named.parse(said).metric.name != self.core_name:
@@ -156,7 +156,7 @@ def metric_suite(
 
     Raises:
         ValueError: If there is no cut-off, or one is not positive.
-        TypeError: If a cut-off is no integer.
+        TypeError: If a cut-off is not an integer.
 
     Example:
         >>> [metric.name for metric in metric_suite(k=(1, 5))][:4]

@@ -65,7 +65,7 @@ def to_evaluation(
 
     Raises:
         TypeError: If it is no Dataset, or the clusters are none of what they may be.
-        ValueError: If the clusters know no query or put all into one; or if it is no result of `evaluate_dataset`,
+        ValueError: If the clusters know no query or put all into one; or if it is not a result of `evaluate_dataset`,
             holds no row or a query twice, or was made under other rules; if run and judgments have no query in common;
             and whatever was wrong with a row of either, if they are scored only now.
 

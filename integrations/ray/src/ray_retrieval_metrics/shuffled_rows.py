@@ -214,7 +214,7 @@ def _numbers(table: pa.Table, columns: Columns, what: str) -> pa.Array | pa.Chun
             try:
                 pa.scalar(text, pa.string()).cast(pa.float64())
             except pa.ArrowInvalid:
-                _refuse(table, columns, row, what, f"has {text!r} as {columns.kind}, which is no finite number")
+                _refuse(table, columns, row, what, f"has {text!r} as {columns.kind}, which is not a finite number")
         raise
 
 

@@ -62,7 +62,7 @@ class RetrievalMetric(BaseRetrievalMetric):
             True.
 
         Raises:
-            TypeError: If an argument is unknown, or the ids are no list of ids (a bare string is none).
+            TypeError: If an argument is unknown, or the ids are not a list of ids (a bare string is none).
             ValueError: If a list of ids is missing.
         """
         refuse_host_options(kwargs)
@@ -95,7 +95,7 @@ def metric_class(name: str) -> type[RetrievalMetric]:
 
     Raises:
         ValueError: If no metric has that name; the message offers the nearest.
-        TypeError: If it is no name.
+        TypeError: If it is not a name.
     """
     spec = Metric.parse(name)
     namespace = {"__module__": __name__, "__doc__": spec.definition.summary, "metric_name": name.strip(), "spec": spec}
@@ -114,7 +114,7 @@ def metric(name: str | Metric) -> RetrievalMetric:
 
     Raises:
         ValueError: If no metric has that name; the message offers the nearest.
-        TypeError: If it is no name.
+        TypeError: If it is not a name.
 
     Example:
         >>> metric("mrr@3").compute(expected_ids=["d7"], retrieved_ids=["d3", "d7"]).score  # found at rank 2
@@ -128,7 +128,7 @@ def ranking_metrics(names: Iterable[str | Metric]) -> list[BaseRetrievalMetric]:
 
     Raises:
         ValueError: If no metric has one of the names, or there is none.
-        TypeError: If it is a bare string, or something is no name.
+        TypeError: If it is a bare string, or something is not a name.
 
     Example:
         >>> ranking_metrics(["mrr@5", "hit_rate@3"])
@@ -140,7 +140,7 @@ def ranking_metrics(names: Iterable[str | Metric]) -> list[BaseRetrievalMetric]:
         )
     chosen = {made.metric_name: made for made in map(metric, names)}
     if not chosen:
-        raise ValueError("no metric was asked for; name at least one, for example ['ndcg@10']")
+        raise ValueError("there are no metrics; name at least one, for example ['ndcg@10']")
     return list(chosen.values())
 
 
