@@ -129,6 +129,29 @@ def test_a_report_shows_the_texts_of_queries_and_documents(capsys: pytest.Captur
 
 
 @pytest.mark.usefixtures("folder")
+def test_slices_are_shown_and_reported(capsys: pytest.CaptureFixture[str]) -> None:
+    rm.write_run({f"q{n}": {"d": 2.0, "x": 1.0 if n < 4 else 3.0} for n in range(10)}, "run.trec")
+    Path("slices.json").write_text(json.dumps({f"q{n}": "short" if n < 4 else "long" for n in range(9)}))
+    call = ["evaluate", "qrels.trec", "run.trec", "-m", "mrr", "--slices", "slices.json"]
+    assert main([*call, "--report", "report.html"]) == 0
+    out = capsys.readouterr().out
+    assert [line.split()[:3] for line in out.splitlines() if "short" in line or "long" in line] == [
+        ["short", "mrr", "1.0000"],
+        ["long", "mrr", "0.5000"],
+    ]
+    assert "1 query without a label, in no slice" in out
+    assert '"slices":["short","long"]' in Path("report.html").read_text()
+    assert main([*call, "--format", "csv"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["slice,metric,mean,n", "short,mrr,1.0,4", "long,mrr,0.5,5"]
+    assert main([*call, "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["slices"]["long"] == {"mrr": {"mean": 0.5, "n": 5}}
+    assert found["metrics"]["mrr"]["n"] == 10
+    assert main(["evaluate", "qrels.trec", "run.trec", "new.trec", "--slices", "slices.json"]) == 2
+    assert "--slices is about one run" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("folder")
 def test_what_nobody_judged_is_asked_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     rm.write_qrels({f"q{n}": {"d": 1, "y": 0} for n in range(10)}, "qrels.trec")
     call = ["compare", "qrels.trec", "old.trec", "new.trec", "-m", "mrr"]

@@ -116,7 +116,7 @@ def test_a_run_larger_than_its_memory_is_streamed_and_says_so(
     [
         (["evaluate", "nowhere.qrels", "nowhere.run"], "error: .*No such file or directory: 'nowhere.qrels'"),
         (["evaluate", "{run}", "{qrels}"], "small.run, line 1: q1 Q0 d7 1 9.5 bm25: 6 columns where TREC qrels have 4"),
-        (["convert", "run", "{run}", "{qrels}.doc"], "does not tell the format to write"),
+        (["convert", "run", "{run}", "{qrels}.doc"], "does not show the format to write"),
     ],
 )
 def test_a_wrong_file_is_an_error_in_one_line(
@@ -148,7 +148,17 @@ def test_a_wrong_argument_is_explained(
     with pytest.raises(SystemExit) as stopped:
         main(["evaluate", *files, *arguments])
     assert stopped.value.code == 2
-    assert message in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 1
+    assert "retrieval-metrics evaluate --help" in said
+
+
+def test_an_unknown_metric_offers_the_option_for_ones_own(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["evaluate", *files, "-m", "reach@10"])
+    assert "unknown metric 'reach'; did you mean" in (said := capsys.readouterr().err)
+    assert "; one of your own needs --metrics-from MODULE" in said
 
 
 def test_a_run_is_converted_and_its_numbers_stay(files: list[str], tmp_path: Path) -> None:
@@ -251,6 +261,6 @@ def test_runs_have_the_names_of_their_files_or_those_they_are_given(
     assert out.startswith("<!doctype html>")
     assert "first and second have the same value for every query" in out.replace("second and first", "first and second")
     assert main(["compare", *systems, "--baseline", "best"]) == 2
-    assert "no run is named 'best', the baseline; the runs are good, bad" in capsys.readouterr().err
+    assert "no run is named 'best', the --baseline; the runs are good, bad" in capsys.readouterr().err
     assert main(["compare", qrels, good]) == 2
     assert capsys.readouterr().err.startswith("retrieval-metrics: error: ")

@@ -130,7 +130,12 @@ def test_every_system_is_asked_the_first_question_before_any_is_asked_the_others
     [
         ([bm25, dense], {}, TypeError, "retrievers must map the name of each system to its retriever, got list"),
         ({"bm25": bm25}, {}, ValueError, "a comparison needs at least two systems, got 'bm25'"),
-        ({"bm25": bm25, "dense": dense}, {"baseline": "none"}, ValueError, "there is no system named 'none'"),
+        (
+            {"bm25": bm25, "dense": dense},
+            {"baseline": "none"},
+            ValueError,
+            "there is no system 'none' for the baseline",
+        ),
         ({"bm25": bm25, "dense": dense}, {"sed": 1}, TypeError, "compare_retrievers and compare have no option 'sed'"),
         ({"bm25": bm25, "dense": dense}, {"runs": {}}, TypeError, "compare have no option 'runs'"),
         ({"bm25": bm25, "dense": dense}, {"semantics": "mine"}, ValueError, "mine"),

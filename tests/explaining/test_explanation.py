@@ -149,7 +149,7 @@ def test_queries_without_a_failure_are_not_listed_however_few_there_are() -> Non
     assert worst.queries == ("bad", "late")
     assert "nothing missing, ranked low" in str(worst).splitlines()[2]
     perfect = rm.evaluate(qrels, {query: ["d"] for query in qrels}, "mrr")
-    assert "every query reaches the best mrr" in str(perfect.worst("mrr"))
+    assert "every query has the best possible mrr" in str(perfect.worst("mrr"))
 
 
 def test_what_came_back_stands_beside_what_was_needed() -> None:
@@ -230,7 +230,7 @@ def test_what_cannot_be_explained_is_an_error() -> None:
     with pytest.raises(ValueError, match="n must be a positive integer, got 0"):
         evaluation.worst("mrr", 0)
     bare = rm.Evaluation(replace(evaluation.scores, origin=None))
-    with pytest.raises(ValueError, match="cannot be explained: it holds values only"):
+    with pytest.raises(ValueError, match="cannot be explained, because it holds only values"):
         bare.explain("q")
 
 

@@ -271,9 +271,9 @@ def test_degenerate_results_can_be_drawn(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_drawn_is_an_error(comparison: rm.Comparison, evaluation: rm.Evaluation) -> None:
-    with pytest.raises(ValueError, match="no plot 'pie'; there are overview, intervals, differences, wins, cutoffs"):
+    with pytest.raises(ValueError, match="no plot 'pie'; the plots are overview, intervals, differences, wins"):
         comparison.plot("pie")  # type: ignore[arg-type]  # the point of the line
-    with pytest.raises(ValueError, match="no plot 'wins'; there are overview, intervals, cutoffs"):
+    with pytest.raises(ValueError, match="no plot 'wins'; the plots are overview, intervals, cutoffs"):
         evaluation.plot("wins")  # type: ignore[arg-type]  # the point of the line
     with pytest.raises(KeyError, match="map was not computed"):
         comparison.plot("differences", "map")

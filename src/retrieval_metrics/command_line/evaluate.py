@@ -17,7 +17,7 @@ from retrieval_metrics.command_line.arguments import (
     texts_of,
 )
 from retrieval_metrics.command_line.reading import named, read_both
-from retrieval_metrics.command_line.values import clusters, labels_of, named_value
+from retrieval_metrics.command_line.values import by_query, clusters, labels_of, named_value
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.presentation.tables import Table
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from retrieval_metrics.evaluation.evaluation import Evaluation
+    from retrieval_metrics.evaluation.slices import Slices
 
 EXAMPLES = """\
 examples:
@@ -46,8 +47,8 @@ def add_to(commands: Any) -> None:
     parser = commands.add_parser(
         "evaluate",
         help="score a run against judgments, or several side by side",
-        description="Score what a retriever returned against what is relevant. Several runs are shown side by side; "
-        "compare tests whether they differ.",
+        description="Score a run against judgments. Several runs are shown side by side; use compare to test whether "
+        "they differ.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -64,31 +65,38 @@ def add_to(commands: Any) -> None:
         metavar="METRIC=VALUE",
         help="exit with 1 if the mean of the metric is below the value, for any of the runs",
     )
+    parser.add_argument(
+        "--slices",
+        metavar="FILE",
+        help='also show the means of every slice: a JSON file {"query id": "slice", ...}',
+    )
     add_output_to(parser)
     add_texts_to(parser)
     parser.add_argument(
-        "--save", metavar="FILE", help="save the evaluation, such as result.json.gz, for compare, history and report"
+        "--save", metavar="FILE", help="save the evaluation for compare, history and report, such as result.json.gz"
     )
     parser.add_argument(
         "--label",
         action="append",
         default=[],
         metavar="NAME=TEXT",
-        help="a label that is saved with it, such as commit=4f2a91c; repeat for several",
+        help="a label to save with the evaluation, such as commit=4f2a91c; repeat for several",
     )
     add_reading_to(parser)
 
 
 def run(given: argparse.Namespace) -> bool:
-    """Run the command; return whether every metric reaches its floor in every run."""
+    """Run the command; return whether every metric reaches its threshold in every run."""
     metrics = [*(given.metric or DEFAULT_METRICS), *(name for name, _ in given.fail_under)]
     paths = named(given.runs)
     if given.report is not None and len(paths) > 1:
-        raise ValueError("--report is about one run; compare writes the report of several")
+        raise ValueError("--report takes one run; use compare for a report on several")
     if given.save is not None and len(paths) > 1:
-        raise ValueError("--save saves one evaluation; call evaluate once for each run")
+        raise ValueError("--save saves one evaluation; run evaluate once for each run")
     if given.label and given.save is None:
         raise ValueError("--label is saved with the evaluation, so it needs --save FILE")
+    if given.slices is not None and len(paths) > 1:
+        raise ValueError("--slices is about one run; call evaluate once for each")
     labels, texts = labels_of(given.label), texts_of(given)
     qrels, runs = read_both(given, paths)
     results = {
@@ -105,6 +113,10 @@ def run(given: argparse.Namespace) -> bool:
     }
     (first, *others) = results.values()
     shown = side_by_side(results, per_query=given.per_query) if others else one_run(first, per_query=given.per_query)
+    slice_of = None if given.slices is None else by_query(given.slices, "slices")
+    if slice_of is not None:
+        shown = with_slices(shown, first.by(slice_of))
+        texts["slices"] = {query: slice_of(query) for query in first.queries if slice_of(query) is not None}
     output.write(shown, given.format, given.output)
     if given.report is not None:
         first.report(given.report, **texts)
@@ -123,6 +135,20 @@ def one_run(result: Evaluation, *, per_query: bool) -> output.Shown:
         of_queries = zip(result.queries, result.values.tolist(), strict=True)
         rows = [["query", *names], *([query, *values] for query, values in of_queries)]
     return output.Shown([*shown, summary_table(result.scores)], _data(result, per_query=per_query), rows)
+
+
+def with_slices(shown: output.Shown, found: Slices[Evaluation]) -> output.Shown:
+    """Return what is shown of a run with its slices below; a spreadsheet has the slices alone."""
+    header = ["slice", "metric", "mean", "n"]
+    rows: list[Sequence[Any]] = [
+        [label, name, mean, one.n[name]] for label, one in found.items() for name, mean in one.means.items()
+    ]
+    data = {str(label): _data(one, per_query=False)["metrics"] for label, one in found.items()}
+    return output.Shown(
+        [*shown.tables, *found._tables()],  # noqa: SLF001  (the tables that it prints)
+        {**shown.data, "slices": data},
+        [header, *rows],
+    )
 
 
 def side_by_side(results: Mapping[str, Evaluation], *, per_query: bool) -> output.Shown:
@@ -156,7 +182,7 @@ def side_by_side(results: Mapping[str, Evaluation], *, per_query: bool) -> outpu
 
 
 def _notes(results: Mapping[str, Evaluation]) -> list[str]:
-    """Return what is said of every run once, and what is said of one run after its name."""
+    """Return the notes common to all runs once, and other notes after the name of their run."""
     notes = {name: summary_table(result.scores).notes for name, result in results.items()}
     first, *others = notes.values()
     common = [note for note in first if all(note in other for other in others)]

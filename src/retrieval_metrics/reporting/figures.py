@@ -1,4 +1,4 @@
-"""Which plots an evaluation and a comparison have."""
+"""The plots of evaluations and comparisons."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.results.summary import Summed
 
 ACROSS = 2
-"""Panels beside each other, as a page has room for them."""
+"""Panels in a row, as many as fit on a page."""
 
 
 def evaluation_figure(scores: Summed, kind: str, metric: str | Metric | None, across: int = ACROSS) -> Plot:
@@ -35,7 +35,7 @@ def evaluation_figure(scores: Summed, kind: str, metric: str | Metric | None, ac
     if kind == "cutoffs" and not lines:
         raise ValueError(f"none of {', '.join(map(str, scores.metrics))} has a cut-off; name a metric, such as 'ndcg'")
     if kind == "cutoffs" and not isinstance(scores, Scores):
-        raise ValueError("this evaluation was merged from totals, so that it cannot be scored at other cut-offs")
+        raise ValueError("this evaluation was merged from totals, so it cannot be scored at other cut-offs")
     panels = [] if kind == "cutoffs" else [_means_of_one(scores)]
     if isinstance(scores, Scores) and (kind == "cutoffs" or (kind == "overview" and scores.origin)):
         panels += [_cutoffs({"": scores}, line) for line in lines]
@@ -47,7 +47,7 @@ def comparison_figure(comparison: Compared, kind: str, metric: str | Metric | No
     _known(kind, "intervals", "differences", "wins", "cutoffs")
     positive_integer(across, "across")
     name = _told(comparison, metric)
-    # Of a comparison with several pairs the overview shows the one that matters most; the other kinds show all pairs.
+    # The overview of a comparison shows only its main pair; the other kinds show all pairs.
     pairs = [main_pair(comparison, as_metric(name))] if kind == "overview" else comparison.pairs
     panels: list[Panel] = []
     if kind in {"overview", "intervals"}:
@@ -63,7 +63,7 @@ def comparison_figure(comparison: Compared, kind: str, metric: str | Metric | No
 
 
 def with_cutoff(scores: Summed) -> list[Metric]:
-    """Return the metrics that were computed at a cut-off, each name once."""
+    """Return the metrics with a cut-off, each name once."""
     cut = {metric.name: metric for metric in reversed(scores.metrics) if metric.k is not None}
     return list(reversed(cut.values()))
 
@@ -116,12 +116,12 @@ def _has_cutoffs(comparison: Compared) -> bool:
 def _told(comparison: Compared, metric: str | Metric | None) -> str:
     if metric is None:
         return telling(comparison.differences).metric
-    comparison.table[metric]  # complains of a metric that was not compared
+    comparison.table[metric]  # raises for a metric that was not compared
     return str(as_metric(metric))
 
 
 def _cut(comparison: Compared, metric: str | Metric | None) -> Metric:
-    """Return the metric that is drawn over its cut-off: the one asked for, or the first that takes one."""
+    """Return the metric to draw over its cut-off: the given one, or the first that takes one."""
     chosen = as_metric(_told(comparison, metric))
     if metric is not None or chosen.definition.takes_cutoff:
         return chosen
@@ -130,4 +130,4 @@ def _cut(comparison: Compared, metric: str | Metric | None) -> Metric:
 
 def _known(kind: str, *kinds: str) -> None:
     if kind not in {"overview", *kinds}:
-        raise ValueError(f"there is no plot {kind!r}; there are overview, {', '.join(kinds)}")
+        raise ValueError(f"there is no plot {kind!r}; the plots are overview, {', '.join(kinds)}")

@@ -1,4 +1,4 @@
-"""What a notebook shows of an evaluation and of a comparison: small, without a server, a script or a plot."""
+"""The display of evaluations and comparisons in notebooks, without a server, a script or a plot."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from retrieval_metrics.results.scores import Scores
 
 LOWEST = 5
-"""Queries that are shown of those with the lowest values."""
+"""The number of queries with the lowest values that are shown."""
 MOST = 2_000
-"""Queries up to which a notebook looks for the worst of them by itself; of more it takes a moment, and is asked for."""
+"""The largest number of queries for which a notebook shows the worst unasked; for more it takes a moment."""
 SENTENCES = 12
 PAIRS = 12
-"""Pairs of systems whose differences are shown; `comparison.differences` shows all."""
+"""The number of pairs of systems whose differences are shown; `comparison.differences` shows all."""
 
 
 def evaluation_html(scores: Scores) -> str:
-    """Return the means in plain words, and the worst queries with what came back for them."""
+    """Return the means in plain words, and the worst queries with their results."""
     means = summary_table(scores)
     said = [[*row, metric.in_words] for row, metric in zip(means.rows, scores.metrics, strict=True)]
     table = Table([*means.header, "what it says"], said, means.notes, words=(0, len(means.header)))
@@ -39,7 +39,7 @@ def evaluation_html(scores: Scores) -> str:
 
 
 def comparison_html(comparison: Compared) -> str:
-    """Return the verdict, the ranking, the differences folded, and the worst queries of the two best systems."""
+    """Return the verdict, the ranking, the folded differences, and the worst queries of the two best systems."""
     main = first_telling(comparison.metrics)
     sentences = verdict(comparison)
     ranking = ranking_of(comparison)

@@ -1,4 +1,4 @@
-"""Which charts a report has."""
+"""The charts of a report."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def mean_charts(comparison: Compared) -> list[str]:
 
 
 def value_charts(systems: Mapping[str, Scores], metric: Metric) -> list[str]:
-    """Return a chart per system: how many queries are 0, how many are perfect, and how many lie where between."""
+    """Return a chart per system with the number of queries that score 0, in between, and perfect."""
     return [
         charts.counts(f"{metric}: queries by value{f', {name}' if name else ''}", *_counted(scores, metric))
         for name, scores in systems.items()
@@ -44,7 +44,7 @@ def value_charts(systems: Mapping[str, Scores], metric: Metric) -> list[str]:
 
 
 def said_of_values(scores: Scores, metric: Metric) -> str:
-    """Return the mean of a metric in a sentence, with how many queries are 0 and how many perfect."""
+    """Return the mean of a metric in a sentence, with the numbers of queries at 0 and of perfect ones."""
     counted = dict(_counted(scores, metric)[0])
     name = str(metric)
     ends = numbers.interval(intervals(scores, LEVEL)[name])

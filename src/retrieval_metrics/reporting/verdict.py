@@ -1,4 +1,4 @@
-"""A comparison in tables and in words: whether the data can tell the systems apart, and what it would take."""
+"""A comparison in tables and in words: whether the data can tell the systems apart."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from retrieval_metrics.statistics import WithinMargin
 
 MOVED = 3
-"""Queries named in the text as those that moved most."""
+"""The number of queries named as those that moved most."""
 
 
 GLOSSARY = {
-    "judged@k": "the share of a system's first k documents that anybody judged; the others count as not relevant.",
-    "interval": "where the true value lies, with the probability given; it also allows for what so few queries cannot "
-    "show. A - means that there are too few for an interval.",
-    "p": "how probable it is that any of all the comparisons made here shows this much if no two systems differ. It is "
-    "found by exchanging the systems on random choices of queries, the same for all metrics, and assumes that a "
-    "difference is as likely to be its opposite; at most 0.05 counts as a finding at 95 %.",
+    "judged@k": "the share of a system's first k documents that are judged; the others count as not relevant.",
+    "interval": "contains the true value with the given probability; it also allows for effects that so few queries "
+    "cannot show. A - means that there are too few for an interval.",
+    "p": "the probability that any of the comparisons made here would show this much if no two systems differed. It is "
+    "computed by exchanging the systems on random choices of queries, the same for all metrics, and assumes that a "
+    "difference is as likely as its opposite; at most 0.05 counts as a finding at 95 %.",
     "effect": "the mean difference in standard deviations of the differences.",
-    "won/tied/lost": "on how many queries the first system is better, equal and worse.",
+    "won/tied/lost": "the number of queries on which the first system is better, equal and worse.",
     "detects": "a true difference of this size would be found in at least 80 % of such evaluations, however it is "
-    "spread over the queries. A - means that nothing is known: too few queries, or none differs.",
+    "spread over the queries. A - means that it is unknown: there are too few queries, or none differs.",
 }
 """What the columns mean, for readers of a report."""
 
@@ -96,7 +96,7 @@ def differences_table(pair: Sequence[Difference], level: float) -> Table:
 
 
 def telling(pair: Sequence[Difference]) -> Difference:
-    """Return the first difference whose metric tells more of a query than yes or no, or else the first."""
+    """Return the first difference whose metric is not binary, or else the first."""
     return next((each for each in pair if not Metric.parse(each.metric).definition.binary), pair[0])
 
 
@@ -158,7 +158,7 @@ def _said_of_clusters(comparison: Compared) -> list[str]:
 
 
 def verdict(comparison: Compared) -> list[str]:
-    """Return what the data allow to be said: a sentence per pair of systems and metric, and one on the margin."""
+    """Return the conclusions: a sentence per pair of systems and metric, and one on the margin."""
     said = cautions(comparison)
     for pair in comparison.pairs:
         of_pair = comparison.of_pair(pair)
@@ -196,8 +196,8 @@ def said_of_imbalance(known: Ignorance) -> str:
     """Return the warning that systems are not judged alike."""
     shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in known.judged.items())
     return (
-        f"The systems are not judged alike (judged@{known.k}: {shares}). What nobody judged counts as not relevant, so "
-        'a difference may come from that alone; unjudged="bounds" says how much of it does.'
+        f"The systems are not judged alike (judged@{known.k}: {shares}). Unjudged documents count as not relevant, "
+        'which alone can make a difference; unjudged="bounds" shows how much.'
     )
 
 
@@ -207,8 +207,8 @@ def _said_of_unjudged(one: Difference, bounds: UnjudgedBounds) -> str:
     whose = f"{one.system} - {one.baseline} in {one.metric}"
     if low > 0 or high < 0:
         word = "better" if low > 0 else "worse"
-        return f"{whose}: {one.system} comes out {word} whatever the unjudged are ({ends})."
-    return f"{whose} depends on the unjudged: with other grades it is anything from {ends}."
+        return f"{whose}: {one.system} is {word} whatever the grades of unjudged documents ({ends})."
+    return f"{whose} depends on unjudged documents: with other grades it is anything from {ends}."
 
 
 def _said_of_margin(one: Difference, found: WithinMargin, margin: float) -> str:

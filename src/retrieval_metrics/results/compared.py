@@ -1,4 +1,4 @@
-"""What a comparison found, as a plain record: several systems, and how each pair differs in each metric."""
+"""The result of a comparison, as a plain record: several systems, and the difference of each pair in each metric."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class Compared:
         baseline: The system all others are compared with; None if every pair is compared.
         level: Confidence level of the intervals; 1 - level is the accepted rate of false findings.
         differences: One per metric and pair of systems.
-        margin: How much worse is still acceptable; None if that was not asked.
-        clusters: Which queries belong together; None where each is on its own.
-        ignorance: How much of what each system retrieved is judged; None where that is not known.
-        unjudged: Between which values means and differences lie, whatever the unjudged are; None if not asked.
-        notes: What else than the rankings differs between the systems, where evaluations were compared; sentences.
+        margin: The largest acceptable loss; None if there is no margin.
+        clusters: The clusters of the queries; None if queries are independent.
+        ignorance: How much of what each system retrieved is judged; None if that is unknown.
+        unjudged: The bounds of means and differences over all grades of unjudged documents; None if not requested.
+        notes: Sentences on what differs between compared evaluations besides the rankings.
     """
 
     scores: Mapping[str, Scores]
@@ -97,7 +97,7 @@ class Compared:
 
     @cached_property
     def n(self) -> ByMetric[int]:
-        """For how many queries each metric is defined in all systems."""
+        """The number of queries for which each metric is defined in all systems."""
         return ByMetric({name: columns.shape[1] for name, columns in self._columns.items()})
 
     @cached_property
@@ -121,7 +121,7 @@ class Compared:
 
         Args:
             metric: The metric, in any spelling.
-            system: The system; None where only one difference is left to choose from.
+            system: The system; None if there is only one difference to choose from.
             baseline: The system it is compared with; None likewise.
 
         Raises:
@@ -133,6 +133,6 @@ class Compared:
             there = ", ".join(dict.fromkeys(f"{each.system} - {each.baseline}" for each in self.differences))
             metrics = ", ".join(map(str, self.metrics))
             raise KeyError(
-                f"{len(chosen)} differences fit {name!r}, {system!r}, {baseline!r}; there are {there} in {metrics}"
+                f"{len(chosen)} differences match {name!r}, {system!r}, {baseline!r}; there are {there} in {metrics}"
             )
         return chosen[0]

@@ -1,4 +1,4 @@
-"""A metric over its cut-off: what would a longer, or a shorter, list of results be worth?"""
+"""A metric over its cut-off: what is gained by longer lists of results?"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import FloatArray
 
 EVERY_CUTOFF = 20
-"""Up to here every k is taken; beyond, steps grow with k, as the metrics change ever less."""
+"""Every k up to here is used; beyond it steps grow with k, because metrics change less and less."""
 STEPS_PER_DOUBLING = 8
 FEWEST = 10
 STEPS_TO_BUDGET = 6

@@ -53,6 +53,6 @@ def test_a_comparison_takes_the_clusters_of_its_results() -> None:
 def test_clusters_that_know_no_query_are_refused_before_anything_is_retrieved() -> None:
     asked: list[str] = []
     never = RetrieverEvaluator.from_metric_names(["mrr"], retriever=asked.append)
-    with pytest.raises(ValueError, match="clusters has none of the judged queries, such as 'question 0'"):
+    with pytest.raises(ValueError, match="clusters= has none of the judged queries, such as 'question 0'"):
         never.evaluate_dataset(QRELS, clusters={"other": 1})
     assert not asked

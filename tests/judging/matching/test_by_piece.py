@@ -302,7 +302,7 @@ class TestWhatIsRefused:
             ValueError, match="match must be 'id', 'source', 'metadata:<name>' or a callable, got 'page'"
         ):
             means(["d1"], [Retrieved("d1")], match="page")
-        with pytest.raises(ValueError, match="got 'text'; a judged Quote or Text is matched"):
+        with pytest.raises(ValueError, match="got 'text'; a judged Quote or Text is compared with the text anyway"):
             means(["d1"], [Retrieved("d1")], match="text")
 
     def test_a_key_that_no_item_has(self) -> None:
@@ -336,7 +336,7 @@ class TestWhatIsRefused:
             rm.Matching(**{option: value})
 
     def test_texts_that_are_none(self) -> None:
-        with pytest.raises(TypeError, match="a Quote holds a str, got 3"):
+        with pytest.raises(TypeError, match="a Quote must hold a str, got 3"):
             Quote(3)  # type: ignore[arg-type]  # what a user may do
         with pytest.raises(ValueError, match="a Text needs a text, got ' '"):
             Text(" ")
@@ -373,7 +373,7 @@ def test_a_repeated_item_keeps_its_place_and_earns_nothing() -> None:
 
 
 def test_where_nothing_is_found_the_warning_asks_for_texts_and_places() -> None:
-    with pytest.warns(rm.RetrievalWarning, match="do the items carry the texts, sources and offsets"):
+    with pytest.warns(rm.RetrievalWarning, match="do the items have the texts, sources and offsets"):
         means([Quote(FACT)], [Retrieved("c1")])
 
 

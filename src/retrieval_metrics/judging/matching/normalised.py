@@ -1,4 +1,4 @@
-"""One form for texts that differ only in typography."""
+"""Normalise texts that differ only in typography."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import IntArray
 
 TEXTS_KEPT = 64
-"""Quotes are looked for in the same few texts again and again."""
+"""Normalised texts to cache: quotes are searched for in the same few texts again and again."""
 
 _SAME = {
     "'": "\u2018\u2019\u201a\u201b\u2032\u02b9\u02bb\u02bc\u02c8\u00b4`\u2039\u203a\uff07",
@@ -61,7 +61,7 @@ def _plain(text: str) -> str:
 def where(part: str, text: str) -> tuple[int, int] | None:
     r"""Return start and end of the first place of a text that reads like `part` once both are normalised.
 
-    None if there is none, or if accents stand in another order there.
+    None if there is none, or if its accents are in another order.
 
     Example:
         >>> where("the of\ufb01ce", "In  The\nOFFICE, today")
@@ -71,7 +71,7 @@ def where(part: str, text: str) -> tuple[int, int] | None:
 
 
 def everywhere(part: str, text: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each place that `where` could return, in order; they do not overlap.
+    """Yield start and end of each place that `where` could return, in order and without overlaps.
 
     Example:
         >>> list(everywhere("la la", "LA LA la\u00a0la"))
