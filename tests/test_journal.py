@@ -72,9 +72,9 @@ def test_a_torn_last_line_is_dropped_and_said(tmp_path: Path, torn: bytes) -> No
     journal.append({"n": 1})
     with path.open("ab") as file:
         file.write(torn)
-    with pytest.warns(RetrievalWarning, match="last line is torn"):
+    with pytest.warns(RetrievalWarning, match="last line is incomplete"):
         assert journal.entries() == [{"n": 1}]
-    with pytest.warns(RetrievalWarning, match="last line is torn"):
+    with pytest.warns(RetrievalWarning, match="last line is incomplete"):
         journal.append({"n": 2})
     assert journal.entries() == [{"n": 1}, {"n": 2}]
 
@@ -88,7 +88,7 @@ def test_every_place_at_which_the_first_entry_can_tear(tmp_path: Path) -> None:
         if whole[size - 1 : size] == b"\n" or size == len(whole) - 1:
             Journal(path, "test").append({"n": 2})  # a whole line, with its line break or without
         else:
-            with pytest.warns(RetrievalWarning, match="last line is torn"):
+            with pytest.warns(RetrievalWarning, match="last line is incomplete"):
                 Journal(path, "test").append({"n": 2})
         assert Journal(path, "test").entries()[-1] == {"n": 2}
 
@@ -117,13 +117,13 @@ def test_other_files_stay_as_they_are(tmp_path: Path) -> None:
     path = tmp_path / "run.trec"
     path.write_text("q1 Q0 d1 1 2.0 tag")
     with pytest.raises(
-        ValueError, match="is no test: its first line was not written by this package; nothing was changed"
+        ValueError, match="of kind 'test', but its first line was not written by this package; nothing was changed"
     ):
         Journal(path, "test").append({"n": 1})
     assert path.read_text() == "q1 Q0 d1 1 2.0 tag"
     other = Journal(tmp_path / "other.jsonl", "poem")
     other.append({})
-    with pytest.raises(ValueError, match="is no test: it is a poem"):
+    with pytest.raises(ValueError, match="must be a file of kind 'test', but it is of kind 'poem'"):
         Journal(other.path, "test").entries()
 
 
@@ -136,7 +136,7 @@ def test_a_newer_version_is_refused_and_what_cannot_be_written_changes_nothing(t
     assert not path.exists()
     journal.append({"n": 1})
     path.write_bytes(path.read_bytes().replace(b'"version": 1', b'"version": 2'))
-    with pytest.raises(ValueError, match="is of version 2 of the format"):
+    with pytest.raises(ValueError, match="has format version 2"):
         journal.append({"n": 2})
     with pytest.raises(ValueError, match="cannot be compressed"):
         Journal("a.jsonl.gz", "test")

@@ -88,7 +88,7 @@ def _edges(definition: Definition) -> Iterator[str]:
     others = [
         name for name, rules in RULE_SETS.items() if rules is not STANDARD and rules.metrics and rules.has(metric.name)
     ]
-    yield "## Edge cases" + (", and how other libraries handle them" if others else "")
+    yield "## Edge cases" + (" by library" if others else "")
     undefined = "*Left out* means that the value is undefined and the query is left out of the mean."
     bold = " Values in bold differ from `standard`, the rules of this package." if others else ""
     yield f"`{metric}` for a single query. {undefined}{bold}"

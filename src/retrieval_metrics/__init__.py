@@ -5,8 +5,8 @@
     >>> result.means["mrr"]
     0.5
 
-Evaluate whole runs with `evaluate`, several systems with `compare`, one ranking given as gains with `ndcg`,
-`reciprocal_rank` and their siblings; the rarer ones are in `metrics`.
+`evaluate` evaluates a run, `compare` several systems. `ndcg`, `reciprocal_rank` and their siblings score one ranking
+given as gains; the rarer ones are in `metrics`.
 """
 
 from typing import TYPE_CHECKING
@@ -262,7 +262,7 @@ _LAZY = {
 }
 
 
-if not TYPE_CHECKING:  # a type checker knows the names from above, and finds those that are wrong
+if not TYPE_CHECKING:  # type checkers take the names from the imports above, and report wrong ones
     __getattr__ = lazy(__name__, _LAZY)
 
 

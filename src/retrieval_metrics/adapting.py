@@ -1,8 +1,7 @@
-"""What integrations may use beside the top level: the only other module of the core that they import.
+"""The interface for integrations: the only module of the core that they import beside the top level.
 
-An integration converts the objects of its host into `rm.Retrieved`, calls the core once, and returns the host's own
-types. It announces what it can convert as a `Host`, so that the core and the other integrations take its retrievers,
-documents and models too.
+An integration converts the objects of its host into `rm.Retrieved`, calls the core, and returns the host's types. It
+registers a `Host`, so the core and the other integrations accept the retrievers, documents and models of that host too.
 """
 
 from typing import TYPE_CHECKING
@@ -43,7 +42,7 @@ from retrieval_metrics.scoring.rules import as_rules
 from retrieval_metrics.statistics import ExactSums
 from retrieval_metrics.types import DocumentId, Judgments, QrelsMapping, QueryId, Ranking
 
-if TYPE_CHECKING:  # these exist for type checkers alone, so __all__ cannot name them
+if TYPE_CHECKING:  # these exist only for type checkers, so __all__ cannot name them
     from retrieval_metrics.inputs.clusters import ClustersBy as ClustersBy  # noqa: PLC0414  (likewise)
     from retrieval_metrics.judging.matching.matching import Key as Key  # noqa: PLC0414  (exported by this form)
     from retrieval_metrics.types import BoolArray as BoolArray  # noqa: PLC0414  (likewise)

@@ -1,4 +1,4 @@
-"""Checks shared by the whole package, each written once: numbers, ids, and packages that come with an extra."""
+"""Checks of numbers, ids and optional packages, shared by the whole package."""
 
 import os
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ EXTRAS = {
     "polars": "files",
     "rich": "cli",
 }
-"""The optional packages, and the extra that installs each."""
+"""The extra that installs each optional package."""
 
 
 class RetrievalWarning(UserWarning):
@@ -30,8 +30,8 @@ def require(package: str, what: str) -> Any:
         what: What needs it, for the message ("to_pandas").
 
     Raises:
-        ImportError: If it is not installed; the message contains the command that installs it.
-        RuntimeError: If it is polars, and this process was forked from one that has used it, where it would hang.
+        ImportError: If the package is not installed; the message contains the command that installs it.
+        RuntimeError: If it is polars and this process was forked from one that used it: polars would hang.
     """
     try:
         module = import_module(package)
@@ -41,19 +41,19 @@ def require(package: str, what: str) -> Any:
         if forked_from_polars():
             raise RuntimeError(
                 f"{what} needs polars, whose threads do not survive a fork, and this process was forked from one that "
-                "has used it; start processes with multiprocessing.get_context('spawn') or 'forkserver', or read in "
-                "the parent: what is read can be evaluated here"
+                "used polars; start processes with multiprocessing.get_context('spawn') or 'forkserver', or read the "
+                "files in the parent process and evaluate here"
             )
         _used_polars.add(os.getpid())
     return module
 
 
 _used_polars: set[int] = set()
-"""The process in which this package has used polars; in a forked child, the parent."""
+"""The process in which this package used polars; in a forked child, the parent."""
 
 
 def forked_from_polars() -> bool:
-    """Return whether this process was forked from one that has used polars, whose threads are then missing here."""
+    """Return whether this process was forked from one that used polars; the threads of polars are then missing."""
     return bool(_used_polars) and os.getpid() not in _used_polars
 
 
@@ -129,14 +129,14 @@ def positive_number(value: float, what: str) -> float:
 
 
 def id_kind(types: Iterable[type], owner: str) -> type | None:
-    """Return the kind of some ids, `str` or `int`, from their types; None if there are no ids.
+    """Return the type that all ids share, `str` or `int`; None if there are no ids.
 
     Args:
-        types: The types of the ids, in any order and number.
+        types: The types of the ids, in any order; repeats are allowed.
         owner: What holds the ids, for the message ("document ids in the qrels").
 
     Raises:
-        TypeError: If an id is neither str nor int, or both kinds occur.
+        TypeError: If an id is neither str nor int, or both types occur.
     """
     kinds = {_kind(cls, owner) for cls in types}
     if len(kinds) > 1:
@@ -155,7 +155,7 @@ def _kind(cls: type, owner: str) -> type:
 
 
 def same_kind(left: type | None, left_owner: str, right: type | None, right_owner: str) -> None:
-    """Raise if two collections hold ids of different kinds, because then no two ids can be equal.
+    """Raise if two collections hold ids of different types, because then no two ids can be equal.
 
     Raises:
         TypeError: If one side is str and the other int.

@@ -23,10 +23,10 @@ CHUNK = 1 << 16
 
 
 class Journal:
-    """A file to which entries are appended: a header, then a line of JSON for each entry.
+    """An append-only file: a header, then one line of JSON for each entry.
 
-    A line is written at once, under a lock, so entries of several processes never mix. What a crash leaves of a last
-    line is dropped, which a `RetrievalWarning` says; everything before it stays.
+    Each line is written at once, under a lock, so entries of several processes never mix. A last line that a crash
+    cut off is dropped with a `RetrievalWarning`; everything before it stays.
 
     Example:
         >>> from tempfile import mkdtemp
@@ -38,20 +38,20 @@ class Journal:
     """
 
     def __init__(self, path: str | PathLike[str], kind: str) -> None:
-        """Take the path; the file is made by the first entry.
+        """Set the path; the first entry creates the file.
 
         Args:
             path: The file.
             kind: What the entries are; a file of another kind is refused.
 
         Raises:
-            ValueError: If the name asks for compression: what is appended to cannot be compressed.
+            ValueError: If the name is that of a compressed file, to which nothing can be appended.
         """
         self.path = Path(path)
         self.kind = kind
         if self.path.suffix in COMPRESSED:
             raise ValueError(
-                f"{self.path} cannot be compressed, because it is appended to; call it {self.path.with_suffix('')}"
+                f"{self.path} cannot be compressed, because it is appended to; name it {self.path.with_suffix('')}"
             )
 
     def entries(self) -> list[dict[str, Any]]:
@@ -61,7 +61,7 @@ class Journal:
             ValueError: If the file is of another kind or of a newer version, or a line before the last is damaged.
 
         Warns:
-            RetrievalWarning: If the last line is torn.
+            RetrievalWarning: If the last line is incomplete.
         """
         try:
             with self.path.open("rb") as file, _locked(file, alone=False):
@@ -75,7 +75,7 @@ class Journal:
             if _value(rest) is None:
                 self._say_torn(rest)
             else:
-                whole.append(rest)  # complete but for the line break, as an editor may leave it
+                whole.append(rest)  # complete but without a line break, as an editor may leave it
         if not whole:
             return []
         self._check_header(_value(whole[0]))
@@ -84,8 +84,8 @@ class Journal:
             entry = _value(line)
             if entry is None:
                 raise ValueError(
-                    f"{self.path}, line {number}: this is not an entry: {line[:80].decode(errors='replace')!r}; take "
-                    "the line out to read the rest"
+                    f"{self.path}, line {number}: this is not an entry: {line[:80].decode(errors='replace')!r}; "
+                    "remove the line to read the rest"
                 )
             found.append(entry)
         return found
@@ -94,12 +94,12 @@ class Journal:
         """Append one entry, or none of it.
 
         Raises:
-            TypeError: If JSON cannot hold it; nothing is written then.
+            TypeError: If the entry cannot be written as JSON; the file stays as it was.
             ValueError: Likewise, or if the file is of another kind or of a newer version.
-            OSError: If it cannot be written.
+            OSError: If the file cannot be written.
 
         Warns:
-            RetrievalWarning: If a torn last line was dropped.
+            RetrievalWarning: If an incomplete last line was dropped.
         """
         line = json.dumps(entry, allow_nan=False).encode() + b"\n"
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -123,7 +123,7 @@ class Journal:
         return json.dumps({"format": FORMAT, "version": VERSION, "kind": self.kind}).encode() + b"\n"
 
     def _mend(self, file: Any, size: int) -> bytes:
-        """Drop a torn last line; return what must stand before the next one."""
+        """Drop an incomplete last line; return what to write before the next entry."""
         torn, at = b"", size
         while at and b"\n" not in torn:
             step = min(CHUNK, at)
@@ -141,7 +141,7 @@ class Journal:
 
     def _say_torn(self, torn: bytes) -> None:
         warnings.warn(
-            f"{self.path}: the last line is torn, as after a crash, and is dropped: "
+            f"{self.path}: the last line is incomplete, as after a crash, and is dropped: "
             f"{torn[:80].decode(errors='replace')!r}",
             RetrievalWarning,
             stacklevel=4,
@@ -150,23 +150,23 @@ class Journal:
     def _check_header(self, header: Any) -> None:
         if not isinstance(header, dict) or header.get("format") != FORMAT or header.get("kind") != self.kind:
             kind = header.get("kind") if isinstance(header, dict) else None
-            said = f"it is a {kind}" if kind else "its first line was not written by this package"
-            raise ValueError(f"{self.path} is no {self.kind}: {said}; nothing was changed")
+            said = f"it is of kind {kind!r}" if kind else "its first line was not written by this package"
+            raise ValueError(f"{self.path} must be a file of kind {self.kind!r}, but {said}; nothing was changed")
         refuse_newer(self.path, header.get("version"))
 
 
 def refuse_newer(path: Any, version: Any) -> None:
-    """Raise if a file is of a version of the format that this package does not know.
+    """Raise if the format of a file is newer than this package.
 
     Raises:
-        ValueError: If it is; the message has the version.
+        ValueError: If the version is newer, or is not a whole number from 1.
     """
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise ValueError(f"{path} is damaged: its version is {version!r}, and must be a whole number from 1")
+        raise ValueError(f"{path} is damaged: its version must be a whole number from 1, got {version!r}")
     if version > VERSION:
         raise ValueError(
-            f"{path} is of version {version} of the format, and this retrieval-metrics reads versions up to {VERSION}; "
-            "a newer one reads it: pip install --upgrade retrieval-metrics"
+            f"{path} has format version {version}, and this release of retrieval-metrics reads versions up to "
+            f"{VERSION}; upgrade it: pip install --upgrade retrieval-metrics"
         )
 
 
@@ -179,7 +179,7 @@ def _value(line: bytes) -> dict[str, Any] | None:
 
 
 def _write(file: Any, line: bytes) -> None:
-    """Write all of a line, or, where the disk is full, nothing of it."""
+    """Write a whole line, or nothing if the disk is full."""
     start, left = file.seek(0, os.SEEK_END), memoryview(line)
     try:
         while left:

@@ -33,24 +33,24 @@ SMALL: Mapping[str, Callable[[Document], Any]] = {
     "labels": labels_of,
     "sample": sample_of,
 }
-"""What reads the kinds of files that nothing else is to be said of."""
+"""The reader of each kind of file that needs no further arguments."""
 
 
 def save_run(run: RunMapping | Run, path: str | PathLike[str], *, labels: Labels | None = None) -> None:
-    """Write a run with everything that is known of it to a file that `load` reads.
+    """Save a complete run to a file that `load` reads.
 
-    That is more than `write_run` can write: texts and metadata of items, ids of either type, queries for which nothing
-    was retrieved, the failures of a retriever and the seconds it took.
+    It keeps what `write_run` cannot: texts and metadata of items, ids of either type, queries without results, and
+    the errors and timings of a retriever.
 
     Args:
-        run: What `evaluate` takes.
-        path: The file, JSON; with a further `.gz` or `.zst` it is compressed.
+        run: A run, as for `evaluate`.
+        path: The JSON file; a further `.gz` or `.zst` compresses it.
         labels: Labels of your own, such as `{"chunking": "400 tokens"}`.
 
     Raises:
         TypeError: If a ranking has another type.
-        ValueError: If JSON cannot hold something, such as a date in the metadata of an item, before anything is
-            written.
+        ValueError: If something cannot be written as JSON, such as a date in the metadata of an item. Nothing is
+            written then.
         OSError: If it cannot be written; a file that was there stays as it was.
 
     Example:
@@ -68,20 +68,20 @@ def save_run(run: RunMapping | Run, path: str | PathLike[str], *, labels: Labels
 
 
 def load(path: str | PathLike[str]) -> Any:
-    """Return whatever was saved: an `Evaluation`, a `Comparison`, an `EvaluationSet`, `Labels`, a `Sample` or a run.
+    """Load a saved `Evaluation`, `Comparison`, `EvaluationSet`, `Labels`, `Sample` or run.
 
-    Loaded, everything works as before: explanations, slices, reports, comparisons, merging; every number is the same to
-    the last bit. Nothing in a file is ever run: a metric of your own must be defined before, by importing the module
-    that defines it.
+    A loaded object works as before it was saved: explanations, slices, reports, comparisons, merging. Every number is
+    the same to the last bit. Loading runs no code from the file, so import the module that defines a metric of your own
+    before you load a result with it.
 
     Args:
-        path: A file of `Evaluation.save`, `Comparison.save`, `EvaluationSet.save` or `save_run`, compressed or not, or
-            one that `retrieve(..., resume=path)` writes, or one that a labelling page exports.
+        path: A file written by `Evaluation.save`, `Comparison.save`, `EvaluationSet.save`, `save_run` or
+            `retrieve(..., resume=path)`, or exported from a labelling page. It can be compressed.
 
     Raises:
-        OSError: If it cannot be opened.
-        ValueError: If it is another file, is damaged (the message says where), is of a newer version, or holds a metric
-            that is not known here.
+        OSError: If the file cannot be opened.
+        ValueError: If it is not such a file, is damaged (the message says where), is of a newer version, or holds an
+            unknown metric.
 
     Example:
         >>> from pathlib import Path
@@ -122,5 +122,5 @@ def _evaluation(record: Scores | Totals, said: Mapping[str, Any], document: Docu
     totals = None
     if isinstance(record, Scores) and record.origin is None:
         with document.place("scale"):
-            totals = replace(totals_of(record), scale=scale_of(said))  # values alone do not know it
+            totals = replace(totals_of(record), scale=scale_of(said))  # the values do not show it
     return Evaluation(record, totals=totals, labels=document.labels)

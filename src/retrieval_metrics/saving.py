@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 STANDARD_OUTPUT = "-"
 OPEN_FILE = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
 STANDARD = {"/dev/stdout": 1, "/dev/stderr": 2}
-"""Names of files that are already open. They are written into where they stand; opened anew they would be emptied."""
+"""Names of files that are already open. They are written to directly; opening them again would empty them."""
 SHOWN = 80
-"""Characters of the target's name that are part of the temporary one, because file systems limit its length."""
+"""Characters of the target's name used in the temporary name; file systems limit the length of names."""
 
 
 def save_text(path: str | PathLike[str], text: str) -> None:
@@ -35,11 +35,11 @@ def save_text(path: str | PathLike[str], text: str) -> None:
 
 @contextmanager
 def saving(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
-    """Yield a file to write to, which takes the place of the target once it is complete.
+    """Yield a file to write to, which replaces the target once it is complete.
 
-    A new file is written beside the target and then moved over it: whatever fails in between, the file that was there
-    stays as it was, and nothing is left beside it. A link is followed, the mode of an existing file is kept. A device
-    or a pipe is written into as it is, and so is standard output, `"-"`.
+    A new file is written beside the target and then moved over it. If anything fails in between, the existing file
+    stays as it was, and no temporary file is left. Links are followed, and the mode of an existing file is kept.
+    Devices, pipes and standard output, `"-"`, are written to directly.
 
     Args:
         path: The target.
@@ -81,7 +81,7 @@ def _standard_output() -> Iterator[IO[bytes]]:
 
 def _replacing(target: Path, found: os.stat_result | None) -> Iterator[IO[bytes]]:
     partial = target.with_name(f".{target.name[:SHOWN]}.{token_hex(8)}")
-    # Nobody else may read what will have the mode of an existing file before it has it.
+    # Until the file has the mode of the existing one, nobody else may read it.
     mode = 0o666 if found is None else 0o600
     opened = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
     try:
@@ -96,12 +96,10 @@ def _replacing(target: Path, found: os.stat_result | None) -> Iterator[IO[bytes]
 
 
 def _keep(opened: int, found: os.stat_result) -> None:
-    """Give an open file the owner and the mode of the one whose place it takes."""
+    """Give an open file the owner and the mode of the file that it replaces."""
     now = os.fstat(opened)
     if (now.st_uid, now.st_gid) != (found.st_uid, found.st_gid):
-        with suppress(
-            PermissionError, AttributeError
-        ):  # only the superuser may give a file away; Windows has no owners
+        with suppress(PermissionError, AttributeError):  # only the superuser can change the owner; Windows has none
             os.fchown(opened, found.st_uid, found.st_gid)
     if hasattr(os, "fchmod"):
         os.fchmod(opened, stat.S_IMODE(found.st_mode))

@@ -50,4 +50,4 @@ RunMapping: TypeAlias = Mapping[str, Ranking] | Mapping[int, Ranking]
 QueryTexts: TypeAlias = Mapping[str, str] | Mapping[int, str]
 
 QuestionsOrQrels: TypeAlias = "Questions | Qrels | QrelsMapping"
-"""What is true for all queries: with their texts and where they come from, or the judgments alone."""
+"""The judgments of all queries, alone or with the questions' texts and provenance."""

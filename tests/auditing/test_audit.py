@@ -178,7 +178,7 @@ class TestLints:
     def test_repeated_queries_by_their_texts_or_by_ids_that_are_texts(self) -> None:
         qrels, run = {"1": ["a", "b"], "2": ["a"]}, {"1": ["a"], "2": ["a"]}
         (lint,) = rm.audit(qrels, run, "map", queries={"1": "What is it?", "2": " what  is IT"}).lints
-        assert lint == "1 of 2 queries repeat another, as '2' does '1': a question that is repeated counts each time"
+        assert lint == "1 of 2 queries repeat another, as '2' does '1': a repeated question counts each time"
         assert not rm.audit(qrels, run, "map").lints
         (lint,) = rm.audit({"Why?": ["a", "b"], "why": ["a"]}, {"why": ["a"]}, "map").lints
         assert "as 'why' does 'Why?'" in lint
@@ -198,7 +198,7 @@ class TestBadInput:
 
     def test_names_must_differ(self) -> None:
         mine = replace(RULE_SETS["standard"], repeats="count")
-        with pytest.raises(ValueError, match=r"each with a name of its own, got \['standard', 'standard'\]"):
+        with pytest.raises(ValueError, match=r"with different names, got \['standard', 'standard'\]"):
             rm.audit({"q": ["a"]}, {"q": ["a"]}, semantics=["standard", mine])
 
     def test_a_run_that_cannot_belong_to_the_judgments(self) -> None:

@@ -40,7 +40,7 @@ def test_csv_and_json_have_a_row_per_finding(files: list[str], capsys: pytest.Ca
     main(["lint", *files[:2], "--format", "csv"])
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert (rows[0]["name"], rows[0]["query"], rows[0]["severity"]) == ("duplicate_question", "q2", "warning")
-    assert "taken out" in rows[0]["repair"]
+    assert "is removed" in rows[0]["repair"]
     main(["lint", *files[:2], "--format", "json"])
     content = json.loads(capsys.readouterr().out)
     assert content["questions"] == 2
@@ -52,7 +52,7 @@ def test_runs_are_named(files: list[str], capsys: pytest.CaptureFixture[str]) ->
     main(["lint", *files[:2], "--run", f"bm25={files[3]}", "--format", "csv"])
     out = capsys.readouterr().out
     assert "bm25 finds nothing that is relevant" in out
-    assert "bm25 has something relevant" in out
+    assert "bm25 ranks something relevant" in out
 
 
 def test_queries_of_another_set_are_an_error(

@@ -116,7 +116,7 @@ def test_a_run_larger_than_its_memory_is_streamed_and_says_so(
     [
         (["evaluate", "nowhere.qrels", "nowhere.run"], "error: .*No such file or directory: 'nowhere.qrels'"),
         (["evaluate", "{run}", "{qrels}"], "small.run, line 1: q1 Q0 d7 1 9.5 bm25: 6 columns where TREC qrels have 4"),
-        (["convert", "run", "{run}", "{qrels}.doc"], "does not tell the format to write"),
+        (["convert", "run", "{run}", "{qrels}.doc"], "does not show the format to write"),
     ],
 )
 def test_a_wrong_file_is_an_error_in_one_line(
@@ -261,6 +261,6 @@ def test_runs_have_the_names_of_their_files_or_those_they_are_given(
     assert out.startswith("<!doctype html>")
     assert "first and second have the same value for every query" in out.replace("second and first", "first and second")
     assert main(["compare", *systems, "--baseline", "best"]) == 2
-    assert "no run is named 'best', the baseline; the runs are good, bad" in capsys.readouterr().err
+    assert "no run is named 'best', the --baseline; the runs are good, bad" in capsys.readouterr().err
     assert main(["compare", qrels, good]) == 2
     assert capsys.readouterr().err.startswith("retrieval-metrics: error: ")

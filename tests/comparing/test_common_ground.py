@@ -36,8 +36,8 @@ def test_what_differs_is_said_and_left_out() -> None:
     old, new = result(range(12), 2), result(range(2, 15), 1, reworded=3, rejudged=4)
     compared = rm.compare({"old": old, "new": new})
     assert compared.notes == (
-        "2 of 12 queries in 'old' alone, such as 'q0'.",
-        "3 of 13 queries in 'new' alone, such as 'q12'.",
+        "2 of 12 queries only in 'old', such as 'q0'.",
+        "3 of 13 queries only in 'new', such as 'q12'.",
         "1 of 10 queries worded differently in 'old' and 'new', such as 'q3'.",
         "1 of 10 queries judged differently in 'old' and 'new', such as 'q4'.",
         "Compared on 8 queries that are the same in all.",
@@ -60,7 +60,7 @@ def test_a_metric_that_divides_by_another_largest_grade_is_left_out() -> None:
     other = rm.evaluate({"q1": {"a": 1}}, {"q1": ["a"]}, ["err", "mrr"])
     compared = rm.compare({"one": one, "other": other})
     assert [str(metric) for metric in compared.metrics] == ["mrr"]
-    assert compared.notes[-1] == "err divides by the largest grade there is, which differs, so it is left out."
+    assert compared.notes[-1] == "err divides by the largest grade, which differs, so it is left out."
 
 
 def test_other_rules_are_refused_with_the_reason() -> None:
@@ -84,15 +84,15 @@ def test_rules_of_another_name_that_do_the_same_are_the_same() -> None:
 
 
 def test_nothing_in_common_is_refused_with_the_reason() -> None:
-    with pytest.raises(ValueError, match=r"no query that is the same in 'old', 'new': 3 of 3 queries in 'old' alone"):
+    with pytest.raises(ValueError, match=r"no query that is the same in 'old', 'new': 3 of 3 queries only in 'old'"):
         rm.compare({"old": result(range(3)), "new": result(range(5, 8))})
 
 
 def test_what_is_fixed_cannot_be_changed() -> None:
     both = {"old": result(range(8), 2), "new": result(range(8))}
-    with pytest.raises(ValueError, match="ties cannot be changed of evaluations"):
+    with pytest.raises(ValueError, match="ties cannot be changed for evaluations"):
         rm.compare(both, ties="input")
-    with pytest.raises(TypeError, match="evaluations hold their runs"):
+    with pytest.raises(TypeError, match="evaluations have their own runs"):
         rm.compare(both, {"run": {}})
     with pytest.raises(ValueError, match="at least two systems"):
         rm.compare({"old": both["old"]})

@@ -60,7 +60,7 @@ def test_judged_is_shown_and_never_ranked() -> None:
     assert comparison.table["judged@4"]["A"] == 1
     assert {one.metric for one in comparison.differences} == {"ndcg@4"}
     assert not any("in judged@4" in said for said in comparison.verdict)
-    with pytest.raises(ValueError, match="judged says how much is known"):
+    with pytest.raises(ValueError, match="judged measures the judgments"):
         quietly(truth, runs, "judged@4")
 
 
@@ -113,7 +113,7 @@ def quiet(qrels: Any, run: Any) -> dict[str, float]:
 
 def test_equal_systems_judged_from_one_depend_on_the_unjudged_and_the_verdict_says_so() -> None:
     comparison = quietly(*pooled(3), ["ndcg@4"], unjudged="bounds")
-    assert any(said.startswith("B - A in ndcg@4 depends on the unjudged") for said in comparison.verdict)
+    assert any(said.startswith("B - A in ndcg@4 depends on unjudged documents") for said in comparison.verdict)
     assert "(exact)" in str(comparison)
 
 
@@ -122,7 +122,8 @@ def test_a_difference_that_no_grade_can_turn_is_said_to_hold_whatever_they_are()
     runs = {"good": {query: ["d", "x", "u"] for query in qrels}, "bad": {query: ["x", "y", "u"] for query in qrels}}
     comparison = quietly(qrels, runs, "mrr@2", unjudged="bounds")
     assert (
-        "bad - good in mrr@2: bad comes out worse whatever the unjudged are (-1.000 to -1.000)." in comparison.verdict
+        "bad - good in mrr@2: bad is worse whatever the grades of unjudged documents (-1.000 to -1.000)."
+        in comparison.verdict
     )
 
 
@@ -184,11 +185,11 @@ def test_what_to_judge_is_what_would_move_the_difference_most() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr", unjudged="bounds"), "use compare"),
+        (lambda: rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr", unjudged="bounds"), "is an option of compare"),
         (lambda: rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr", unjudged="no"), "unjudged must be one of nonrelevant"),
         (
             lambda: rm.compare({"q": [["d"]]}, {"a": {"q": ["d"]}, "b": {"q": ["d", "x"]}}, "mrr", unjudged="bounds"),
-            "only where single documents are judged by id",
+            "only if single documents are judged by id",
         ),
         (
             lambda: rm.evaluate(
@@ -196,7 +197,7 @@ def test_what_to_judge_is_what_would_move_the_difference_most() -> None:
                 {"q": [rm.Retrieved("c", source="s", start=0, end=9)]},
                 unjudged="condensed",
             ),
-            "only where documents are judged by id",
+            "only if documents are judged by id",
         ),
     ],
 )

@@ -221,14 +221,20 @@ def test_values_outside_are_fine_where_they_are_said_to_be() -> None:
 @pytest.mark.parametrize(
     ("name", "function", "options", "error", "message"),
     [
-        ("ndcg", own_ndcg, {}, ValueError, "there is a metric 'ndcg' that is called 'ndcg' already"),
-        ("ap", own_ndcg, {}, ValueError, "there is a metric 'map' that is called 'ap' already"),
-        ("mine", own_ndcg, {"aliases": ["mrr"]}, ValueError, "there is a metric 'mrr' that is called 'mrr' already"),
-        ("ndcg_5", own_ndcg, {}, ValueError, "'ndcg_5' is read as ndcg@5 already"),
+        ("ndcg", own_ndcg, {}, ValueError, "the metric 'ndcg' already has the name 'ndcg'"),
+        ("ap", own_ndcg, {}, ValueError, "the metric 'map' already has the name 'ap'"),
+        ("mine", own_ndcg, {"aliases": ["mrr"]}, ValueError, "the metric 'mrr' already has the name 'mrr'"),
+        ("ndcg_5", own_ndcg, {}, ValueError, "'ndcg_5' already means ndcg@5"),
         ("My metric", own_ndcg, {}, ValueError, "a letter, then letters, digits and underscores, in lower case"),
         ("mine", "ndcg", {}, TypeError, "must be callable, got 'ndcg'"),
         ("mine", lambda: 1.0, {}, TypeError, "must take the grades of one ranking"),
-        ("mine", lambda _, depth: depth, {}, TypeError, "asks for 'depth', which needs a number or a word"),
+        (
+            "mine",
+            lambda _, depth: depth,
+            {},
+            TypeError,
+            "argument 'depth' of the function of .* needs a number or a word",
+        ),
         ("mine", lambda _, how="a b": how, {}, TypeError, "default of 'how' .* must be a word"),
     ],
 )
@@ -243,19 +249,19 @@ def test_what_cannot_be_defined_is_refused(
 def test_a_name_is_given_once() -> None:
     rm.define_metric("mine", own_ndcg)
     assert rm.define_metric("mine", own_ndcg) == rm.Metric("mine")  # the same again, as when a module is reloaded
-    with pytest.raises(ValueError, match=r"'mine' is defined already, by own_ndcg in .*test_define; .*replace=True"):
+    with pytest.raises(ValueError, match=r"'mine' is already defined by own_ndcg in .*test_define; .*replace=True"):
         rm.define_metric("mine", dcg)
-    with pytest.raises(ValueError, match="is defined already"):
+    with pytest.raises(ValueError, match="is already defined"):
         rm.define_metric("mine", own_ndcg, k=False)
     rm.define_metric("mine", lambda _, depth=1: 1.0 / depth, replace=True)
     assert rm.evaluate_ranking(["a"], ["a"], "mine(depth=2)") == {"mine(depth=2)": 0.5}
-    with pytest.raises(ValueError, match="'map' that is called 'ap'"):
+    with pytest.raises(ValueError, match="'map' already has the name 'ap'"):
         rm.define_metric("mine", dcg, aliases=["ap"], replace=True)
     assert rm.evaluate_ranking(["a"], ["a"], "mine(depth=2)") == {"mine(depth=2)": 0.5}
     forget_metric("mine")
     with pytest.raises(ValueError, match="unknown metric 'mine'"):
         rm.Metric.parse("mine")
-    with pytest.raises(ValueError, match="there is no metric 'ndcg' that define_metric made"):
+    with pytest.raises(ValueError, match="define_metric has not defined a metric 'ndcg'"):
         forget_metric("ndcg")
 
 
@@ -296,7 +302,7 @@ def test_another_process_finds_it_by_its_module(module: str, tmp_path: Path, mon
     done = elsewhere(show, packed)
     assert "ImportError: the metric 'own_ndcg' is defined in the module 'metrics_of_a_test', which" in done.stderr
     (tmp_path / f"{module}.py").write_text("")
-    assert "which does not define it when it is imported" in elsewhere(show, packed, str(tmp_path)).stderr
+    assert "but importing that module does not define it" in elsewhere(show, packed, str(tmp_path)).stderr
 
 
 def test_the_command_line_imports_it_wherever_the_option_stands(

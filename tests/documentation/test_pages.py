@@ -97,7 +97,7 @@ def test_every_public_name_has_its_entry(package: str) -> None:
 def test_what_is_quoted_of_the_simulations_stands_there() -> None:
     guide = (ROOT / "docs/guides/reading-a-result.md").read_text(encoding="utf-8")
     page = (ROOT / "docs/reference/statistics.md").read_text(encoding="utf-8").splitlines()
-    _, _, trusted = guide.partition("## How far to trust the intervals and p values")
+    _, _, trusted = guide.partition("## How far to trust confidence intervals and p values")
     quoted = [line for block in FENCE.finditer(trusted) for line in block["code"].splitlines()]
     assert len(quoted) >= 10
     assert not [line for line in quoted if line not in page]

@@ -59,7 +59,7 @@ def test_a_mapping_and_a_function_are_the_same(by: Any) -> None:
 def test_the_result_says_which_it_was() -> None:
     text = str(rm.evaluate(QRELS, RUN, "mrr", clusters=BY_DOCUMENT))
     assert "intervals by cluster: 20 clusters, as given" in text
-    assert "design effect (variance beside that of independent queries): mrr 2.1" in text
+    assert "design effect (variance relative to independent queries): mrr 2.1" in text
     assert "cluster" not in str(rm.evaluate(QRELS, RUN, "mrr"))
     items = {query: [rm.Retrieved("c", source=f"s{at}", start=0, end=9)] for query, at in BY_DOCUMENT.items()}
     truth = {query: [rm.Span(f"s{at}", 0, 9)] for query, at in BY_DOCUMENT.items()}
@@ -96,12 +96,12 @@ def test_merging_evaluations_keeps_clusters_to_the_bit() -> None:
 
 def test_what_totals_cannot_hold_is_refused_by_name() -> None:
     clustered = rm.evaluate(QRELS, RUN, "mrr", clusters=BY_DOCUMENT)
-    with pytest.raises(ValueError, match=r"totals hold no clusters.*clusters=None"):
+    with pytest.raises(ValueError, match=r"totals cannot hold the clusters.*clusters=None"):
         clustered.totals()
     other = rm.evaluate({"z": ["d"]}, {"z": ["d"]}, "mrr")
-    with pytest.raises(ValueError, match="totals hold no clusters"):
+    with pytest.raises(ValueError, match="totals cannot hold the clusters"):
         rm.merge([clustered, other.totals()])
-    with pytest.raises(ValueError, match="one part has clusters and another none"):
+    with pytest.raises(ValueError, match="some parts have clusters and others do not"):
         rm.merge([clustered, other])
 
 

@@ -137,7 +137,7 @@ class TestOtherRules:
         assert rm.evaluate(truth, run, "ndcg", semantics=rules).means["ndcg"] < 0.75
 
     def test_unknown_rules_are_refused_with_the_known_ones(self) -> None:
-        with pytest.raises(ValueError, match="unknown semantics 'trec'; known are standard, trec_eval, llama_index"):
+        with pytest.raises(ValueError, match="unknown semantics 'trec'; the rule sets are standard, trec_eval"):
             rm.evaluate({"q": ["a"]}, {"q": ["a"]}, semantics="trec")
         with pytest.raises(TypeError, match="must be the name of a rule set or a Rules, got int"):
             rm.evaluate({"q": ["a"]}, {"q": ["a"]}, semantics=1)  # type: ignore[arg-type]  # the point of the test
@@ -147,7 +147,7 @@ class TestOtherRules:
     ("qrels", "run", "error", "message"),
     [
         ({}, {"q": ["a"]}, ValueError, "qrels are empty"),
-        ({"q": ["a"]}, {}, ValueError, "the run is empty; a query for which nothing was retrieved"),
+        ({"q": ["a"]}, {}, ValueError, "the run is empty; write a query without retrieved documents"),
         ({"q": ["a"]}, {"p": ["a"]}, ValueError, r"no query in common: the run begins with 'p', the qrels with 'q'"),
         ({"q": ["a"]}, {1: ["a"]}, TypeError, "query ids in the qrels are str and those in the run are int"),
         ({"q": ["a"]}, {"q": [1]}, TypeError, "document ids in the qrels are str and those in the run are int"),

@@ -63,5 +63,5 @@ def test_what_is_no_label_is_an_error(result: rm.Evaluation) -> None:
         result.by(["short", "long"])  # type: ignore[arg-type]  # the point of the line
     with pytest.raises(ValueError, match=r"no query has a label; .* such as 'q1', 'q2', 'q3'"):
         result.by({1: "short"})
-    with pytest.raises(KeyError, match="no slice is labelled 'middle'; the labels are 'short', 'long'"):
+    with pytest.raises(KeyError, match="no slice has the label 'middle'; the labels are 'short', 'long'"):
         result.by(LABELS)["middle"]

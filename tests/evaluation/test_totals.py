@@ -154,7 +154,7 @@ def test_totals_survive_pickling() -> None:
 )
 def test_sums_alone_say_that_they_know_no_query(ask: Callable[[rm.Evaluation], Any]) -> None:
     merged = rm.merge([rm.evaluate({"q1": ["a"]}, {"q1": ["a"]}, "mrr").totals()])
-    with pytest.raises(ValueError, match=r"totals, which do not hold single queries|it holds sums only"):
+    with pytest.raises(ValueError, match=r"totals, which hold no single queries|it holds sums only"):
         ask(merged)
     assert repr(merged) == "<Evaluation of 1 queries: mrr 1.0000>"
 
@@ -166,8 +166,8 @@ def evaluated(qrels: Any = None, metrics: Any = "mrr", **options: Any) -> rm.Eva
 @pytest.mark.parametrize(
     ("parts", "error", "message"),
     [
-        ([], ValueError, "nothing to merge: no part was given"),
-        ([{"mrr": 0.5}], TypeError, "parts are evaluations or their totals, got dict"),
+        ([], ValueError, "nothing to merge: parts is empty"),
+        ([{"mrr": 0.5}], TypeError, "parts must be evaluations or their totals, got dict"),
         ([evaluated(), evaluated()], ValueError, "query 'q1' is in two parts"),
         ([evaluated(), evaluated(metrics="map")], ValueError, "the same metrics, got mrr and map"),
         ([evaluated(), evaluated(semantics="trec_eval")], ValueError, "same rules, got standard and trec_eval"),
@@ -182,7 +182,7 @@ def evaluated(qrels: Any = None, metrics: Any = "mrr", **options: Any) -> rm.Eva
         (
             [evaluated({"q1": {"a": 1}}, "err"), evaluated({"q2": {"a": 3}}, "err")],
             ValueError,
-            r"largest grade there is, which is 1 in one part and 3 in another; say it: err\(max_grade=3\)",
+            r"largest grade, which is 1 in one part and 3 in another; set it: err\(max_grade=3\)",
         ),
     ],
 )

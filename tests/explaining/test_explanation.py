@@ -149,7 +149,7 @@ def test_queries_without_a_failure_are_not_listed_however_few_there_are() -> Non
     assert worst.queries == ("bad", "late")
     assert "nothing missing, ranked low" in str(worst).splitlines()[2]
     perfect = rm.evaluate(qrels, {query: ["d"] for query in qrels}, "mrr")
-    assert "every query reaches the best mrr" in str(perfect.worst("mrr"))
+    assert "every query has the best possible mrr" in str(perfect.worst("mrr"))
 
 
 def test_what_came_back_stands_beside_what_was_needed() -> None:
@@ -167,6 +167,33 @@ def test_what_came_back_stands_beside_what_was_needed() -> None:
     assert "The missing one." in lines[4]
     assert "Nothing of the kind." in lines[7]
     assert "The missing one." in str(evaluation.worst("recall@10", corpus={"c": "The missing one."}))
+
+
+def test_what_has_no_name_of_its_own_is_called_by_its_place() -> None:
+    invented = "7b442f32-8372-425f-b5c7-003b7319a42e"
+    items = [
+        rm.Retrieved(invented, "one", "guide.md", 40),
+        rm.Retrieved(None, "two", "guide.md"),
+        rm.Retrieved("mine", "three", "guide.md", 80),
+        rm.Retrieved(invented, "four"),
+        rm.Retrieved(None, "five"),
+        rm.Retrieved(None, "what was needed"),
+    ]
+    result = rm.evaluate({"q": [rm.Quote("what was needed")]}, {"q": items}, "recall@5")
+    called = ["guide.md@40", "guide.md", "mine", invented, "-"]
+    assert [each.called for each in result.explain("q").results] == called
+    assert [each.id for each in result.explain("q").results] == [invented, None, "mine", invented, None]
+    assert "guide.md@40: one" in str(result.worst("recall@5", 1))
+
+
+def test_the_texts_of_an_evaluation_set_are_known() -> None:
+    questions = rm.EvaluationSet({"q1": "who opens the vault?", "same": "same"}, {"q1": ["a"], "same": ["b"]})
+    result = rm.evaluate(questions, {"q1": ["x", "a"], "same": ["x"]}, "recall@1")
+    assert result.explain("q1").text == "who opens the vault?"
+    assert str(result.explain("q1")).startswith("who opens the vault?\nq1: recall@1 0.0000")
+    assert str(result.explain("same")).startswith("same: recall@1 0.0000")  # not twice
+    assert "q1 who opens the vault?" in str(result.worst("recall@1", 2))
+    assert result.explain("q1", queries={"q1": "another"}).text == "another"
 
 
 def test_text_that_steers_a_terminal_is_not_printed_as_it_is() -> None:
@@ -203,7 +230,7 @@ def test_what_cannot_be_explained_is_an_error() -> None:
     with pytest.raises(ValueError, match="n must be a positive integer, got 0"):
         evaluation.worst("mrr", 0)
     bare = rm.Evaluation(replace(evaluation.scores, origin=None))
-    with pytest.raises(ValueError, match="cannot be explained: it holds values only"):
+    with pytest.raises(ValueError, match="cannot be explained, because it holds only values"):
         bare.explain("q")
 
 

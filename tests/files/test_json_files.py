@@ -61,7 +61,7 @@ def test_wrong_lines_are_named(tmp_path: Path, text: str, message: str) -> None:
     [
         ('{"q1": ', r"some.json cannot be read as JSON"),
         ("[1]", "must hold one object that maps each query to its documents, got list"),
-        ('{"q1": "a"}', "query 'q1': a ranking is a list of documents"),
+        ('{"q1": "a"}', "query 'q1': a ranking must be a list of documents"),
         ('{"q1": {"a": "high"}}', "'high' as score, which is not a finite number"),
         ('{"q1": {"a": NaN}}', "nan as score, which is not a finite number"),
         ('{"q1": [null]}', "has no document"),

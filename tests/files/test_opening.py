@@ -195,7 +195,7 @@ def test_other_encodings_are_recognised_by_name(tmp_path: Path, kind: str) -> No
 
 def test_a_byte_order_mark_in_the_middle_is_refused(tmp_path: Path) -> None:
     (tmp_path / "joined.run").write_text("q1 Q0 a 1 2.5 t\n\ufeffq2 Q0 b 1 2.5 t\n")
-    with pytest.raises(ValueError, match=r"joined.run, line 2: a byte order mark begins this line"):
+    with pytest.raises(ValueError, match=r"joined.run, line 2: the line begins with a byte order mark"):
         rm.read_run(tmp_path / "joined.run")
 
 

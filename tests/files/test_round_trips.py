@@ -75,9 +75,9 @@ def test_retrieved_items(tmp_path: Path, kind: str, suffix: str) -> None:
 
 @pytest.mark.parametrize("kind", ["trec", "csv", "tsv"])
 def test_formats_that_hold_ids_only_refuse_items_and_pieces(tmp_path: Path, kind: str) -> None:
-    with pytest.raises(ValueError, match=rf"a {kind} file holds ids and no Retrieved items; write .json"):
+    with pytest.raises(ValueError, match=rf"a {kind} file cannot hold Retrieved items, only ids; write .json"):
         rm.write_run(ITEMS, tmp_path / f"x.{kind}")
-    with pytest.raises(ValueError, match=rf"{kind} files cannot have pieces such as quotes; write .json"):
+    with pytest.raises(ValueError, match=rf"{kind} files cannot hold pieces such as quotes; write .json"):
         rm.write_qrels({"q": [rm.Quote("words")]}, tmp_path / f"x.{kind}")
     assert list(tmp_path.iterdir()) == []
 
@@ -87,7 +87,7 @@ def test_what_json_has_nothing_equal_to_is_refused(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=r"metadata of item 'd' of query 'q' is .*JSON cannot hold"):
             rm.write_run({"q": [rm.Retrieved("d", metadata=metadata)]}, tmp_path / "x.json")
     mixed: Any = {"q": [rm.Retrieved("d")], "p": ["d"]}
-    with pytest.raises(ValueError, match="rankings hold ids or retrieved items, and not both"):
+    with pytest.raises(ValueError, match="rankings must hold either ids or retrieved items, not both"):
         rm.write_run(mixed, tmp_path / "x.json")
     assert list(tmp_path.iterdir()) == []
 
@@ -122,7 +122,7 @@ def test_groups_of_ids(tmp_path: Path, kind: str) -> None:
     qrels: Any = {"q1": [{"d1": 2, "d2": 1}, {"d1": 1, "d9": 0.5}], "q2": {"d3": 1}}
     rm.write_qrels(qrels, tmp_path / f"qrels.{kind}")
     assert judgments(rm.read_qrels(tmp_path / f"qrels.{kind}")) == judgments(rm.Qrels(qrels))
-    with pytest.raises(ValueError, match="trec files cannot have groups"):
+    with pytest.raises(ValueError, match="trec files cannot hold groups"):
         rm.write_qrels(qrels, tmp_path / "x.trec")
 
 
@@ -136,7 +136,7 @@ def test_whole_number_ids_stay_whole_numbers_or_are_refused(tmp_path: Path) -> N
             assert dict(rm.read_run(tmp_path / f"run.{kind}")) == one
         rm.write_qrels(qrels, tmp_path / f"qrels.{kind}")
         assert judgments(rm.read_qrels(tmp_path / f"qrels.{kind}")) == qrels
-    with pytest.raises(ValueError, match=r"query 1 would become one; write .jsonl or .parquet"):
+    with pytest.raises(ValueError, match=r"query 1 would become text; write .jsonl or .parquet"):
         rm.write_run(run, tmp_path / "run.json")
     text: Any = {"q": {7: 2.5, 8: 1.5}, "scores": {"scores": 1.0, "documents": 2.0}}
     for query in text:
@@ -152,5 +152,5 @@ def test_an_empty_ranking_is_kept_or_refused(tmp_path: Path) -> None:
         rm.write_run(run, tmp_path / f"run.{kind}")
         assert dict(rm.read_run(tmp_path / f"run.{kind}")) == run
     for kind in ("trec", "csv", "tsv", "parquet"):
-        with pytest.raises(ValueError, match="cannot have an empty ranking, such as that of query 'q2'"):
+        with pytest.raises(ValueError, match="cannot hold an empty ranking, such as that of query 'q2'"):
             rm.write_run(run, tmp_path / f"run.{kind}")

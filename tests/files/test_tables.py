@@ -54,7 +54,7 @@ def test_without_scores_the_ranks_order_and_without_ranks_the_rows() -> None:
 def test_columns_are_named_where_the_names_are_unusual_or_several_could_be_meant() -> None:
     frame = {"query": ["what?"], "query_id": ["q1"], "hit": ["d1"], "score": [1.0]}
     with pytest.raises(
-        ValueError, match=r"'query', 'query_id', any of which could be the query; say columns=\{'query'"
+        ValueError, match=r"'query', 'query_id', any of which could be the query; pass columns=\{'query'"
     ):
         rm.Run.from_frame(frame, columns={"document": "hit"})
     with pytest.raises(
@@ -77,10 +77,10 @@ def test_columns_are_named_where_the_names_are_unusual_or_several_could_be_meant
         ({"score": ["1", "high", "2"]}, ValueError, "row 2 of the table has 'high' as score"),
         ({"score": [True, False, True]}, TypeError, "column 'score' of the table must hold numbers, not Boolean"),
         ({"document": ["d3", None, "d1"]}, ValueError, "row 2 of the table has no document"),
-        ({"query": ["q1", "q1", 2]}, TypeError, "column 'query' of the table holds values of different kinds"),
+        ({"query": ["q1", "q1", 2]}, TypeError, "column 'query' of the table holds values of different types"),
         ({"query": [1.5, 2.5, 3.5]}, TypeError, "column 'query' of the table must hold ids, .* not Float64"),
         ({"query": "q1"}, TypeError, "column 'query' of the table must be a list or an array of values, got 'q1'"),
-        ({"score": [2.0, 1.5]}, ValueError, "must have the same length, and 'query' has 3 values, 'score' 2"),
+        ({"score": [2.0, 1.5]}, ValueError, "must have the same length, but 'query' has 3 values, 'score' 2"),
         ({"document": [1, 2**70, 3]}, ValueError, "row 2 of the table has a document beyond 64 bits"),
         (
             {"document": np.array([1, 2, 2**63], dtype=np.uint64)},
@@ -144,7 +144,7 @@ def test_columns_of_pandas_may_have_numbers_for_names() -> None:
 
 
 def test_what_is_no_frame_is_refused() -> None:
-    with pytest.raises(TypeError, match=r"a table is a pandas or polars DataFrame.*got int"):
+    with pytest.raises(TypeError, match=r"a table must be a pandas or polars DataFrame.*got int"):
         rm.read_run(7)
 
 
@@ -214,7 +214,7 @@ def test_a_table_of_another_kind_is_refused_and_not_guessed(tmp_path: Path) -> N
     path.write_text("one two three\n")
     with pytest.raises(ValueError, match=r"cannot tell the format of .*notes.txt from its first line 'one two three'"):
         rm.read_run(path)
-    with pytest.raises(ValueError, match="unknown format 'xml'; known are trec, csv"):
+    with pytest.raises(ValueError, match="unknown format 'xml'; the formats are trec, csv"):
         rm.read_run(path, format="xml")
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 and nothing")
     with pytest.raises(ValueError, match=r"broken.parquet cannot be read as parquet"):

@@ -69,12 +69,12 @@ def test_trec_lines_stand_as_trec_eval_orders_them(tmp_path: Path) -> None:
         ({"q 1": {"a": 1.0}}, "x.run", "an id in .*x.run must be one word.*got 'q 1'"),
         ({"q": {"a\tb": 1.0}}, "x.run", r"an id in .*x.run must be one word.*got 'a\\tb'"),
         ({"q": {"a\tb": 1.0}}, "x.tsv", "must not contain a tab"),
-        ({"q": []}, "x.run", "a TREC file cannot have an empty ranking, such as that of query 'q'"),
-        ({"q": ["a", "a"]}, "x.run", "a TREC file cannot have a document twice in a query, such as 'a'"),
+        ({"q": []}, "x.run", "a TREC file cannot hold an empty ranking, such as that of query 'q'"),
+        ({"q": ["a", "a"]}, "x.run", "a TREC file cannot hold a document twice in a query, such as 'a'"),
         ({"q": ["a"], "p": {"b": 1.0}}, "x.csv", "a csv file has scores for all queries or for none"),
-        ({"q": {"a": 1.0}}, "x.doc", "does not tell the format to write"),
+        ({"q": {"a": 1.0}}, "x.doc", "does not show the format to write"),
         ({"q": {"a": float("nan")}}, "x.run", "row 1 of the run has nan as score"),
-        ({"q": "a"}, "x.run", "the run, query 'q': a ranking is a list of documents"),
+        ({"q": "a"}, "x.run", "the run, query 'q': a ranking must be a list of documents"),
     ],
 )
 def test_what_a_format_cannot_hold_is_refused_and_leaves_no_file(
@@ -96,9 +96,9 @@ def test_a_failure_leaves_the_file_that_was_there(tmp_path: Path) -> None:
 
 def test_groups_are_written_as_json_only(tmp_path: Path) -> None:
     qrels: Any = {"q1": [["a", "b"], ["c"]], "q2": ["a"]}
-    with pytest.raises(ValueError, match="trec files cannot have groups"):
+    with pytest.raises(ValueError, match="trec files cannot hold groups"):
         rm.write_qrels(qrels, tmp_path / "x.qrels")
     rm.write_qrels(qrels, tmp_path / "x.json")
     assert len(rm.read_qrels(tmp_path / "x.json").group_query) == 3
-    with pytest.raises(ValueError, match="csv files cannot have a query without judgments, such as 'q2'"):
+    with pytest.raises(ValueError, match="csv files cannot hold a query without judgments, such as 'q2'"):
         rm.write_qrels({"q1": ["a"], "q2": []}, tmp_path / "x.csv")

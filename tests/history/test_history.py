@@ -66,10 +66,10 @@ def test_saved_evaluations_are_compared(tmp_path: Path) -> None:
     comparison = moved.compare("rank 2", "rank 1")
     assert comparison.difference("mrr").mean == 0.5
     assert (comparison.baseline, comparison.notes) == ("rank 2", ())
-    with pytest.raises(KeyError, match="no entry is labelled 'rank 3'; the newest are 'rank 2', 'rank 1'"):
+    with pytest.raises(KeyError, match="no entry has the label 'rank 3'; the newest labels are 'rank 2', 'rank 1'"):
         moved.compare("rank 2", "rank 3")
     moved.add(result(1), "means alone")
-    with pytest.raises(ValueError, match="has its means alone"):
+    with pytest.raises(ValueError, match="has only means"):
         moved.compare("rank 2", "means alone")
 
 
@@ -88,7 +88,7 @@ def test_a_saved_file_can_be_added_with_its_labels(tmp_path: Path) -> None:
 
 def test_what_is_no_evaluation_changes_nothing(tmp_path: Path) -> None:
     history = rm.History(tmp_path / "history.jsonl")
-    with pytest.raises(TypeError, match="a history holds evaluations, got dict"):
+    with pytest.raises(TypeError, match="a history can hold only evaluations, got dict"):
         history.add({})  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="has no entries yet"):
         history.plot()

@@ -68,8 +68,8 @@ def asked_for(answer: Any) -> tuple[Callable[[str], Any], list[str]]:
         ({"d1"}, TypeError, "a set has no order"),
         ([("d1", 0.5)], TypeError, r"pairs such as \('d1', 0.5\) for query 'text 0'; return dict\(found\)"),
         ([(Page("d1"), 0.5)], TypeError, r"pairs such as \(Page, float\) .*; return \[document for document, score"),
-        ([{"id": "d1", "text": "?"}], TypeError, r"returned dicts with 'id', 'text' .*: \[rm.Retrieved"),
-        ({"documents": ["d1"], "query": "?"}, TypeError, "has a list under 'documents'; .* return the documents in it"),
+        ([{"id": "d1", "text": "?"}], TypeError, r"returned dicts with keys 'id', 'text' .*: \[rm.Retrieved"),
+        ({"documents": ["d1"], "query": "?"}, TypeError, "with a list under 'documents'; .* only the documents in it"),
         ({"d1": float("nan")}, ValueError, "the score of document 'd1' for query 'text 0' is nan"),
         ([object()], TypeError, "returned objects of type object .*; return the ids"),
         (["d1", None], TypeError, "document ids retrieved for query 'text 0' must be str or int, got NoneType"),
@@ -110,7 +110,7 @@ def test_an_id_is_not_missed_where_judgments_ask_for_something_else() -> None:
 
 def test_a_metadata_key_that_is_missing_is_named_with_those_that_are_there() -> None:
     retriever, asked = asked_for([WITHOUT_ID])
-    with pytest.raises(ValueError, match="value for match='metadata:page'; the metadata of the first holds 'file', 't"):
+    with pytest.raises(ValueError, match="value for match='metadata:page'; the metadata of the first has 'file', 't"):
         rm.retrieve(retriever, QUESTIONS, match="metadata:page")
     assert len(asked) == 1
     with pytest.raises(ValueError, match="match must be 'id', 'source', 'metadata:<name>' or a callable, got 'page'"):
@@ -121,7 +121,7 @@ def test_a_metadata_key_that_is_missing_is_named_with_those_that_are_there() -> 
 def test_ids_alone_are_too_little_for_quotes() -> None:
     retriever, asked = asked_for(["d1"])
     questions = rm.EvaluationSet.of([(text, [rm.Quote("a closure is")]) for text in TEXTS])
-    with pytest.raises(TypeError, match="returned ids alone for query 'text 0', but the judgments or match= ask for"):
+    with pytest.raises(TypeError, match="returned only ids for query 'text 0', but the judgments or match= need"):
         rm.retrieve(retriever, questions)
     assert len(asked) == 1
 

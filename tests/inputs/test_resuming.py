@@ -82,14 +82,14 @@ def test_kept_answers_are_checked_as_new_ones(tmp_path: Path) -> None:
     questions = rm.EvaluationSet({"q": "one"}, {"q": [1]})
     with pytest.raises(TypeError, match="document ids in the judgments are int") as caught:
         rm.retrieve(lambda _: [1], questions, resume=tmp_path / "run.jsonl")
-    assert "the answer kept for query 'q'" in caught.value.__notes__[0]
+    assert "the saved answer for query 'q'" in caught.value.__notes__[0]
 
 
 def test_another_file_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
     path = tmp_path / "history.jsonl"
     rm.History(path).add(rm.evaluate({"q": ["a"]}, {"q": ["a"]}, "mrr"), "x")
     retriever = Retriever()
-    with pytest.raises(ValueError, match="is no journal of a run: it is a history"):
+    with pytest.raises(ValueError, match="must be a file of kind 'journal of a run', but it is of kind 'history'"):
         rm.retrieve(retriever, QUERIES, resume=path)
     assert retriever.asked == []
 

@@ -290,12 +290,12 @@ def test_without_rich_the_error_holds_the_command(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "message"),
     [
-        ((["d1"], QUERIES), {}, TypeError, "a retriever must be callable with the text of a query, or .* got list"),
+        ((["d1"], QUERIES), {}, TypeError, "a retriever must be a function of the text of a query, or .* got list"),
         ((answer, ["what?"]), {}, TypeError, "questions must map query ids to texts, or be an EvaluationSet, got list"),
         ((answer, [("what?", ["d1"])]), {}, TypeError, r"EvaluationSet.of\(...\) reads pairs and rows"),
         ((answer, {"q1": ["d1"]}), {}, TypeError, r"the text of query 'q1' must be a str, got \['d1'\]"),
         ((answer, QUERIES), {"timeout": 0}, ValueError, "timeout must be positive, got 0"),
-        ((answer, QUERIES), {"retries": -1}, ValueError, "retries must be 0 or more, got -1"),
+        ((answer, QUERIES), {"retries": -1}, ValueError, "retries must not be negative, got -1"),
         ((answer, QUERIES), {"workers": 0}, ValueError, "workers must be a positive integer, got 0"),
     ],
 )

@@ -48,7 +48,7 @@ IDS = {"query": ["q", "q"], "document": ["a", "b"]}
 def test_an_unknown_column_where_the_grade_should_be(source: Source, name: str) -> None:
     table = source({**IDS, name: [0, 1]})
     with pytest.raises(
-        ValueError, match=rf"no column named like a grade .*and '{name}' could be it; say columns="
+        ValueError, match=rf"no column named like a grade .*and '{name}' could be it; pass columns="
     ) as e:
         rm.read_qrels(table)
     assert "columns={'grade': None} if every document listed is relevant" in str(e.value)
@@ -75,7 +75,7 @@ def test_columns_that_say_nothing_of_it_are_left_alone(source: Source) -> None:
 
 def test_equal_ranks(source: Source) -> None:
     table = source({"query": ["q", "p", "q", "q"], "document": ["a", "b", "c", "d"], "rank": [1, 1, 2, 1]})
-    with pytest.raises(ValueError, match=r"documents 'a' and 'd' of query 'q' have the same rank, 1; give ranks") as e:
+    with pytest.raises(ValueError, match=r"documents 'a' and 'd' of query 'q' have the same rank, 1; give them") as e:
         rm.read_run(table)
     assert "columns={'rank': None}" in str(e.value)
     assert dict(rm.read_run(table, columns={"rank": None})) == {"q": ["a", "c", "d"], "p": ["b"]}
@@ -101,7 +101,7 @@ def test_a_repeated_header(tmp_path: Path) -> None:
     pairs = [("query", ["q", "q"]), ("document", ["a", "b"]), ("score", [1.0, 2.0]), ("score", [2.0, 1.0])]
     arrow = pa.Table.from_arrays([pa.array(values) for _, values in pairs], names=[name for name, _ in pairs])
     for table in (tmp_path / "run.csv", arrow, arrow.to_pandas()):
-        with pytest.raises(ValueError, match="has two columns named 'score'; remove one, or say allow='repeated'"):
+        with pytest.raises(ValueError, match="has two columns named 'score'; remove one, or pass allow='repeated'"):
             rm.read_run(table)
         assert dict(rm.read_run(table, allow="repeated")) == {"q": {"a": 1.0, "b": 2.0}}
     (tmp_path / "run.csv").write_text("query,document,score,note,note\nq,a,1,2,3\n")
@@ -122,7 +122,7 @@ def test_a_repeated_key(tmp_path: Path, name: str, text: str, message: str) -> N
     for read in (rm.read_run, rm.read_qrels):
         with pytest.raises(ValueError, match=message) as error:
             read(tmp_path / name)
-        assert "allow='repeated', by which the first counts" in str(error.value)
+        assert "allow='repeated', with which the first counts" in str(error.value)
     found = dict(rm.read_run(tmp_path / name, allow="repeated"))["q"]
     assert found["a"] == 1.0
 
@@ -143,7 +143,7 @@ def test_an_unknown_allowance_is_refused() -> None:
 
 def test_a_line_of_nothing_but_separators_is_no_empty_line(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("query,document,score\nq,a,1\n,,\nq,b,2\n")
-    with pytest.raises(ValueError, match=r"x.csv, line 3: ,,: the line has nothing but separators"):
+    with pytest.raises(ValueError, match=r"x.csv, line 3: ,,: the line has only separators"):
         rm.read_run(tmp_path / "x.csv")
 
 

@@ -256,7 +256,7 @@ def test_the_numbers_alone(tmp_path: Any) -> None:
     result.save(tmp_path / "numbers.json", rankings=False)
     loaded = rm.load(tmp_path / "numbers.json")
     assert_same(result, loaded)
-    with pytest.raises(ValueError, match="holds values only"):
+    with pytest.raises(ValueError, match="holds only values"):
         loaded.explain("q")
 
 

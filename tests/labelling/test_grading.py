@@ -205,7 +205,7 @@ def test_an_asynchronous_model_and_its_twin() -> None:
     ("options", "error"),
     [
         ({"batch": 0}, "batch must be a positive integer"),
-        ({"rubric": "no"}, "a rubric has 4 texts"),
+        ({"rubric": "no"}, "a rubric must have 4 texts"),
         ({"workers": 0}, "workers must be a positive integer"),
         ({"speed": 3}, "speed"),
     ],

@@ -46,6 +46,15 @@ def test_it_is_the_union_of_the_first_minus_what_is_judged_with_the_reason() -> 
     assert "1 more are judged and were left out" in said
 
 
+def test_documents_without_an_id_are_refused_and_not_taken_for_one() -> None:
+    chunks = [rm.Retrieved(None, text, "gate.md", 40 * at) for at, text in enumerate(CORPUS.values())]
+    runs = {"bm25": {"q1": chunks[:3]}}
+    with pytest.raises(ValueError, match=r"rank 1 of query 'q1' in 'bm25' \('The guard opens the vault\.'\) has no id"):
+        rm.pool(runs, QUERIES)
+    pool = rm.pool(runs, QUERIES, match=lambda item: f"{item.source}@{item.start}")
+    assert found(pool) == [("q1", f"gate.md@{40 * at}", f"bm25 {at + 1}") for at in range(3)]
+
+
 def test_scores_and_items_are_ranked_as_they_are_evaluated() -> None:
     scored = {"q1": {"a": 1.0, "b": 3.0, "c": 3.0}}  # of equal scores the larger id is first
     assert [item.document for item in rm.pool(scored, QUERIES, depth=2)] == ["c", "b"]
@@ -72,7 +81,7 @@ def test_a_limit_takes_the_first_of_every_query_or_what_could_move_a_difference_
     drawn = [tuple(item.document for item in pool.limited(3, "random", seed=seed)) for seed in range(8)]
     assert len(set(drawn)) > 1
     assert drawn[0] == tuple(item.document for item in pool.limited(3, "random", seed=0))
-    with pytest.raises(ValueError, match="does not know the effect"):
+    with pytest.raises(ValueError, match="the pool has no effects"):
         rm.pool(RUNS, QUERIES).limited(2, "effect")
     with pytest.raises(ValueError, match="by must be"):
         pool.limited(2, "best")  # type: ignore[arg-type]
@@ -84,7 +93,7 @@ def test_the_pool_of_a_sample_keeps_every_document_of_it() -> None:
     held = pool.of(sample)
     assert {item.query for item in held} == set(sample)
     assert len(held) == sum(item.query in sample for item in pool)
-    with pytest.raises(KeyError, match="query 'q9' was not pooled"):
+    with pytest.raises(KeyError, match="query 'q9' is not among the"):
         pool.of(["q9"])
 
 
@@ -105,7 +114,7 @@ def test_kinds_say_by_whom_a_passage_was_found_and_how_like_the_question_it_is()
         (({"elsewhere": {"q9": ["a"]}}, QUERIES), "nothing was retrieved for any of the 2 queries"),
         ((RUNS, ["who?"]), "questions must be an EvaluationSet"),
         ((RUNS, QUERIES, None, 0), "depth must be a positive integer"),
-        ((RUNS, QUERIES, "text"), "a corpus maps ids to texts"),
+        ((RUNS, QUERIES, "text"), "a corpus must map ids to texts"),
     ],
 )
 def test_what_cannot_be_pooled_says_why(arguments: Any, error: str) -> None:
@@ -124,7 +133,7 @@ def test_what_cannot_be_graded_is_refused_before_anything_is_written(tmp_path: P
     path = tmp_path / "label.html"
     with pytest.raises(ValueError, match=r"documents have no text, for example 'a'"):
         rm.pool(RUNS, QUERIES).labelling_page(path)
-    with pytest.raises(ValueError, match="a rubric has 4 texts"):
+    with pytest.raises(ValueError, match="a rubric must have 4 texts"):
         rm.pool(RUNS, QUERIES, CORPUS).labelling_page(path, rubric=["no", "yes"])
     judged = rm.EvaluationSet(QUERIES, {query: list(CORPUS) for query in QUERIES})
     with pytest.raises(ValueError, match="the pool is empty"):

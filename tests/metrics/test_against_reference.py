@@ -93,7 +93,7 @@ def test_gains_can_be_given_grade_by_grade() -> None:
 
 
 def test_gains_that_fall_with_the_grade_are_refused() -> None:
-    with pytest.raises(ValueError, match="makes grade 1 worth more than grade 2"):
+    with pytest.raises(ValueError, match="gives grade 1 a larger gain than grade 2"):
         engine({"a": 1, "b": 2}, ["a", "b"], rm.Metric.parse("ndcg(gains=1:5)"))
 
 

@@ -125,8 +125,8 @@ class TestBeir:
     @pytest.mark.parametrize(
         ("judgments", "message"),
         [
-            ([rm.Quote("a verbatim quote")], "takes ids alone, and query 'q1' has Quote"),
-            ([["d1", "d2"]], "BEIR has no alternatives, and query 'q1'"),
+            ([rm.Quote("a verbatim quote")], "can hold only ids, and query 'q1' has Quote"),
+            ([["d1", "d2"]], "BEIR cannot hold alternatives, and query 'q1'"),
             ({"d1": 0.5}, "whole grades only"),
         ],
     )
@@ -161,10 +161,10 @@ class TestOthers:
         ]
         read = rm.EvaluationSet.of(ragas.EvaluationDataset.from_list(rows))
         assert read.qrels == {"why?": ["d7"], "how?": [rm.Text("By doing it this way.")]}
-        with pytest.raises(ValueError, match="no place for Span"):
+        with pytest.raises(ValueError, match="cannot hold Span"):
             rm.EvaluationSet({"q1": "why?"}, {"q1": [rm.Span("a.md", 0, 5)]}).to_ragas()
         apart: Any = [[rm.Quote("a quote")], [rm.Span("a.md", 0, 5)]]
-        with pytest.raises(ValueError, match="no place for Span"):
+        with pytest.raises(ValueError, match="cannot hold Span"):
             rm.EvaluationSet({"q1": "why?"}, {"q1": apart}).to_ragas()
 
     def test_a_span_is_left_out_where_a_quote_says_the_same(self) -> None:
@@ -178,7 +178,7 @@ class TestOthers:
         (tmp_path / "set.json").write_text(json.dumps(content))
         read = rm.EvaluationSet.of(tmp_path / "set.json")
         assert (read.queries, read.qrels) == (QUERIES, QRELS)
-        with pytest.raises(ValueError, match="takes ids alone"):
+        with pytest.raises(ValueError, match="can hold only ids"):
             rm.EvaluationSet({"q1": "why?"}, {"q1": [rm.Quote("a verbatim quote")]}).to_llama_index()
 
 
@@ -208,7 +208,7 @@ class TestSplit:
         try:
             one, other = questions.split(0.5, 0.5, seed=seed)
         except ValueError as error:
-            assert "connected to 1 that must stay together" in str(error)  # noqa: PT017  (either way is right)
+            assert "connect them to 1 clusters that must stay together" in str(error)  # noqa: PT017  (either way is right)
             return
         assert touched(one).isdisjoint(touched(other))
         assert len(one) > 0 < len(other)
@@ -236,7 +236,7 @@ class TestSplit:
 
     def test_questions_that_must_stay_together(self) -> None:
         questions = rm.EvaluationSet(QUERIES, {"q1": ["d1"], "q2": ["d1"]})
-        with pytest.raises(ValueError, match="connected to 1 that must stay together"):
+        with pytest.raises(ValueError, match="connect them to 1 clusters that must stay together"):
             questions.split(0.5, 0.5)
 
 

@@ -42,7 +42,7 @@ class TestFates:
         assert (found.fate, found.new) == ("split", ("n60", "n30", "n90"))
 
     def test_split_labels_are_said_to_favour_long_chunks(self) -> None:
-        labels = {"q": [f"c{start}" for start in (0, 50, 100)]}
+        labels: dict[str, list[Any]] = {"q": [chunk.id for chunk in cut(50)]}
         assert "compare chunkings by coverage@2000chars" in str(rm.relabel(labels, cut(50), cut(30, name="n")))
         assert "coverage" not in str(rm.relabel(labels, cut(50), cut(50, name="n")))
 

@@ -196,7 +196,7 @@ REFUSED: dict[str, tuple[tuple[Any, ...], dict[str, Any], type[Exception], str]]
     "numbers as text": (([1, 0], [["1", "0"]]), {}, TypeError, r"candidates\[0\] must be numbers, got \['1', '0'\]"),
     "complex": (([1, 0], [[1j, 0]]), {}, TypeError, r"candidates\[0\] must be numbers"),
     "no candidates at all": (([1, 0], None), {}, TypeError, "candidates must be numbers, got None"),
-    "neither": ((None, [[1, 0]]), {}, ValueError, "query and relevance are both None; give one of them"),
+    "neither": ((None, [[1, 0]]), {}, ValueError, "query and relevance are both None; pass one of them"),
     "relevance of others": (
         (None, [[1, 0]]),
         {"relevance": [1, 2]},

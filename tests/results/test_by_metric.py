@@ -25,7 +25,7 @@ def test_every_spelling_is_read(spelling: Any) -> None:
 
 
 def test_what_was_not_computed_is_said() -> None:
-    with pytest.raises(KeyError, match="mrr was not computed; there are map, ndcg@10"):
+    with pytest.raises(KeyError, match="mrr was not computed; the computed metrics are map, ndcg@10"):
         RESULT.means["rr"]
     with pytest.raises(ValueError, match="unknown metric 'mpa'"):
         RESULT.means["mpa"]
@@ -49,7 +49,7 @@ def test_what_was_not_computed_is_said() -> None:
     ],
 )
 def test_they_cannot_be_changed(change: Any) -> None:
-    with pytest.raises(TypeError, match=r"results cannot be changed; dict\(results\) is a copy"):
+    with pytest.raises(TypeError, match=r"results cannot be changed; dict\(results\) returns a copy"):
         change(RESULT.means)
     assert RESULT.means["map"] == 0.75
 

@@ -1,4 +1,4 @@
-"""Find which rules make two rule sets disagree, by switching them one at a time, then together."""
+"""Find the rules that make two rule sets disagree, by switching them one at a time, then together."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FIELDS = ("repeats", "ties", "groups", "negative", "grades", "missing", "empty", "no_relevant")
 TOLERANCE = 1e-9
-"""Closer values are the same: rounding in sums is far below this, and the effect of any rule far above."""
+"""Values closer than this are equal: rounding in sums is far below it, and the effect of any rule far above."""
 
 
 class Switch(NamedTuple):
@@ -46,7 +46,7 @@ class Switch(NamedTuple):
 
 
 class Bench:
-    """The same judgments and run under one rule set after another, judged once for each way of judging."""
+    """The same judgments and run under several rule sets, judged once for each way of judging."""
 
     def __init__(self, truth: Qrels, run: RunMapping | Run, match: str | Key | Matching) -> None:
         self.truth = truth
@@ -71,11 +71,11 @@ class Bench:
             refused |= queries
         if rules.grades == "integer":
             refused |= self._fractions
-        # If the rules leave out queries that are missing from the run, those cannot be refused.
+        # Queries that the rules leave out because they are missing from the run cannot be refused.
         return refused & self._retrieved if rules.missing == "skip" else refused
 
     def values(self, metric: Metric, rules: Rules) -> FloatArray:
-        """Return the metric of every query, shape (queries,); NaN where it does not enter the mean."""
+        """Return the metric of every query, shape (queries,); NaN for queries that do not enter the mean."""
         values = score(self.judged(rules), metric, rules).values
         left_out = self.refused(rules.of(metric.name))
         if rules.missing == "skip":

@@ -1,4 +1,4 @@
-"""The same data under the rules of several libraries, and which rule makes each difference."""
+"""Score the same data under the rules of several libraries, and find the rule behind each difference."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class RuleDifference:
     Attributes:
         semantics: The rule set that differs.
         metric: The metric.
-        rules: The rule, as `repeats=count`; several if only all of them together make the difference.
+        rules: The rule, such as `repeats=count`; several if only all of them together make the difference.
         meaning: The rule in words.
         queries: The queries for which it makes the difference.
         example: The smallest of them: the one with the fewest retrieved and judged documents.
         value: The value of the example; NaN if it is left out of the mean.
         reference: Its value under the reference rules.
-        detail: What the rule acts on in the example.
+        detail: What the rule applies to in the example.
     """
 
     semantics: str
@@ -67,10 +67,10 @@ class Audit(Printed):
         metrics: The metrics.
         semantics: The names of the rule sets; the first is the reference.
         queries: The ids of the judged queries.
-        values: Per rule set, shape (queries, metrics); NaN where a query does not enter the mean.
-        refused: Per rule set, the number of queries for which the library raises an error instead of giving a value.
+        values: Per rule set, shape (queries, metrics); NaN if a query does not enter the mean.
+        refused: Per rule set, the number of queries for which the library raises an error instead of returning a value.
         differences: Which rule makes which metric differ from the reference, and where.
-        lints: What looks suspicious about the evaluation set itself.
+        lints: What looks suspicious about the evaluation set.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class Audit(Printed):
         }
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return the means as a DataFrame with a row per metric and a column per rule set.
+        """Return the means as a DataFrame with one row per metric and one column per rule set.
 
         For the differences, use `pandas.DataFrame(audit.differences)`.
 
@@ -171,13 +171,13 @@ def audit(
 ) -> Audit:
     """Score the same data under the rules of several libraries, and find the rule that makes each difference.
 
-    Each rule set is compared with the first. For every query that differs, rules are switched from the reference to the
-    other set, one at a time; if no single rule makes the difference, two together, and so on. A library that does not
-    have a metric is left out for it. A query for which a library raises an error is counted and left out of its means.
+    Each rule set is compared with the first. For every query that differs, rules are switched from the first set to the
+    other, one at a time; if no single rule makes the difference, two together, and so on. Libraries without a metric
+    are left out for that metric. A query for which a library raises an error is counted and left out of its means.
 
     Args:
-        qrels: The judgments, as `evaluate` takes them.
-        run: The rankings, as `evaluate` takes them.
+        qrels: The judgments, as in `evaluate`.
+        run: The rankings, as in `evaluate`.
         metrics: Names or metrics.
         semantics: Names of rule sets, or rule sets of your own; the others are compared with the first.
         match: As in `evaluate`.
@@ -186,12 +186,12 @@ def audit(
             those of the judgments, if these came with texts.
 
     Raises:
-        TypeError: As `evaluate`.
-        ValueError: As `evaluate`, except that no query is refused; or if there is no rule set, or two have the same
+        TypeError: As in `evaluate`.
+        ValueError: As in `evaluate`, except that no query is refused; or if there is no rule set, or two have the same
             name.
 
     Example:
-        The formula gives (1/1 + 2/3) / 2; a repeat that counts again makes it (1/1 + 2/2 + 3/3) / 2.
+        The formula gives (1/1 + 2/3) / 2; if the repeat counts again, it is (1/1 + 2/2 + 3/3) / 2.
 
         >>> print(audit({"q": ["a", "b"]}, {"q": ["a", "a", "b"]}, "map", semantics=["standard", "llama_index"]))
         metric  standard  llama_index
@@ -239,7 +239,7 @@ def _rule_sets(semantics: Iterable[str | Rules]) -> list[Rules]:
     rules = [as_rules(each) for each in semantics]
     names = [each.name for each in rules]
     if not names or len(set(names)) < len(names):
-        raise ValueError(f"semantics must be one or more rule sets, each with a name of its own, got {names}")
+        raise ValueError(f"semantics must be one or more rule sets with different names, got {names}")
     return rules
 
 

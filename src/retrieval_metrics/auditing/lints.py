@@ -21,7 +21,7 @@ JUDGED = Metric("judged", TOP)
 
 
 def lint(judged: JudgedRun, corpus: Collection[Any] | None, queries: Mapping[Any, str] | None) -> list[str]:
-    """Return what to look at before trusting any number, one sentence each.
+    """Return what to check before you trust any number, one sentence each.
 
     Args:
         judged: The judgments and the run.
@@ -86,8 +86,8 @@ def _repeated_queries(judged: JudgedRun, queries: Mapping[Any, str] | None) -> s
         return ""
     one, other = repeated[0]
     return (
-        f"{len(repeated)} of {len(judged.qrels)} queries repeat another, as {other!r} does {one!r}: a question that "
-        "is repeated counts each time"
+        f"{len(repeated)} of {len(judged.qrels)} queries repeat another, as {other!r} does {one!r}: a repeated "
+        "question counts each time"
     )
 
 

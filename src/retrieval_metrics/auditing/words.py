@@ -1,4 +1,4 @@
-"""Rules in words, and what they act on in a query."""
+"""Rules in words, and what they apply to in a query."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _WORDS: Mapping[str, str] = {
     "grades=integer": "a grade that is not a whole number is refused",
     "missing=zero": "a query that is not in the run has retrieved nothing",
     "missing=skip": "a query that is not in the run is left out",
-    "empty=zero": "a query with nothing retrieved scores what the formula gives",
+    "empty=zero": "a query with nothing retrieved scores 0, by the formula",
     "empty=undefined": "a query with nothing retrieved is left out of the mean",
     "empty=error": "a query with nothing retrieved is refused",
     "no_relevant=undefined": "a query without a relevant document is left out of the mean",
@@ -40,14 +40,14 @@ _WORDS: Mapping[str, str] = {
 
 
 def words(switch: Switch, metric: Metric) -> str:
-    """Return a rule as a sentence; a rule without a sentence is returned as it is written."""
+    """Return a rule as a sentence; a rule without a sentence is returned as written."""
     if switch.is_parameter:
         return metric.definition.parameters[switch.rule].words.get(str(switch.value), str(switch))
     return _WORDS[str(switch)]
 
 
 def detail(switch: Switch, judged: JudgedRun, query: int, metric: Metric) -> str:
-    """Return what a rule acts on in a query; an empty string if there is nothing to show."""
+    """Return what a rule applies to in a query; an empty string if there is nothing to show."""
     acts_on = (
         metric.definition.parameters[switch.rule].acts_on if switch.is_parameter else _ACTS_ON.get(switch.rule, "")
     )
@@ -102,7 +102,7 @@ _ACTS_ON: Mapping[str, str] = {
     "negative": "grades",
     "grades": "grades",
 }
-"""What each field of `Rules` acts on in a query; a parameter of a metric says so itself (`acts_on`)."""
+"""What each field of `Rules` applies to in a query; parameters of metrics have `acts_on`."""
 
 _DETAILS: Mapping[str, Callable[[JudgedRun, int, Metric], str]] = {
     "repeats": _repeated,

@@ -1,4 +1,4 @@
-"""The arguments that several commands have."""
+"""Arguments shared by several commands."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def add_files_to(parser: argparse.ArgumentParser, *, runs: str | None) -> None:
     parser.add_argument(
         "qrels", metavar="QRELS", help="judgments: TREC, BEIR, CSV, TSV, JSON, JSONL or Parquet; - is standard input"
     )
-    one = "what was retrieved, in any of these formats, also .gz and .zst"
+    one = "a run, in any of these formats, also .gz and .zst"
     if runs is None:
         parser.add_argument("run", metavar="RUN", help=one)
     else:
@@ -53,19 +53,19 @@ def add_metrics_to(parser: argparse.ArgumentParser) -> None:
 
 
 def add_rules_to(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how to score."""
+    """Add the options for scoring."""
     parser.add_argument("--semantics", choices=list(RULE_SETS), default="standard", help="default: %(default)s")
     parser.add_argument(
         "--ties",
         choices=["docid", "input", "expected"],
-        help="equal scores: by document id, in the order given, or the mean of all orders (default: as the rules say)",
+        help="equal scores: by document id, in the order given, or the mean of all orders (default: that of the rules)",
     )
     add_match_to(parser)
     add_clusters_to(parser)
 
 
 def add_match_to(parser: argparse.ArgumentParser) -> None:
-    """Add the option that says how items meet judgments."""
+    """Add the option for matching items with judgments."""
     parser.add_argument(
         "--match",
         default="id",
@@ -75,7 +75,7 @@ def add_match_to(parser: argparse.ArgumentParser) -> None:
 
 
 def add_reading_to(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how to read files."""
+    """Add the options for reading files."""
     reading = parser.add_argument_group("reading files")
     for what in ("qrels", "run"):
         number = "grade" if what == "qrels" else "score"
@@ -87,7 +87,7 @@ def add_reading_to(parser: argparse.ArgumentParser) -> None:
             action="append",
             default=[],
             metavar="ROLE=NAME",
-            help=f"a column of {what.upper()}: query=..., document=..., {number}=...; {number}= for none",
+            help=f"a column of {what.upper()}: query=..., document=..., {number}=...; {number}= if there is none",
         )
     add_limits_to(reading)
     reading.add_argument(
@@ -96,7 +96,7 @@ def add_reading_to(parser: argparse.ArgumentParser) -> None:
 
 
 def add_limits_to(parser: argparse._ActionsContainer) -> None:
-    """Add the options that allow what is refused otherwise."""
+    """Add the options that accept what is refused otherwise."""
     parser.add_argument(
         "--allow",
         action="append",
@@ -109,7 +109,7 @@ def add_limits_to(parser: argparse._ActionsContainer) -> None:
         type=float,
         metavar="RATIO",
         default=Limits().compression,
-        help="refuse a file whose text is so many times larger (default: %(default)g)",
+        help="refuse a compressed file whose text is this many times larger (default: %(default)g)",
     )
     parser.add_argument(
         "--max-line",
@@ -122,10 +122,10 @@ def add_limits_to(parser: argparse._ActionsContainer) -> None:
 
 
 def add_output_to(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say what to write, and where."""
+    """Add the options for output."""
     parser.add_argument("--format", choices=list(OUTPUT_FORMATS), default="text", help="default: %(default)s")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to the terminal")
-    parser.add_argument("--report", metavar="FILE", help="also write a report there, one HTML page")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write to this file instead of the terminal")
+    parser.add_argument("--report", metavar="FILE", help="also write an HTML report to this file")
 
 
 def add_texts_to(parser: argparse.ArgumentParser) -> None:
@@ -159,12 +159,12 @@ def add_modules_to(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="MODULE",
-        help="a Python module that defines metrics of your own when it is imported, from here or from the Python path",
+        help="a Python module that defines metrics of your own, in the current folder or on the Python path",
     )
 
 
 def import_metrics(arguments: Sequence[str] | None) -> None:
-    """Import the modules of `--metrics-from`, wherever it is written: the names that other options hold need them.
+    """Import the modules of `--metrics-from` first, because other options can name their metrics.
 
     Raises:
         ImportError: If a module cannot be imported.
@@ -173,7 +173,7 @@ def import_metrics(arguments: Sequence[str] | None) -> None:
     add_modules_to(early)
     modules: list[str] = early.parse_known_args(arguments)[0].metrics_from
     if modules and not {"", str(Path.cwd())} & set(sys.path):
-        sys.path.insert(0, str(Path.cwd()))  # where `python -m` looks too, and a script on the path does not
+        sys.path.insert(0, str(Path.cwd()))  # `python -m` searches here too; an installed script does not
     for module in modules:
         try:
             import_module(module)
@@ -190,5 +190,5 @@ def add_clusters_to(parser: argparse.ArgumentParser) -> None:
         default="source",
         metavar="FILE",
         help='a JSON file {"query id": "cluster", ...} of queries that belong together, such as those about one '
-        'document; "none": all are independent (default: the source of the judgments, where they have one)',
+        'document; "none" if all are independent (default: the source of the judgments, if they have one)',
     )

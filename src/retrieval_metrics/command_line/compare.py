@@ -49,7 +49,7 @@ def add_to(commands: Any) -> None:
     )
     parser.set_defaults(run_command=run)
     add_files_to(parser, runs="+")
-    parser.add_argument("--save", metavar="FILE", help="save the comparison, such as comparison.json.gz, for report")
+    parser.add_argument("--save", metavar="FILE", help="save the comparison for report, such as comparison.json.gz")
     add_metrics_to(parser)
     add_rules_to(parser)
     parser.add_argument("--baseline", metavar="NAME", help="compare all other runs with this one (default: every pair)")
@@ -66,10 +66,10 @@ def add_to(commands: Any) -> None:
     parser.add_argument(
         "--unjudged",
         choices=["bounds", "condensed"],
-        help="what nobody judged: bounds says how much its grades could change, condensed takes it out of the rankings "
-        "(default: it is not relevant)",
+        help="how to treat unjudged documents: bounds reports how much their grades could change, condensed takes them "
+        "out of the rankings (default: they are not relevant)",
     )
-    parser.add_argument("--seed", type=int, default=0, help="of the randomisation test (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the randomisation test (default: %(default)s)")
     add_output_to(parser)
     add_texts_to(parser)
     add_reading_to(parser)
@@ -78,12 +78,12 @@ def add_to(commands: Any) -> None:
 def run(given: argparse.Namespace) -> bool:
     """Run the command; with --fail-if-worse, return whether no run is significantly worse than the baseline."""
     if given.fail_if_worse and given.baseline is None:
-        raise ValueError("--fail-if-worse needs --baseline NAME: worse than what?")
+        raise ValueError("--fail-if-worse needs --baseline NAME, the run to compare with")
     (first,) = named([given.qrels]).values()
     saved = is_saved(first)
     paths = named([given.qrels, *given.runs] if saved else given.runs)
     if given.baseline is not None and given.baseline not in paths:
-        raise ValueError(f"no run is named {given.baseline!r}, the baseline; the runs are {', '.join(paths)}")
+        raise ValueError(f"no run is named {given.baseline!r}, the --baseline; the runs are {', '.join(paths)}")
     texts = texts_of(given)
     result = _of_saved(given, paths) if saved else _of_runs(given, paths)
     output.write(_shown(result), given.format, given.output)

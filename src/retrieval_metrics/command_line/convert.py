@@ -33,7 +33,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument("what", choices=["run", "qrels"], help="what the file holds")
     parser.add_argument("source", metavar="SOURCE", help="a file, or - for standard input")
     parser.add_argument(
-        "target", metavar="TARGET", help="ending in .gz or .zst, it is compressed; - is standard output"
+        "target", metavar="TARGET", help="a file, compressed if it ends in .gz or .zst, or - for standard output"
     )
     parser.add_argument(
         "--from", dest="read_as", choices=FORMATS, help="the format of SOURCE, if its name does not show it"
@@ -49,7 +49,7 @@ def add_to(commands: Any) -> None:
 
 
 def run(given: argparse.Namespace) -> bool:
-    """Run the command; a conversion has no floor to miss."""
+    """Run the command; the exit code of a conversion is always 0."""
     how: dict[str, Any] = {
         "format": given.read_as,
         "columns": assignments(given.column),

@@ -47,8 +47,8 @@ def add_to(commands: Any) -> None:
     parser = commands.add_parser(
         "evaluate",
         help="score a run against judgments, or several side by side",
-        description="Score what a retriever returned against what is relevant. Several runs are shown side by side; "
-        "compare tests whether they differ.",
+        description="Score a run against judgments. Several runs are shown side by side; use compare to test whether "
+        "they differ.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -73,26 +73,26 @@ def add_to(commands: Any) -> None:
     add_output_to(parser)
     add_texts_to(parser)
     parser.add_argument(
-        "--save", metavar="FILE", help="save the evaluation, such as result.json.gz, for compare, history and report"
+        "--save", metavar="FILE", help="save the evaluation for compare, history and report, such as result.json.gz"
     )
     parser.add_argument(
         "--label",
         action="append",
         default=[],
         metavar="NAME=TEXT",
-        help="a label that is saved with it, such as commit=4f2a91c; repeat for several",
+        help="a label to save with the evaluation, such as commit=4f2a91c; repeat for several",
     )
     add_reading_to(parser)
 
 
 def run(given: argparse.Namespace) -> bool:
-    """Run the command; return whether every metric reaches its floor in every run."""
+    """Run the command; return whether every metric reaches its threshold in every run."""
     metrics = [*(given.metric or DEFAULT_METRICS), *(name for name, _ in given.fail_under)]
     paths = named(given.runs)
     if given.report is not None and len(paths) > 1:
-        raise ValueError("--report is about one run; compare writes the report of several")
+        raise ValueError("--report takes one run; use compare for a report on several")
     if given.save is not None and len(paths) > 1:
-        raise ValueError("--save saves one evaluation; call evaluate once for each run")
+        raise ValueError("--save saves one evaluation; run evaluate once for each run")
     if given.label and given.save is None:
         raise ValueError("--label is saved with the evaluation, so it needs --save FILE")
     if given.slices is not None and len(paths) > 1:
@@ -182,7 +182,7 @@ def side_by_side(results: Mapping[str, Evaluation], *, per_query: bool) -> outpu
 
 
 def _notes(results: Mapping[str, Evaluation]) -> list[str]:
-    """Return what is said of every run once, and what is said of one run after its name."""
+    """Return the notes common to all runs once, and other notes after the name of their run."""
     notes = {name: summary_table(result.scores).notes for name, result in results.items()}
     first, *others = notes.values()
     common = [note for note in first if all(note in other for other in others)]

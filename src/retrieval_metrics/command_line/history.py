@@ -23,19 +23,19 @@ def add_to(commands: Any) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         "history",
-        help="remember the numbers of saved evaluations, and show them over time",
-        description="Remember the numbers of saved evaluations in a file that only grows, and show them over time.",
+        help="keep the numbers of saved evaluations, and show them over time",
+        description="Keep the numbers of saved evaluations in an append-only file, and show them over time.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     add = _action(actions, "add", "append the numbers of a saved evaluation", _add)
-    add.add_argument("saved", metavar="SAVED", help="a file of evaluate --save or Evaluation.save")
+    add.add_argument("saved", metavar="SAVED", help="a file written by evaluate --save or Evaluation.save")
     add_modules_to(add)
-    add.add_argument("--label", metavar="TEXT", help="what to call it (default: its label commit, or a number)")
+    add.add_argument("--label", metavar="TEXT", help="the label of the entry (default: its label commit, or a number)")
     show = _action(actions, "show", "print every entry, and where the questions or the rules changed", _show)
     show.add_argument("--format", choices=["text", "markdown", "html", "csv", "json"], default="text")
-    show.add_argument("-o", "--output", metavar="FILE", help="write there instead of to the terminal")
+    show.add_argument("-o", "--output", metavar="FILE", help="write to this file instead of the terminal")
     plot = _action(actions, "plot", "draw a metric over time", _plot)
     plot.add_argument("-m", "--metric", action="extend", type=metric_names, metavar="METRIC", help="default: the first")
     plot.add_argument("-o", "--output", metavar="FILE", required=True, help="an image: .svg, .png or .pdf")
@@ -56,7 +56,7 @@ def _add(given: argparse.Namespace) -> bool:
 def _show(given: argparse.Namespace) -> bool:
     entries = History(given.history).entries()
     if not entries:
-        raise ValueError(f"{given.history} has no entries; history add makes one")
+        raise ValueError(f"{given.history} has no entries; add one with history add")
     data = {
         "entries": [
             {
@@ -89,6 +89,6 @@ def _show(given: argparse.Namespace) -> bool:
 def _plot(given: argparse.Namespace) -> bool:
     wanted = given.metric or [None]
     if len(wanted) > 1:
-        raise ValueError("history plot draws one metric; call it once for each")
+        raise ValueError("history plot draws one metric; run it once for each")
     History(given.history).plot(wanted[0]).savefig(given.output)
     return True

@@ -32,8 +32,8 @@ def add_to(commands: Any) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         "lint",
-        help="look for what is wrong with questions and their judgments",
-        description="Look for what is wrong with questions and their judgments, without any model.",
+        help="find problems in questions and their judgments",
+        description="Find problems in questions and their judgments, without a model.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -48,21 +48,21 @@ def add_to(commands: Any) -> None:
         action="append",
         default=[],
         metavar="NAME=RUN",
-        help="what was retrieved; repeat for several (default: BM25 over the corpus)",
+        help="a run; repeat for several (default: BM25 over the corpus)",
     )
     parser.add_argument("-m", "--metric", type=Metric.parse, default="ndcg@10", help="default: %(default)s")
     parser.add_argument(
         "--difference",
         type=float,
         default=0.05,
-        help="the difference of means that the questions should be enough to tell (default: %(default)s)",
+        help="the difference of means that the questions should be able to detect (default: %(default)s)",
     )
     add_output_to(parser)
-    parser.add_argument("--fail-on", choices=SEVERITIES, help="exit with 1 if there is a finding as severe as this")
+    parser.add_argument("--fail-on", choices=SEVERITIES, help="exit with 1 if there is a finding at least this severe")
 
 
 def run(given: argparse.Namespace) -> bool:
-    """Run the command; it fails if a finding is as severe as wanted."""
+    """Run the command; return whether no finding is as severe as --fail-on."""
     texts, qrels = read_queries(given.queries), read_qrels(given.qrels)
     judgments = judgments_by_query(qrels)
     if not judgments.keys() & texts.keys():

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 BELOW, WRONG, DEFECT, INTERRUPTED = 1, 2, 3, 130
-"""Exit codes: a threshold is missed; the call or a file is invalid; an error of this package; Ctrl-C."""
+"""Exit codes: a threshold is missed; the call or a file is invalid; a bug in this package; Ctrl-C."""
 
 EXAMPLES = """\
 examples:
@@ -39,9 +39,9 @@ examples:
 
 exit codes:
   0  done
-  1  a metric is below its --fail-under, with --fail-if-worse a run is worse, or with --fail-on something is wrong
+  1  a metric is below its --fail-under, a run is worse (--fail-if-worse), or there is such a finding (--fail-on)
   2  the call or a file is invalid
-  3  a defect of this program
+  3  a bug in this program
 """
 
 
@@ -72,11 +72,11 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
-    Every error ends here: those of the call and of files with 2 and a line that says what is wrong, anything else with
-    3 and a line that says how to report it.
+    Every error ends here: errors of the call and of files with code 2 and a line that says what is wrong, all others
+    with code 3 and a line that says how to report them.
     """
     if sys.stdout is None or sys.stderr is None:
-        return WRONG  # there is nowhere to say so
+        return WRONG  # there is nowhere to report it
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", RetrievalWarning)
@@ -93,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _say(f"error: {error or 'there is not enough memory; a TREC run can be streamed with --memory SIZE'}")
         _discard_output()
         return WRONG
-    except Exception as error:  # noqa: BLE001  (said with its place, and with an exit code of its own)
+    except Exception as error:  # noqa: BLE001  (reported with its place and a separate exit code)
         return _defect(error)
     return code
 
@@ -120,7 +120,7 @@ def _defect(error: Exception) -> int:
         place = place.tb_next
     where = "" if place is None else f" ({os.path.basename(place.tb_frame.f_code.co_filename)}:{place.tb_lineno})"  # noqa: PTH119  (a name for the message)
     _say(
-        f"internal error: {type(error).__name__}: {error}{where}; this is a defect of retrieval-metrics, please report "
+        f"internal error: {type(error).__name__}: {error}{where}; this is a bug in retrieval-metrics, please report "
         "it with the command, this line and, if possible, the files"
     )
     return DEFECT
@@ -131,11 +131,11 @@ def _say(text: str) -> None:
 
 
 def _discard_output() -> None:
-    """Send what is still to be written nowhere, because writing it fails: Python would try once more at its end."""
+    """Discard the output not yet written, because writing fails and Python would try again when it exits."""
     with suppress(OSError, ValueError):
         sys.stdout.flush()
         return
-    with suppress(OSError, ValueError):  # tests replace stdout by something that is no file
+    with suppress(OSError, ValueError):  # tests replace stdout by something that is not a file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -151,5 +151,5 @@ def _terminated(*_: Any) -> NoReturn:
 
 def script() -> NoReturn:
     """Run the command line as a program."""
-    signal.signal(signal.SIGTERM, _terminated)  # as an exception, so that no half-written file stays behind
+    signal.signal(signal.SIGTERM, _terminated)  # as an exception, so that no partly written file stays behind
     sys.exit(main())

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from retrieval_metrics.presentation.tables import Table
 
 WIDTH = 120
-"""Columns at which sentences are wrapped where there is no terminal."""
+"""The width to which sentences are wrapped if there is no terminal."""
 
 
 class Shown(NamedTuple):
-    """A result in the three forms that its formats are made of.
+    """A result in the three forms from which all formats are made.
 
     Attributes:
         tables: For people.
@@ -68,7 +68,7 @@ def _text(shown: Shown) -> str:
 
 
 def _wrapped(notes: Iterable[str]) -> list[str]:
-    """Return sentences in lines that are not too long; those that go on are indented."""
+    """Return sentences wrapped to lines, with continuation lines indented."""
     lines: list[str] = []
     for note in notes:
         indent = note[: len(note) - len(note.lstrip())] + "  "
@@ -125,7 +125,7 @@ def complain(text: str) -> None:
 def _console(*, stderr: bool = False) -> Console:
     from rich.console import Console  # noqa: PLC0415  (an extra: imported where it is used)
 
-    # With NO_COLOR, rich alone would still write bold and dim.
+    # With NO_COLOR, rich would still write bold and dim.
     colours = None if os.environ.get("NO_COLOR") else "auto"
     return Console(stderr=stderr, highlight=False, color_system=colours)  # type: ignore[arg-type]  # a literal of its own
 

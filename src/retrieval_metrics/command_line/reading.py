@@ -1,4 +1,4 @@
-"""Read the files that the arguments name."""
+"""Read the files named in the arguments."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.run import Run
 
 LARGE = 50_000_000
-"""Larger files, in bytes, get a progress bar."""
+"""The size in bytes above which a file gets a progress bar."""
 
 
 def read_both(given: argparse.Namespace, runs: dict[str, str]) -> tuple[Qrels, dict[str, Run | RetrievedRun]]:
@@ -35,10 +35,10 @@ def read_both(given: argparse.Namespace, runs: dict[str, str]) -> tuple[Qrels, d
         runs: The file of each run by its name.
 
     Raises:
-        ValueError: If standard input is asked for twice, or something in a file is wrong.
+        ValueError: If standard input is named twice, or something in a file is wrong.
     """
     if [given.qrels, *runs.values()].count(STANDARD_INPUT) > 1:
-        raise ValueError("standard input (-) can be read once only")
+        raise ValueError("standard input (-) can be read only once")
     qrels = read_qrels(
         given.qrels,
         format=given.qrels_format,
@@ -50,12 +50,12 @@ def read_both(given: argparse.Namespace, runs: dict[str, str]) -> tuple[Qrels, d
 
 
 def limits(given: argparse.Namespace) -> Limits:
-    """Return the limits that the arguments say."""
+    """Return the limits in the arguments."""
     return Limits(positive_number(given.max_compression, "--max-compression"), given.max_line)
 
 
 def _read(path: str, given: argparse.Namespace) -> Run | RetrievedRun:
-    """Read a run, with a progress bar if it is large and a note if it is too large for memory."""
+    """Read a run, with a progress bar if it is large, and a note if it is too large for memory."""
     run = read_run(
         path,
         format=given.run_format,

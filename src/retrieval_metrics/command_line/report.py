@@ -22,22 +22,22 @@ def add_to(commands: Any) -> None:
     parser = commands.add_parser(
         "report",
         help="write the HTML report of a saved evaluation or comparison",
-        description="Write the HTML report of a saved evaluation or comparison; it needs nothing beside it.",
+        description="Write a self-contained HTML report of a saved evaluation or comparison.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run_command=run)
-    parser.add_argument("saved", metavar="SAVED", help="a file of evaluate --save, Evaluation.save or Comparison.save")
+    parser.add_argument("saved", metavar="SAVED", help="a file written by --save, Evaluation.save or Comparison.save")
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="where to write the report")
-    parser.add_argument("--title", default="", help="its heading")
+    parser.add_argument("--title", default="", help="the heading of the report")
     add_texts_to(parser)
     add_modules_to(parser)
 
 
 def run(given: argparse.Namespace) -> bool:
-    """Run the command; a report never fails a floor."""
+    """Run the command; the exit code of a report is always 0."""
     saved = load(given.saved)
     if not isinstance(saved, (Evaluation, Comparison)):
-        raise ValueError(f"{given.saved} holds a {type(saved).__name__}, and there is no report of that")  # noqa: TRY004  (said of the file)
+        raise ValueError(f"{given.saved} cannot be reported: it holds a {type(saved).__name__}")  # noqa: TRY004  (of the file)
     saved.report(given.output, title=given.title, **texts_of(given))
     return True

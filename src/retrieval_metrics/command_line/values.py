@@ -1,4 +1,4 @@
-"""From the text of an argument to the value that it means."""
+"""Convert the texts of arguments to values."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def named_value(text: str) -> tuple[Metric, float]:
             raise ValueError  # noqa: TRY301  (one message covers all errors)
         number = float(value)
         if not isfinite(number):
-            raise ValueError(f"no mean is compared with {value}")  # noqa: TRY301  (as above)
+            raise ValueError(f"a mean cannot be compared with {value}")  # noqa: TRY301  (as above)
         return Metric.parse(name), number
     except ValueError as error:
         said = f": {error}" if equals and str(error) and "float" not in str(error) else ""
@@ -92,7 +92,7 @@ def memory_size(text: str) -> int:
 
 
 def clusters(text: str) -> ClustersBy:
-    """Return what `--clusters` means: the mapping in the file, or a word.
+    """Return the value of `--clusters`: the mapping in the file, or a word.
 
     Raises:
         ValueError: If the file does not hold a mapping.
@@ -113,5 +113,5 @@ def by_query(path: str, what: str) -> Callable[[Any], Any]:
         raise ValueError(  # noqa: TRY004  (the content of a file, not an argument)
             f"{path} must hold a JSON object of query ids and {what}, got {type(held).__name__}"
         )
-    # The names of a JSON object are texts; query ids that are numbers are found by their text.
+    # The keys of a JSON object are texts; query ids that are numbers are looked up by their text.
     return lambda query: held.get(str(query))

@@ -1,4 +1,4 @@
-"""What several evaluations have in common, and what else than their rankings differs between them."""
+"""The queries and metrics that several evaluations share, and how they differ besides their rankings."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ def common_ground(
 ) -> tuple[dict[str, Scores], tuple[Metric, ...], tuple[str, ...]]:
     """Return the scores on the queries that are the same in all evaluations, their common metrics, and what differs.
 
-    A query is the same if its id, its text (where known) and its judgments are.
+    Two queries are the same if their ids, their texts (if known) and their judgments are.
 
     Args:
         scores: The evaluations, by name.
-        metrics: The metrics to be compared; None takes all that they have in common.
+        metrics: The metrics to compare; None takes all that they have in common.
 
     Raises:
-        ValueError: If they were made under different rules, or have no query or no metric in common; the message has
-            the reason.
+        ValueError: If they were made under different rules, or have no query or no metric in common; the message says
+            why.
     """
     (first_name, first), *others = scores.items()
     said: list[str] = []
@@ -53,14 +53,14 @@ def common_ground(
         reworded = {query for query in texts.keys() & other_texts.keys() if texts[query] != other_texts[query]}
         rejudged = {query for query in judged.keys() & other_judged.keys() if judged[query] != other_judged[query]}
         both, n = f"in {first_name!r} and {name!r}", len(ours & theirs)
-        said += _said({f"in {first_name!r} alone": ours - theirs}, len(ours))
-        said += _said({f"in {name!r} alone": theirs - ours}, len(theirs))
+        said += _said({f"only in {first_name!r}": ours - theirs}, len(ours))
+        said += _said({f"only in {name!r}": theirs - ours}, len(theirs))
         said += _said({f"worded differently {both}": reworded, f"judged differently {both}": rejudged - reworded}, n)
         kept = [query for query in kept if query in theirs - reworded - rejudged]
     if not kept:
         raise ValueError(
             f"there is no query that is the same in {', '.join(map(repr, scores))}: {' '.join(said)} Evaluate the "
-            "saved rankings again with the questions of today: evaluate(questions, rm.load(path).scores.origin.run)"
+            "saved rankings again with the current questions: evaluate(questions, rm.load(path).scores.origin.run)"
         )
     common, of_metrics = _common_metrics(scores, metrics)
     if said:
@@ -69,7 +69,7 @@ def common_ground(
 
 
 def _judged_queries(scores: Scores) -> Sequence[QueryId]:
-    """Return the judged queries, of which rules may have left out those that are missing from the run."""
+    """Return the judged queries, including those that the rules leave out because they are missing from the run."""
     return scores.queries if scores.origin is None else scores.origin.judged.qrels.queries
 
 
@@ -113,7 +113,7 @@ def _common_metrics(
         if lacking:
             said.append(f"{metric} was not computed in {', '.join(map(repr, lacking))}.")
         elif len(scales) > 1 and divides_by_largest_grade(metric):
-            said.append(f"{metric} divides by the largest grade there is, which differs, so it is left out.")
+            said.append(f"{metric} divides by the largest grade, which differs, so it is left out.")
         else:
             common.append(metric)
     if not common:

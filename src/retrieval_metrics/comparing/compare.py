@@ -46,35 +46,36 @@ def compare(
     """Score several systems on the same queries and test in which metrics they differ.
 
     Every difference is paired: system minus baseline, query by query, over the queries for which both are defined. It
-    comes with a confidence interval, a p value of the randomisation test, the effect size (mean difference in standard
-    deviations of the differences), and the queries won, tied and lost. The p values are corrected for everything
-    compared here, all metrics, cut-offs and pairs of systems, by one joint test (see
-    `retrieval_metrics.statistics.joint_sign_flips`), so that ten metrics give no tenfold chance of a false finding, and
-    metrics that say the same cost little. The interval of a difference excludes 0 only where the corrected p value
-    finds a difference. A verdict in words says for each system and metric what follows.
+    comes with a confidence interval, the p value of the randomisation test, the effect size (the mean difference in
+    standard deviations of the differences), and the queries won, tied and lost. One joint test (see
+    `retrieval_metrics.statistics.joint_sign_flips`) corrects the p values for all metrics, cut-offs and pairs of
+    systems compared here, so ten metrics do not make a false finding ten times as likely, and correlated metrics cost
+    little. The interval of a difference excludes 0 only if the corrected p value finds a difference. A verdict states
+    the conclusion for each system and metric in words.
 
     Args:
-        qrels: What is true, as in `evaluate`. Or, in place of judgments and runs, evaluations by name, such as one of
-            last week, loaded, and one of today. These are compared on the queries that are the same in all, by id, text
-            and judgments; `Comparison.notes` says which others there are.
-        runs: What each system retrieved, by the name of the system.
-        metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`. Of evaluations, all they have in common by default.
+        qrels: The judgments, as in `evaluate`. Or, in place of judgments and runs, evaluations by name, such as a saved
+            one of last week and one of today. These are compared on the queries with the same id, text and judgments in
+            all of them; `Comparison.notes` describes the others.
+        runs: The run of each system, by the name of the system.
+        metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`. For evaluations, the default is all metrics that they
+            share.
         baseline: The name of the system that all others are compared with; None compares every pair.
-        margin: How much worse a system may be and still be acceptable, such as 0.02. The verdict then also says per
-            metric whether it is "no worse by more than 0.02", "worse by more", or that the data cannot tell, each at a
-            one-sided level of 1 - level; see `retrieval_metrics.statistics.within_margins`.
-        clusters: Which queries belong together, as in `evaluate`: intervals and tests then take whole clusters.
-        unjudged: What is not judged counts as not relevant (None). `"bounds"` also gives every mean and difference the
-            least and the greatest value over all grades that the unjudged documents among the first k of the systems
-            might have, and the verdict says whether a difference depends on them. `"condensed"` takes unjudged
-            documents out of the rankings, as in `evaluate`.
-        semantics: The rules,
-        match: what an id of the judgments is compared with, and
-        ties: how equal scores are ordered, as in `evaluate`.
+        margin: The largest acceptable loss, such as 0.02. The verdict then also says per metric whether a system is "no
+            worse by more than 0.02", "worse by more", or that the data cannot tell, each at a one-sided level of
+            1 - level; see `retrieval_metrics.statistics.within_margins`.
+        clusters: The clusters of the queries, as in `evaluate`; intervals and tests then use whole clusters.
+        unjudged: Unjudged documents count as not relevant (None). `"bounds"` also computes the smallest and the largest
+            value of every mean and difference over all possible grades of the unjudged documents among the first k of
+            the systems, and the verdict says whether a difference depends on them. `"condensed"` removes unjudged
+            documents from the rankings, as in `evaluate`.
+        semantics: The rules, as in `evaluate`.
+        match: What an id of the judgments is compared with, as in `evaluate`.
+        ties: How equal scores are ordered, as in `evaluate`.
         level: Confidence level of the intervals; 1 - level is the accepted rate of false findings.
-        resamples: Random sign choices where the test cannot be exact; more are taken where many comparisons need finer
-            p values.
-        seed: Seed of these; the same seed gives the same p values.
+        resamples: Number of random choices of signs if the test cannot be exact; more are drawn if many comparisons
+            need finer p values.
+        seed: Seed of the random choices; the same seed gives the same p values.
 
     Returns:
         Means, differences and a verdict in words; print it, plot it, turn it into a DataFrame or a report.
@@ -85,8 +86,8 @@ def compare(
             as in `evaluate`.
 
     Warns:
-        RetrievalWarning: As in `evaluate`, with the name of the system; and if the systems' judged shares differ by
-            more than ten points.
+        RetrievalWarning: As in `evaluate`, with the name of the system; and if the judged shares of systems differ by
+            more than ten percentage points.
 
     Example:
         >>> qrels = {f"q{i}": ["d"] for i in range(8)}
@@ -102,11 +103,11 @@ def compare(
     """
     if _are_evaluations(qrels):
         if runs is not None:
-            raise TypeError("evaluations hold their runs; compare({name: evaluation, ...}) takes no others")
+            raise TypeError("evaluations have their own runs; pass only compare({name: evaluation, ...})")
         given = {"semantics": semantics != "standard", "match": match != "id", "ties": ties is not None}
         given |= {"clusters": clusters != "source", "unjudged": unjudged not in {None, "bounds"}}
         if fixed := [name for name, is_given in given.items() if is_given]:
-            raise ValueError(f"{', '.join(fixed)} cannot be changed of evaluations; evaluate(...) takes them")
+            raise ValueError(f"{', '.join(fixed)} cannot be changed for evaluations; pass them to evaluate(...)")
         return Comparison.of(
             qrels,
             baseline=baseline,
@@ -122,7 +123,7 @@ def compare(
         raise TypeError(f"runs must map the name of each system to its run, got {type(runs).__name__}")
     if isinstance(runs, Run) or any(isinstance(run, (list, tuple)) for run in runs.values()):
         raise TypeError("runs must map the name of each system to its run, such as {'bm25': run, ...}; this is one run")
-    pairs_of(list(runs), baseline)  # complain before the work, not after it
+    pairs_of(list(runs), baseline)  # check the arguments before the work
     truth = as_qrels(truths)
     bounds = unjudged == "bounds"
     options: dict[str, Any] = {
@@ -133,7 +134,7 @@ def compare(
         "unjudged": None if bounds else unjudged,
     }
     evaluations = {}
-    for name, run in runs.items():  # no comprehension: before Python 3.12 it would count as a caller of its own
+    for name, run in runs.items():  # not a comprehension, which before Python 3.12 adds a stack frame
         evaluations[name] = evaluated_as(name, partial(evaluate, truth, run, metrics, **options))
     comparison = Comparison.of(
         evaluations,
@@ -154,7 +155,7 @@ def _are_evaluations(qrels: Any) -> TypeGuard[Mapping[str, Evaluation]]:
 
 
 def evaluated_as(name: str, evaluate_it: Callable[[], Evaluation]) -> Evaluation:
-    """Evaluate one system, whose name its warnings and errors then carry."""
+    """Evaluate one system, and add its name to warnings and errors."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:

@@ -43,27 +43,27 @@ def compare_retrievers(
 ) -> Comparison:
     """Ask several retrievers the same questions, and test in which metrics they differ.
 
-    The retrievers are asked one after the other, so that they do not slow each other down. Before that each is asked
-    the first question, so that what is wrong with the answers of any of them is raised before time is spent.
+    The retrievers are asked one after the other, so that they do not slow each other down. Before that, each is asked
+    the first question, so that an error in the answers of any of them is raised early.
 
     Args:
-        retrievers: The retrievers by the name of the system, each as `retrieve` takes it: functions, asynchronous
-            functions, and retrievers of installed hosts, mixed as you like.
+        retrievers: The retrievers by the name of the system, as in `retrieve`: functions, asynchronous functions, and
+            retrievers of installed hosts, in any mixture.
         questions: An `EvaluationSet`, or anything that `EvaluationSet.of` reads, such as pairs `(query, relevant)`.
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
         baseline: The name of the system that all others are compared with; None compares every pair.
-        semantics: The rules, and
-        match: what an id of the judgments is compared with, as in `evaluate`.
+        semantics: The rules, as in `evaluate`.
+        match: What an id of the judgments is compared with, as in `evaluate`.
         workers: How many queries may be under way at once.
-        timeout: Seconds that one attempt may take,
-        retries: how often a query that fails is asked again,
-        show_progress: whether to show a progress bar, and
-        raise_on_error: whether the first failure is raised, as in `retrieve`.
-        **options: Whatever else `compare` takes, such as `level`, `resamples` and `seed`.
+        timeout: Seconds that one attempt may take, as in `retrieve`.
+        retries: How often a failed query is repeated, as in `retrieve`.
+        show_progress: Show a progress bar on stderr; needs rich.
+        raise_on_error: Raise the first failure instead of recording it.
+        **options: Other arguments of `compare`, such as `level`, `resamples` and `seed`.
 
     Returns:
-        What `compare` returns for the runs of these retrievers. Its `seconds` and `errors` hold how long each system
-        took for each query, and where it failed; both are printed with it.
+        The comparison of the runs of these retrievers. Its `seconds` and `errors` hold how long each system took for
+        each query, and which queries failed; both are printed with it.
 
     Raises:
         TypeError: If `retrievers` does not map names to retrievers, an option is unknown, or as in `retrieve` and
@@ -73,7 +73,7 @@ def compare_retrievers(
         ImportError: If a retriever is of a host whose integration is not installed.
 
     Warns:
-        RetrievalWarning: As in `evaluate`, with the name of the system; where a retriever failed, for example.
+        RetrievalWarning: As in `evaluate`, with the name of the system, for example if a retriever failed.
 
     Example:
         >>> questions = [(f"question {number}", ["d"]) for number in range(8)]
@@ -113,9 +113,9 @@ async def acompare_retrievers(
     raise_on_error: bool = False,
     **options: Any,
 ) -> Comparison:
-    """Ask several retrievers the same questions on the running event loop; the twin of `compare_retrievers`.
+    """Ask several retrievers the same questions on the running event loop, and compare them.
 
-    Arguments, result and errors are those of `compare_retrievers`.
+    This is the asynchronous twin of `compare_retrievers`, with the same arguments, result and errors.
     """
     asked = _Retrieval(
         retrievers,
@@ -131,7 +131,7 @@ async def acompare_retrievers(
 
 
 class _Retrieval:
-    """What is to be asked of whom, complained about before anybody is asked."""
+    """The retrievers and the questions, checked before any retriever is asked."""
 
     def __init__(
         self, retrievers: Mapping[str, Any], questions: Any, metrics: Any, options: dict[str, Any], **limits: Any
@@ -149,7 +149,7 @@ class _Retrieval:
         self.options = options
         self.metrics = metrics if isinstance(metrics, (str, Metric)) else list(metrics)
         evaluation_set = Questions.of(questions)
-        self.qrels = as_qrels(evaluation_set.qrels)
+        self.qrels = as_qrels(evaluation_set)  # with the texts and sources of the questions
         rules = {name: options[name] for name in ("semantics", "match", "ties") if name in options}
         check = first_answer_check(self.qrels, self.metrics, **rules)
         match = options["match"]
@@ -163,8 +163,8 @@ class _Retrieval:
             self.askings.append(asking)
 
     def compared(self, runs: list[RetrievedRun]) -> Comparison:
-        """Compare the runs; what is warned of points to the caller of the public function."""
-        # Not in a thread, also where the caller is asynchronous: catching warnings is not safe in threads.
+        """Compare the runs; warnings point to the caller of the public function."""
+        # Not in a thread, even for an asynchronous caller: catching warnings is not thread-safe.
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             named = {asking.name: run for asking, run in zip(self.askings, runs, strict=True)}

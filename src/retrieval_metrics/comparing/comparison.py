@@ -1,8 +1,9 @@
-"""Which of several systems is better, and how sure that is."""
+"""The result of a comparison: means, differences and a verdict; printed, plotted, or as a report."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,7 +23,7 @@ from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reporting.retrieval import notes_tables, retrieval_tables
-from retrieval_metrics.reporting.verdict import comparison_tables, small_print, verdict
+from retrieval_metrics.reporting.verdict import cautions, comparison_tables, small_print, verdict
 from retrieval_metrics.results.compared import Compared
 from retrieval_metrics.results.ranking import ranking_of
 from retrieval_metrics.results.retrieval import errors_of, seconds_of
@@ -41,23 +42,23 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import QueryId, QueryTexts
 
 FEW_PAIRS = 2
-"""Pairs of systems up to which a comparison prints every difference; of more it prints the ranking."""
+"""The largest number of pairs for which a comparison prints every difference; for more it prints the ranking."""
 
 
 class Comparison(Compared, Printed):
-    """Several systems on the same queries: their means, their differences, and what these allow to be said.
+    """Several systems on the same queries: their means, their differences, and the conclusions.
 
     Attributes:
         scores: The scores of each system, by name.
         metrics: The metrics.
         baseline: The system all others are compared with; None if every pair is compared.
         level: Confidence level of the intervals; 1 - level is the accepted rate of false findings.
-        differences: One per metric and pair of systems; they print.
-        margin: How much worse is still acceptable; None if that was not asked.
-        clusters: Which queries belong together; None where each is on its own.
-        ignorance: How much of what each system retrieved is judged; None where that is not known.
-        unjudged: Between which values means and differences lie, whatever the unjudged are; None if not asked.
-        notes: What else than the rankings differs between the systems, where evaluations were compared; sentences.
+        differences: One per metric and pair of systems; they can be printed.
+        margin: The largest acceptable loss; None if there is no margin.
+        clusters: The clusters of the queries; None if queries are independent.
+        ignorance: How much of what each system retrieved is judged; None if that is unknown.
+        unjudged: The bounds of means and differences over all grades of unjudged documents; None if not requested.
+        notes: Sentences on what differs between compared evaluations besides the rankings.
     """
 
     @classmethod
@@ -73,17 +74,17 @@ class Comparison(Compared, Printed):
         unjudged: str | None = None,
         metrics: tuple[Metric, ...] | None = None,
     ) -> Comparison:
-        """Compare evaluations that are there already; see `compare`. Here `unjudged` is None or "bounds".
+        """Compare existing evaluations; see `compare`. Here `unjudged` is None or "bounds".
 
-        They are compared on the queries that are the same in all, by id, text and judgments; `notes` says what differs.
+        They are compared on the queries with the same id, text and judgments in all of them; `notes` says what differs.
 
         Raises:
             TypeError: If it is not a mapping of names to evaluations.
             ValueError: If there are fewer than two, they have no query or no metric in common or different rules, or
-                there is no system of the baseline's name.
+                no system has the name of the baseline.
         """
         _check_evaluations(evaluations)
-        pairs_of(list(evaluations), baseline)  # complain before the work, not after it
+        pairs_of(list(evaluations), baseline)  # check the arguments before the work
         whole = {name: evaluation.scores for name, evaluation in evaluations.items()}
         scores, metrics, notes = common_ground(whole, metrics)
         clusters, ranked = common_clusters(scores), ranking_metrics(metrics)
@@ -119,12 +120,12 @@ class Comparison(Compared, Printed):
 
     @cached_property
     def ranking(self) -> Ranking:
-        """The systems by metric, best first, in groups that the data cannot tell apart; it prints."""
+        """The systems by metric, best first, in groups that the data cannot tell apart."""
         return ranking_of(self)
 
     @property
     def verdict(self) -> list[str]:
-        """What the data allow to be said, one sentence or two per pair of systems."""
+        """The conclusions in words, one or two sentences per pair of systems and metric."""
         return verdict(self)
 
     @property
@@ -140,31 +141,31 @@ class Comparison(Compared, Printed):
     def save(
         self, path: str | PathLike[str], *, labels: Mapping[str, str | float] | None = None, rankings: bool = True
     ) -> None:
-        """Write the comparison to a file that `load` reads, with everything it was computed from.
+        """Save the comparison with its data to a file that `load` reads.
 
-        Questions, judgments, rankings with their texts, rules, metrics, every number, the versions and the date: what
-        is loaded can be plotted, reported and asked as before.
+        The file holds questions, judgments, rankings with their texts, rules, metrics, every number, the versions and
+        the date, so a loaded comparison can be printed, plotted and reported as before.
 
         Args:
-            path: The file, JSON; with a further `.gz` or `.zst` it is compressed.
+            path: The JSON file; a further `.gz` or `.zst` compresses it.
             labels: Labels of your own, such as `{"commit": "4f2a91c", "model": "small"}`.
-            rankings: False saves the numbers alone, which is far smaller; what asks for a ranking then raises.
+            rankings: False saves only the numbers, which is far smaller; methods that need rankings then raise.
 
         Raises:
-            ValueError: If JSON cannot hold something, such as a date in the metadata of an item or a function given as
-                `match`, before anything is written.
-            OSError: If it cannot be written; a file that was there stays as it was.
+            ValueError: If something cannot be written as JSON, such as a date in the metadata of an item or a function
+                given as `match`. Nothing is written then.
+            OSError: If the file cannot be written; an existing file stays as it was.
         """
         from retrieval_metrics.keeping.comparisons import save_comparison  # noqa: PLC0415  (seldom asked for)
 
         save_comparison(self, path, labels, rankings=rankings)
 
     def to_judge(self, n: int = 20) -> list[ToJudge]:
-        """Return the unjudged documents whose judgment would do most to settle the comparison, most telling first.
+        """Return the unjudged documents whose judgments would change the comparison most, in that order.
 
-        For each document that is among the first k of a system and not judged, k being the largest cut-off of the
-        metrics, it is computed how far a mean difference between two compared systems would move if the document had
-        the highest grade there is, and no other were judged.
+        The candidates are the unjudged documents among the first k of a system, where k is the largest cut-off of the
+        metrics. Each is ranked by how much a mean difference between two compared systems would change if this document
+        alone were judged and had the highest grade.
 
         Args:
             n: How many.
@@ -176,7 +177,7 @@ class Comparison(Compared, Printed):
         return to_judge(self.scores, metrics, self.pairs, positive_integer(n, "n"))
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return a DataFrame with a row per difference.
+        """Return a DataFrame with one row per difference.
 
         Raises:
             ImportError: If pandas is not installed; the message holds the command.
@@ -213,14 +214,14 @@ class Comparison(Compared, Printed):
         *,
         across: int = 2,
     ) -> Figure:
-        """Return a figure; see it in a notebook, or write it with `figure.savefig(path)`.
+        """Return a figure to show in a notebook or to save with `figure.savefig(path)`.
 
         Args:
             kind: `intervals`: the means of every system and metric, side by side. `differences`: the difference of
                 every query, sorted. `wins`: the queries won, tied and lost. `cutoffs`: the metric over k. `overview`:
                 all four.
-            metric: The metric of `differences` and `cutoffs`; None takes the first that the comparison has.
-            across: How many panels stand beside each other; 1 suits a phone.
+            metric: The metric of `differences` and `cutoffs`; None takes the first of the comparison.
+            across: How many panels are in a row; 1 suits a phone.
 
         Raises:
             ImportError: If matplotlib is not installed; the message holds the command.
@@ -243,21 +244,21 @@ class Comparison(Compared, Printed):
         k: int | None = None,
         text_length: int | None = None,
     ) -> None:
-        """Write one HTML file with the verdict, the ranking, how sure it is, and every query, side by side.
+        """Write an HTML report with the verdict, the ranking, the differences, and every query side by side.
 
-        It needs nothing beside it and fetches nothing. The queries can be sorted, filtered, searched and opened;
-        without JavaScript the worst of them are listed.
+        The file is self-contained and fetches nothing. The queries can be sorted, filtered, searched and opened;
+        without JavaScript, the worst of them are listed.
 
         Args:
-            path: Where to write it.
-            title: Its heading; empty names the systems.
+            path: The file to write.
+            title: The heading; if empty, the names of the systems.
             queries: Query texts by query id, or the evaluation set that has them; None takes those of the judgments,
                 if these came with texts.
-            corpus: Document texts by document id, where the rankings hold ids and no texts.
+            corpus: Document texts by document id, if the rankings hold only ids.
             slices: A label for each query, by query id, to filter by.
             k: How many results of each query; None takes the largest cut-off of the metrics, and at least 10.
-            text_length: Characters of a text that are shown, around the needed words; None shows whole texts as long as
-                the page stays below some 10 MB.
+            text_length: How many characters of a text are shown, around the needed words; None shows whole texts if the
+                page stays below about 10 MB.
 
         Raises:
             ValueError: If `k` or `text_length` is not positive.
@@ -272,10 +273,11 @@ class Comparison(Compared, Printed):
     def _tables(self) -> Sequence[Table]:
         if len(self.pairs) <= FEW_PAIRS:
             return [*comparison_tables(self), *retrieval_tables(self), *notes_tables(self)]
-        (ranking,) = self.ranking.tables
+        timed = retrieval_tables(self)
+        (ranking,) = (replace(self.ranking, seconds={}) if timed else self.ranking).tables  # not the seconds twice
         more = f"print(comparison.differences) shows the {numbers.count(len(self.differences), 'difference')}"
-        said = Table((), (), [*self.ranking.sentences, more, *small_print(self)])
-        return [ranking, *retrieval_tables(self), *notes_tables(self), said]
+        said = Table((), (), [*cautions(self), *self.ranking.sentences, more, *small_print(self, columns=False)])
+        return [ranking, *timed, *notes_tables(self), said]
 
     def _repr_html_(self) -> str:
         from retrieval_metrics.reporting.notebooks import comparison_html  # noqa: PLC0415  (only needed in a notebook)
@@ -294,5 +296,5 @@ def _check_evaluations(evaluations: Mapping[str, Evaluation]) -> None:
     for name, evaluation in evaluations.items():
         if not isinstance(evaluation, Evaluation):
             raise TypeError(
-                f"{name!r} must be an Evaluation, got {type(evaluation).__name__}; compare(qrels, runs) takes runs"
+                f"{name!r} must be an Evaluation, got {type(evaluation).__name__}; compare(qrels, runs) compares runs"
             )

@@ -1,4 +1,4 @@
-"""All differences of a comparison, which print as a table per pair of systems."""
+"""All differences of a comparison, printed as one table per pair of systems."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Differences(tuple[Difference, ...], Printed):
-    """The differences of every pair of systems in every metric, as a tuple that prints."""
+    """The differences of every pair of systems in every metric, as a printable tuple."""
 
     __slots__ = ()
 

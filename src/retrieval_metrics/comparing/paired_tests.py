@@ -1,4 +1,4 @@
-"""Test every pair of systems in every metric, all together."""
+"""Test all pairs of systems in all metrics together."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def tested(
 
 
 def common_clusters(scores: Mapping[str, Scores]) -> Clusters | None:
-    """Return the clusters of all queries, which any system may know.
+    """Return the clusters of all queries, taken from all systems.
 
     Raises:
         ValueError: If two systems have a query in different clusters.
@@ -89,7 +89,7 @@ def common_clusters(scores: Mapping[str, Scores]) -> Clusters | None:
 
 
 def _span(metric: Metric, systems: Sequence[Scores]) -> float:
-    """Return how far two values can lie apart: to the best reachable value, or the best observed if that is open."""
+    """Return the largest possible difference of two values, up to the ideal or, if unbounded, the best observed."""
     largest = 0.0
     for system in systems:
         values = aligned([system], metric)[1]
@@ -100,7 +100,7 @@ def _span(metric: Metric, systems: Sequence[Scores]) -> float:
 
 
 def pairs_of(systems: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
-    """Return (system, baseline) for each comparison; without a baseline each system is compared with those before it.
+    """Return (system, baseline) for each comparison; without a baseline, each system with those before it.
 
     Raises:
         ValueError: If there are fewer than two systems, or none has the baseline's name.
@@ -111,20 +111,18 @@ def pairs_of(systems: Sequence[str], baseline: str | None) -> list[tuple[str, st
         return [(later, earlier) for earlier, later in combinations(systems, 2)]
     if baseline not in systems:
         raise ValueError(
-            f"there is no system named {baseline!r} to be the baseline; there are {', '.join(map(repr, systems))}"
+            f"there is no system {baseline!r} for the baseline; the systems are {', '.join(map(repr, systems))}"
         )
     return [(system, baseline) for system in systems if system != baseline]
 
 
 def ranking_metrics(metrics: Sequence[Metric]) -> tuple[Metric, ...]:
-    """Return the metrics that say how good a system is: all but `judged`, which says how much is known of it.
+    """Return the metrics of quality: all but `judged`, which measures the judgments.
 
     Raises:
         ValueError: If there is none.
     """
     chosen = tuple(metric for metric in metrics if metric.definition.says_how_good)
     if not chosen:
-        raise ValueError(
-            "judged says how much is known of a system, not how good it is; name another metric to compare"
-        )
+        raise ValueError("judged measures the judgments, not the quality of a system; name another metric to compare")
     return chosen

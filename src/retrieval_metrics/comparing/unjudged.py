@@ -1,6 +1,6 @@
-"""What is not known of the documents that several systems retrieved, and what it could change.
+"""Unjudged documents that several systems retrieved, and how their grades could change a comparison.
 
-The engine scores judged documents alone. Here judgments are completed in every possible way, and scored like any other.
+Only judged documents are scored. Here judgments are completed in every possible way, and scored like any others.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import DocumentId, FloatArray, IntArray, QueryId
 
 DEPTH = 10
-"""Documents of each ranking that are looked at where no metric says how many."""
+"""The number of documents of each ranking that are used if no metric has a cut-off."""
 MOST_OF_A_QUERY = 2**12
-"""Ways to grade the unjudged documents of a query that are tried, and"""
+"""The largest number of ways to grade the unjudged documents of a query that are tried, and"""
 MOST_OF_ALL = 2**17
-"""those of all queries together, the easiest queries first; about ten seconds for two systems."""
+"""of all queries together, those with the fewest ways first; about ten seconds for two systems."""
 
 
 class Open(NamedTuple):
-    """A query with documents whose grades are not known.
+    """A query with documents whose grades are unknown.
 
     Attributes:
         query: The query.
-        graded: The grades that are known.
+        graded: The known grades.
         documents: The unjudged documents among the first k of any run, in the order of their best rank.
         rankings: What each system retrieved.
         ranks: The rank of each document in each system that has it among its first k.
@@ -51,12 +51,12 @@ class Open(NamedTuple):
 
 
 def depth_of(metrics: Iterable[Metric]) -> int:
-    """Return the largest cut-off of some metrics, or ten if none has one."""
+    """Return the largest cut-off of the metrics, or ten if none has one."""
     return max((metric.k for metric in metrics if isinstance(metric.k, int)), default=DEPTH)
 
 
 def ignorance(scores: Mapping[str, Scores], metrics: Sequence[Metric]) -> Ignorance | None:
-    """Return how much of each system's first documents is judged; None where that is not known or means nothing."""
+    """Return how much of each system's first documents is judged; None if that is unknown or meaningless."""
     origins = [one.origin for one in scores.values()]
     if any(origin is None or not origin.judged.is_by_id or origin.judged.qrels.has_pieces for origin in origins):
         return None
@@ -72,7 +72,7 @@ def ignorance(scores: Mapping[str, Scores], metrics: Sequence[Metric]) -> Ignora
 
 
 def open_queries(scores: Mapping[str, Scores], k: int) -> list[Open]:
-    """Return the queries that all systems have and that hold unjudged documents among the first k of one of them.
+    """Return the queries of all systems with unjudged documents among the first k of one of them.
 
     Raises:
         ValueError: If the judgments are groups or pieces, or values came without a run.
@@ -80,7 +80,7 @@ def open_queries(scores: Mapping[str, Scores], k: int) -> list[Open]:
     first = next(iter(scores.values()))
     qrels = first.needed_origin("completed with grades").judged.qrels
     if qrels.has_pieces or not qrels.is_flat:
-        raise ValueError("unjudged documents can be given grades only where single documents are judged by id")
+        raise ValueError("unjudged documents can be given grades only if single documents are judged by id")
     common = set.intersection(*(set(one.queries) for one in scores.values()))
     queries = [query for query in first.queries if query in common]
     known = {query: dict(_grades(qrels.judgments(at))) for at, query in enumerate(qrels.queries) if query in common}
@@ -114,7 +114,7 @@ def _grades(judgments: Any) -> Iterable[tuple[Any, float]]:
 def bounds_of_unjudged(
     scores: Mapping[str, Scores], metrics: Sequence[Metric], pairs: Sequence[tuple[str, str]]
 ) -> UnjudgedBounds:
-    """Return between which values means and differences lie, whatever grades the unjudged documents have.
+    """Return the bounds of means and differences over all grades of the unjudged documents.
 
     Raises:
         ValueError: If the judgments are groups or pieces, values came without a run, or a metric has no upper bound.
@@ -161,7 +161,7 @@ def bounds_of_unjudged(
 
 
 def _defined(scores: Mapping[str, Scores], metric: Metric) -> dict[QueryId, dict[str, float]]:
-    """Return for each query for which the metric is defined in all systems its values."""
+    """Return the values of each query for which the metric is defined in all systems."""
     columns = {name: one.per_query[str(metric)] for name, one in scores.items()}
     first = next(iter(columns.values()))
     rows = {query: {name: column.get(query, float("nan")) for name, column in columns.items()} for query in first}
@@ -169,12 +169,12 @@ def _defined(scores: Mapping[str, Scores], metric: Metric) -> dict[QueryId, dict
 
 
 class _Reach(NamedTuple):
-    """Where the completions of each query stand.
+    """The positions of the completions of each query.
 
     Attributes:
-        starts: Shape (queries tried,), where each begins.
-        position: The place of each query among those tried.
-        beyond: The queries that had too many.
+        starts: Shape (queries tried,), the first completion of each.
+        position: The position of each query among those tried.
+        beyond: The queries with too many completions.
     """
 
     starts: IntArray
@@ -185,9 +185,9 @@ class _Reach(NamedTuple):
         """Return the means over the queries of the least and of the greatest value.
 
         Args:
-            base: The value of each query as it is judged.
+            base: The value of each query under the existing judgments.
             completed: Shape (completions,), the values of the queries tried under all completions.
-            lowest: The least value of a query that had too many; the greatest is 1.
+            lowest: The least value of a query with too many completions; the greatest is 1.
         """
         low = np.minimum.reduceat(completed, self.starts) if len(self.starts) else completed
         high = np.maximum.reduceat(completed, self.starts) if len(self.starts) else completed

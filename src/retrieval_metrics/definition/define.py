@@ -1,4 +1,4 @@
-"""Metrics of the user's own: a function of one ranking, known everywhere from then on."""
+"""User-defined metrics: a function of one ranking, registered under a name."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from retrieval_metrics.definition.definition import ParameterValue
 
     Again = tuple[str, Callable[..., float], dict[str, Any], str]
-    """What defines a metric anew: its name, its function, what else was said of it, and the module that said it."""
+    """What is needed to define a metric again: its name, its function, its options, and the module that defined it."""
 
 GIVEN = ("ideal", "k", "max_grade")
-"""What a function may ask for by name; its other arguments are parameters of the metric."""
+"""Arguments that a function can request by name; its other arguments are parameters of the metric."""
 
 _WORD = re.compile(r"[A-Za-z0-9.]+")
 
@@ -42,47 +42,47 @@ def define_metric(
     needs_relevant: bool = True,
     replace: bool = False,
 ) -> Metric:
-    """Make a metric of your own known everywhere: in every function, adapter and worker that takes a metric's name.
+    """Define a metric of your own for every function, integration and worker that takes the name of a metric.
 
-    The function is given the grades of one ranking, row by row and cut at k: 0 for whatever is not relevant, not
-    judged, or a repeat. For judgments of single documents the rows are the ranking. With groups of alternatives or
-    pieces such as quotes they are the rows that every metric here sees: an item that is the first to satisfy c groups
-    has c rows, best grade first, each with the grade it has in that group; any other item has one row, of grade 0,
-    except that an item which adds to a piece without completing it has none. A budget such as `@2000chars` leaves the
-    rows of the items that fit.
+    The function receives the grades of one ranking, row by row and cut at k, with 0 for documents that are not
+    relevant, not judged, or repeated. For judgments of single documents, the rows are the ranking. With groups of
+    alternatives or pieces such as quotes, they are the rows that all metrics here use: an item that is the first to
+    satisfy c groups has c rows, best grade first, each with the grade that it has in that group; an item that adds to a
+    piece without completing it has no row; any other item has one row with grade 0. A budget such as `@2000chars`
+    leaves the rows of the items that fit.
 
     The function is not called for an empty ranking, which scores 0, nor for a query without a relevant document, where
     the metric is undefined (see `needs_relevant`). With `ties="expected"` it is called for every order of the documents
     with equal scores; a query with more than 10,000 orders is an error.
 
-    What another process unpickles or reads from a file is a metric's name: it imports the module that called
-    `define_metric`, so call it at the top of a module. A function defined in a script or a notebook travels along where
-    the sender can send functions, as Ray can.
+    Pickles and files hold only the name of a metric. Whoever reads them imports the module that called `define_metric`,
+    so call it at the top of a module. A function from a script or a notebook is sent along if the sender can send
+    functions, as Ray can.
 
     Args:
-        name: How it is called, in lower case: a letter, then letters, digits and underscores.
-        function: Takes the grades, a read-only array of shape (rows,), and returns a number. It is also given what it
-            asks for by name: `ideal`, the grades of the ideal ranking, best first, one for each relevant document or
-            group, not cut; `k`, the cut-off, or None where there is none or it is a budget; `max_grade`, the largest
-            grade there is. Any other argument must have a number or a word as its default, and is a parameter of the
-            metric: `def f(grades, *, p=0.5)` answers to `name(p=0.8)@10`.
+        name: The name, in lower case: a letter, then letters, digits and underscores.
+        function: Takes the grades, a read-only array of shape (rows,), and returns a number. It can also take arguments
+            with these names: `ideal`, the grades of the ideal ranking, best first, one for each relevant document or
+            group, not cut; `k`, the cut-off, or None if there is none or it is a budget; `max_grade`, the largest grade
+            of all judgments. Any other argument must have a number or a word as its default, and becomes a parameter of
+            the metric: `def f(grades, *, p=0.5)` is available as `name(p=0.8)@10`.
         k: Whether the metric takes a cut-off.
-        summary: One line for tables and messages; empty takes the first line of the function's docstring.
-        aliases: Other names that it answers to.
-        bounded: Whether every value lies in [0, 1], which narrows its confidence intervals; a value that does not is an
+        summary: One line for tables and messages; if empty, the first line of the function's docstring.
+        aliases: Other names of the metric.
+        bounded: Whether every value is in [0, 1], which narrows the confidence intervals; other values are then an
             error.
-        binary: Whether every value is 0 or 1; another one is an error.
+        binary: Whether every value is 0 or 1; other values are then an error.
         needs_relevant: Whether the metric is undefined for a query without a relevant document.
-        replace: Take the place of a metric of this name that was defined before, as when a cell of a notebook is
-            changed and run again. Results that are there already keep their numbers.
+        replace: Replace a user-defined metric of this name, as when you change a notebook cell and run it again.
+            Existing results keep their numbers.
 
     Returns:
         The metric, without a cut-off.
 
     Raises:
-        TypeError: If the function is none, or asks for something that it cannot be given.
-        ValueError: If the name is taken or is no name. The same function under the same name is no error, so that a
-            module can be reloaded.
+        TypeError: If the function is not callable, or requires an unknown argument.
+        ValueError: If the name is invalid or taken. Defining the same function again under the same name is not an
+            error, so modules can be reloaded.
 
     Example:
         >>> import retrieval_metrics as rm
@@ -123,19 +123,19 @@ def define_metric(
 
 
 def forget_metric(name: str) -> None:
-    """Forget a metric that `define_metric` made.
+    """Remove a metric that `define_metric` defined.
 
     Raises:
-        ValueError: If there is none of that name.
+        ValueError: If there is no such metric.
     """
     if name not in DEFINITIONS or DEFINITIONS[name].made_by is None:
-        raise ValueError(f"there is no metric {name!r} that define_metric made")
+        raise ValueError(f"define_metric has not defined a metric {name!r}")
     remove(name)
     forget_names()
 
 
 def defined_metrics() -> list[Metric]:
-    """Return the metrics that `define_metric` made, without a cut-off."""
+    """Return the metrics defined by `define_metric`, without a cut-off."""
     return [Metric(name) for name, definition in DEFINITIONS.items() if definition.made_by is not None]
 
 
@@ -162,26 +162,26 @@ def _definition(again: Again, asks: frozenset[str], parameters: Mapping[str, Par
 
 
 def _defined_before(again: Again, *, replace: bool) -> Definition | None:
-    """Return the user's metric of that name whose place may be taken: because it is the same, or is to be replaced.
+    """Return the user-defined metric of that name if it is the same or is to be replaced.
 
     Raises:
-        ValueError: If it is another one.
+        ValueError: If it is another metric.
     """
     name, function, said, _ = again
     before = DEFINITIONS.get(name)
     if before is None or before.made_by is None:
-        return None  # a metric of the package is never replaced: whoever asks for ndcg gets ndcg
+        return None  # a metric of the package is never replaced: ndcg always means ndcg
     _, former, said_before, module = before.made_by.arguments
     if not replace and not (_is_same(former, function) and said == said_before):
         raise ValueError(
-            f"the metric {name!r} is defined already, by {_place(former, module)}; choose another name, or pass "
+            f"the metric {name!r} is already defined by {_place(former, module)}; choose another name, or pass "
             "replace=True to define it again"
         )
     return before
 
 
 def _is_same(one: Any, other: Any) -> bool:
-    """Return whether two functions are one, or what is read twice from the same unchanged place."""
+    """Return whether two functions are the same, or were read twice from the same unchanged code."""
     if one is other:
         return True
     facts = ("__module__", "__qualname__", "__code__", "__defaults__", "__kwdefaults__")
@@ -200,15 +200,15 @@ def _check_names(*names: str) -> None:
     for name in names:
         if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9_]*", name):
             raise ValueError(
-                f"the name of a metric is a letter, then letters, digits and underscores, in lower case; got {name!r}"
+                f"a metric name must be a letter, then letters, digits and underscores, in lower case; got {name!r}"
             )
         if name in NAME_OF:
-            raise ValueError(f"there is a metric {NAME_OF[name]!r} that is called {name!r} already")
+            raise ValueError(f"the metric {NAME_OF[name]!r} already has the name {name!r}")
         try:
             meant = Metric.parse(name)
         except ValueError:
             continue
-        raise ValueError(f"{name!r} is read as {meant} already, in the spelling of another tool; choose another name")
+        raise ValueError(f"{name!r} already means {meant}, in the spelling of another tool; choose another name")
 
 
 def _first_line(function: Any) -> str:
@@ -218,10 +218,10 @@ def _first_line(function: Any) -> str:
 
 
 def _arguments(name: str, function: Callable[..., float]) -> tuple[frozenset[str], dict[str, Parameter]]:
-    """Return what a function asks for beside the grades, and the parameters that it has."""
+    """Return the arguments that a function requests beside the grades, and the parameters of the metric."""
     try:
         _, *others = signature(function).parameters.values()
-    except ValueError:  # it takes nothing, or is written in C and does not say
+    except ValueError:  # it takes no argument, or is written in C without a signature
         raise TypeError(f"the function of the metric {name!r} must take the grades of one ranking") from None
     asks, parameters = set(), {}
     for argument in others:
@@ -242,8 +242,8 @@ def _parameter(name: str, argument: Argument) -> Parameter:
     default = argument.default
     if isinstance(default, bool) or not isinstance(default, (int, float, str)):
         raise TypeError(
-            f"the function of the metric {name!r} asks for {argument.name!r}, which needs a number or a word as its "
-            f"default; it is given the grades, and {', '.join(GIVEN)} by these names"
+            f"the argument {argument.name!r} of the function of the metric {name!r} needs a number or a word as its "
+            f"default; only the grades, and {', '.join(GIVEN)} by name, are passed without one"
         )
     read = _word if isinstance(default, str) else _number
     try:

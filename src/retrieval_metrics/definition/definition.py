@@ -1,4 +1,4 @@
-"""What makes up a metric: its formula, its parameters, and every fact about its values."""
+"""The parts of a metric: its formula, its parameters and its properties."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class Parameter:
     """One parameter of a metric.
 
     Attributes:
-        read: Converts text from a metric name, or a Python value, to the parameter's value. It raises a ValueError that
-            says what is allowed.
+        read: Converts text from a metric name, or a Python value, to the value of the parameter. It raises a ValueError
+            that says what is allowed.
         default: The value if the name does not give one; it is left out of the printed name.
         meaning: One line for tables and help.
         words: A sentence for each value, if rule sets differ in it.
@@ -49,12 +49,12 @@ class Parameter:
 
 
 class MadeBy(NamedTuple):
-    """Where a metric comes from that the user defined: what another process needs to define it too.
+    """What another process needs to define a user-defined metric.
 
     Attributes:
         module: The module that called `define_metric`.
         define: Defines it again; called with the arguments.
-        arguments: The name, the function, and what else was said of it.
+        arguments: The name, the function and the options.
     """
 
     module: str
@@ -68,36 +68,36 @@ def _never(**_: Any) -> bool:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Definition:
-    """One metric and every fact about it.
+    """A metric and its properties.
 
     Attributes:
         name: The name as it is printed.
         score: `score(judged_run, *, k, **parameters)` returns one float per query; the value of a query without a
             relevant document is ignored.
         summary: One line for tables and help.
-        in_words: What the mean says to someone who knows no metric; `{first}` stands for what the cut-off leaves. Empty
-            where the summary has to do.
+        in_words: What the mean says, in everyday words; `{first}` stands for what the cut-off leaves. If empty, the
+            summary is used.
         aliases: Other names accepted on input.
         parameters: The parameters by name.
         takes_cutoff: Whether it can be cut off at k.
-        bounded: Whether every value lies in [0, 1].
+        bounded: Whether every value is in [0, 1].
         binary: Whether every value is 0 or 1.
         reaches_one: Whether the ideal ranking always scores 1; that of precision@5 scores 0.2 if one document is
             relevant.
         needs_relevant: Whether it is undefined for a query without a relevant document.
         says_how_good: Whether systems are compared in it; `judged` says how much is known of a system, not how good
             it is.
-        needs_places: Whether it is defined only where the truth is spans or texts.
-        by_document: Whether it looks at alternatives one by one, as if there were no groups.
-        cuts_at_needed: Whether its cut-off is, for each query, the number of things that are needed.
-        one_suffices: `one_suffices(**parameters)`: whether a single relevant document is all it looks for.
+        needs_places: Whether it is defined only for judgments by spans or texts.
+        by_document: Whether it treats alternatives one by one, as if there were no groups.
+        cuts_at_needed: Whether its cut-off is the number of relevant documents, or groups, of each query.
+        one_suffices: `one_suffices(**parameters)`: whether it depends only on a single relevant document.
         over_orders: `over_orders(judged_run, *, k, **parameters)`: its values over all orders of equal scores in closed
             form, for judgments without groups of several (with them too, if `by_document`). The judged run has all
             documents of a tie at its first rank; the values of queries without ties are ignored. None, or a None
             returned: there is no closed form, and every order is tried.
-        residual: `residual(judged_run, *, k, **parameters)`, for metrics that know how much they leave open: the
-            largest amount by which unjudged and unseen documents could raise each value.
-        made_by: For metrics made by `define_metric`: where that was called, and with what.
+        residual: `residual(judged_run, *, k, **parameters)`, for metrics that have one: the largest amount by which
+            unjudged and unseen documents could raise each value.
+        made_by: For metrics of `define_metric`: where it was called, and with which arguments.
     """
 
     name: str

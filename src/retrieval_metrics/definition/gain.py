@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import FloatArray
 
 LARGEST_EXPONENT = 1000
-"""2 ** 1000 times a million documents still fits in a float."""
+"""2 ** 1000 times a million documents still fits into a float."""
 
 
 def gain_of(grade: FloatArray, gain: str, gains: str | None = None) -> FloatArray:
@@ -40,7 +40,7 @@ def gain_of(grade: FloatArray, gain: str, gains: str | None = None) -> FloatArra
     if drop.size:
         low, high = grade[ascending][drop[0] : drop[0] + 2]
         raise ValueError(
-            f"gains={gains} makes grade {low:g} worth more than grade {high:g}; a gain must not fall as the grade rises"
+            f"gains={gains} gives grade {low:g} a larger gain than grade {high:g}; gains must not fall as grades rise"
         )
     return result
 

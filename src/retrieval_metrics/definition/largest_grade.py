@@ -1,4 +1,4 @@
-"""The top of the relevance scale, for metrics that turn a grade into a share of it."""
+"""The top of the relevance scale, for metrics that divide grades by it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_GRADE = Parameter(number_between(0, float("inf")), None, "top of the scale; 
 
 
 def divides_by_largest_grade(metric: Metric) -> bool:
-    """Return whether a metric depends on the largest grade of all judgments, because its name does not set one."""
+    """Return whether a metric divides by the largest grade of all judgments, because its name does not set one."""
     return "max_grade" in metric.definition.parameters and "max_grade" not in dict(metric.parameters)
 
 

@@ -1,4 +1,4 @@
-"""The name of a metric: parse, print and compare it."""
+"""Parse, print and compare the names of metrics."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DEFAULT_METRICS = ("hit_rate@5", "full_recall@5", "recall@10", "precision@5", "m
 """The metrics that are computed by default."""
 
 MAIN = ("__main__", "__mp_main__")
-"""What the module of a script or a notebook is called, where it runs and in the processes it starts."""
+"""The names of the module of a script or a notebook, in its own process and in the processes that it starts."""
 
 _NAME = r"\s*(?P<name>[^@()\s]+)\s*(?:\((?P<parameters>[^()]*)\))?\s*(?:@\s*(?P<k>(?s:.*?)))?\s*"
 _PEER_CUTOFF = r"(?P<name>.+?)(?:_at_|_cut_|_cut\.|_|\.)(?P<k>\d+)"
@@ -70,7 +70,7 @@ class Metric:
 
     @classmethod
     def of(cls, name: str, k: int | Budget | None = None, **parameters: ParameterValue) -> Metric:
-        """Return the metric of that name.
+        """Return the metric with this name, cut-off and parameters.
 
         Raises:
             ValueError: If the metric, a parameter or its value is unknown, or k is not positive.
@@ -83,16 +83,16 @@ class Metric:
         """Return the metric that a name means.
 
         Args:
-            text: `ndcg@10`, `map`, `rbp(p=0.8)`, `precision(rel=2)@5`, `recall@2000chars`; aliases (`ap`, `rr`, `p`,
-                `r`, `hit`, `success`) and the spellings of other tools (`ndcg_at_10`, `ndcg_cut_10`, `P_10`, `nDCG@10`,
-                `recip_rank`) are read too.
+            text: `ndcg@10`, `map`, `rbp(p=0.8)`, `precision(rel=2)@5`, `recall@2000chars`; also aliases (`ap`, `rr`,
+                `p`, `r`, `hit`, `success`) and the spellings of other tools (`ndcg_at_10`, `ndcg_cut_10`, `P_10`,
+                `nDCG@10`, `recip_rank`).
 
         Raises:
             ValueError: If the text is not a metric; the message suggests the nearest known ones.
             TypeError: If it is not a str.
         """
         if not isinstance(text, str):
-            raise TypeError(f"a metric is named by a str such as 'ndcg@10', got {text!r} ({type(text).__name__})")
+            raise TypeError(f"a metric name must be a str such as 'ndcg@10', got {text!r} ({type(text).__name__})")
         return _parse(text)
 
     @property
@@ -102,7 +102,7 @@ class Metric:
 
     @property
     def in_words(self) -> str:
-        """What its mean says, in words that need no knowledge of metrics.
+        """What its mean says, in everyday words.
 
         Example:
             >>> Metric.parse("recall@10").in_words
@@ -114,11 +114,11 @@ class Metric:
         return (self.definition.in_words or self.definition.summary).format(first=first)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle by name, with the module that defines it where that is not this package."""
+        """Pickle the metric by name; a user-defined one with the module that defines it."""
         made_by = self.definition.made_by
         if made_by is None:
             return Metric, (self.name, self.k, self.parameters)
-        # What a script or a notebook defines can be imported nowhere; there the function itself goes along.
+        # What a script or a notebook defines cannot be imported, so the function itself is pickled.
         again = (made_by.define, made_by.arguments) if made_by.module in MAIN else None
         return _restored, (self.name, self.k, self.parameters, made_by.module, again)
 
@@ -147,7 +147,7 @@ def _restored(
 
 
 def need_definition(name: str, module: str) -> None:
-    """Make sure that a metric of the user's is known: import the module that defines it, if it is not.
+    """Make sure that a user-defined metric is known; if it is not, import the module that defines it.
 
     Args:
         name: The canonical name of the metric.
@@ -166,12 +166,12 @@ def need_definition(name: str, module: str) -> None:
     except ImportError as error:
         raise ImportError(
             f"the metric {name!r} is defined in the module {module!r}, which cannot be imported here ({error}); put it "
-            "on the Python path, or import whatever calls define_metric before this is read",
+            "on the Python path, or call define_metric before this is read",
             name=module,
         ) from error
     if name not in NAME_OF:
         raise ValueError(
-            f"the metric {name!r} was defined in the module {module!r}, which does not define it when it is imported; "
+            f"the metric {name!r} was defined in the module {module!r}, but importing that module does not define it; "
             "call define_metric at the top of that module, not inside a function"
         )
 
@@ -191,7 +191,7 @@ def _parse(text: str) -> Metric:
 
 
 def forget_names() -> None:
-    """Read every name anew, because a metric was taken away or replaced."""
+    """Clear the cache of names, because a metric was removed or replaced."""
     _parse.cache_clear()
 
 
@@ -208,7 +208,7 @@ def _read_cutoff(text: str, k: str) -> int | Budget:
 
 
 def _peer_spelling(name: str) -> tuple[str, str] | None:
-    """Return name and cut-off of `ndcg_cut_10`, `P_10`, `ndcg_at_10`; None if the name is one as it stands."""
+    """Return name and cut-off of `ndcg_cut_10`, `P_10`, `ndcg_at_10`; None if the whole text is a name."""
     match = re.fullmatch(_PEER_CUTOFF, name)
     if match is None or _key(name) in NAME_OF or _key(match["name"]) not in NAME_OF:
         return None
@@ -216,7 +216,7 @@ def _peer_spelling(name: str) -> tuple[str, str] | None:
     if name == f"{match['name']}.{match['k']}" and "p" in DEFINITIONS[known].parameters:
         raise ValueError(
             f"{name!r} may mean {known}(p=0.{match['k']}), as ranx writes it, or {known}@{match['k']}; write one of "
-            "the two"
+            "them"
         )
     return match["name"], match["k"]
 
@@ -228,7 +228,7 @@ def _read_parameters(text: str, inside: str | None) -> dict[str, ParameterValue]
             continue
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not (key and equals and value):
-            raise ValueError(f"cannot read {part.strip()!r} in {text!r}; parameters are written name=value")
+            raise ValueError(f"cannot read {part.strip()!r} in {text!r}; write parameters as name=value")
         if key in parameters:
             raise ValueError(f"parameter {key!r} appears twice in {text!r}")
         parameters[key] = value
@@ -246,7 +246,7 @@ def _canonical_name(name: str) -> str:
     from difflib import get_close_matches  # noqa: PLC0415  (needed only if a name is wrong)
 
     near = dict.fromkeys(NAME_OF[close] for close in get_close_matches(key, NAME_OF, n=4, cutoff=0.5))
-    offer = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(DEFINITIONS)}"
+    offer = f"did you mean {' or '.join(near)}?" if near else f"the metrics are {', '.join(DEFINITIONS)}"
     raise ValueError(f"unknown metric {name!r}; {offer}")
 
 
@@ -272,10 +272,10 @@ def as_metrics(metrics: str | Metric | Iterable[str | Metric]) -> tuple[Metric, 
         raise TypeError(f"metrics must be names such as ['ndcg@10', 'mrr'], got {metrics!r}")
     chosen = dict.fromkeys(map(as_metric, given))
     if not chosen:
-        raise ValueError("no metric was asked for; name at least one, for example ['ndcg@10']")
+        raise ValueError("there are no metrics; name at least one, for example ['ndcg@10']")
     return tuple(chosen)
 
 
 def first_telling(metrics: Sequence[Metric]) -> Metric:
-    """Return the first metric that tells more of a query than yes or no, or else the first."""
+    """Return the first metric that is not binary, or else the first."""
     return next((metric for metric in metrics if not metric.definition.binary), metrics[0])

@@ -48,6 +48,6 @@ def hits_per_group(judged: JudgedRun, k: Cut, rel: float | None) -> GroupHits:
 
 
 def mean_over_groups(judged: JudgedRun, group: IntArray, value: FloatArray, rel: float | None) -> FloatArray:
-    """Return for each query the mean over its groups of the sum of each group's values; a group not found has 0."""
+    """Return for each query the mean over its groups of the sum of the group's values, 0 for a group not found."""
     of_group: FloatArray = np.bincount(group, value, minlength=len(judged.qrels.group_query)).astype(np.float64)
     return judged.per_query(judged.qrels.group_query, of_group) / np.maximum(judged.n_relevant(rel), 1)

@@ -1,4 +1,4 @@
-"""Metrics that are a function of one ranking: the user's own."""
+"""Metrics computed by a function of one ranking: user-defined metrics."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import Cut, FloatArray, IntArray
 
 ROUNDING = 1e-9
-"""A sum may leave [0, 1] by its last bits."""
+"""Rounding can take a sum out of [0, 1] by this much."""
 
 
 @dataclass(frozen=True, slots=True)
 class PerRanking:
-    """The score of a metric that a function computes, ranking by ranking.
+    """The score of a metric computed by a function of one ranking.
 
     Attributes:
         name: The name of the metric, for messages.
-        function: From the grades of one ranking to a number.
-        asks: Which of `ideal`, `k` and `max_grade` the function asks for beside the grades.
+        function: Takes the grades of one ranking and returns a number.
+        asks: Which of `ideal`, `k` and `max_grade` the function takes beside the grades.
         bounded: Whether every value must lie in [0, 1].
         binary: Whether every value must be 0 or 1.
-        needs_relevant: Whether the function is called only for queries with something relevant.
+        needs_relevant: Whether the function is called only for queries with a relevant document.
     """
 
     name: str
@@ -43,9 +43,9 @@ class PerRanking:
     needs_relevant: bool
 
     def __call__(self, judged: JudgedRun, *, k: Cut, max_grade: float | None = None, **parameters: Any) -> FloatArray:
-        """Return the value of every query, shape (queries,); an empty ranking has 0."""
+        """Return the value of every query, shape (queries,); an empty ranking scores 0."""
         if "k" in self.asks:
-            # A budget has cut the grades; what is needed does not depend on how the texts are cut.
+            # A budget cuts the grades, but not the ideal, which does not depend on how texts are split.
             parameters["k"] = k if isinstance(k, int) else None
         if "max_grade" in self.asks:
             parameters["max_grade"] = largest_grade(judged, max_grade)
@@ -70,13 +70,13 @@ class PerRanking:
             raise ValueError(f"{self._where(query, grades)} must return a finite number, got {value!r}")
         if self.binary and value not in {0, 1}:
             raise ValueError(
-                f"{self._where(query, grades)} returned {value!r}, but was defined with binary=True: every value 0 or 1"
+                f"{self._where(query, grades)} returned {value!r}, but with binary=True every value must be 0 or 1"
             )
         if not self.bounded:
             return float(value)
         if not -ROUNDING <= value <= 1 + ROUNDING:
             raise ValueError(
-                f"{self._where(query, grades)} returned {value!r}, which is not between 0 and 1; if that is right, "
+                f"{self._where(query, grades)} returned {value!r}, which is not between 0 and 1; if that is intended, "
                 "define it with bounded=False"
             )
         return min(max(float(value), 0.0), 1.0)
@@ -87,9 +87,9 @@ class PerRanking:
 
 
 def grades_of_rows(judged: JudgedRun, k: Cut) -> list[FloatArray]:
-    """Return, for each query, the grade of each row of the expanded ranking that the cut-off leaves.
+    """Return, for each query, the grade of each row of the expanded ranking within the cut-off.
 
-    It is 0 where nothing is credited. The arrays are read-only.
+    It is 0 for rows that are not hits. The arrays are read-only.
     """
     hits = judged.hits().cut(k)
     n_rows = _n_rows(judged, k)

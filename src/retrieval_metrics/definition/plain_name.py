@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 def plain_name(metric: Metric, options: Iterable[tuple[str, ParameterValue]] | None = None) -> str:
-    """Return the name of a metric without `@`, parentheses, `=` and `;`, with everything that changes its number.
+    """Return the name of a metric without `@`, parentheses, `=` and `;`, including all of its parameters.
 
     Args:
         metric: A metric.
-        options: What is said after the cut-off, by name; None says the metric's parameters.
+        options: Names and values to append after the cut-off; None appends the parameters of the metric.
 
     Example:
         >>> from retrieval_metrics.definition.metric import Metric

@@ -35,10 +35,10 @@ def add(definition: Definition) -> None:
 
 
 def remove(name: str) -> None:
-    """Forget a metric and all its names.
+    """Remove a metric and all its names.
 
     Raises:
-        KeyError: If there is no metric of that canonical name.
+        KeyError: If there is no metric with that canonical name.
     """
     definition = _DEFINITIONS.pop(name)
     for spelling in (definition.name, *definition.aliases):

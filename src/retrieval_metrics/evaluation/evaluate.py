@@ -40,36 +40,36 @@ def evaluate(
     clusters: ClustersBy = "source",
     unjudged: str | None = None,
 ) -> Evaluation:
-    """Score what a retriever returned against what is relevant.
+    """Score the rankings of a retriever against judgments.
 
     Args:
         qrels: The judgments of each query: `{"d1": 2, "d7": 1}` (grades), `["d1", "d7"]`, `[["d1", "d2"], ["d9"]]`
             (groups: one of d1 and d2, and d9) or `[{"d1": 2, "d2": 1}, {"d9": 3}]` (graded groups). A `Quote`, `Text`,
-            `Span` or `Metadata` may take the place of any id; these survive re-chunking.
-        run: What was retrieved for each query: `["d7", "d1"]`, best first, or `{"d7": 12.1, "d1": 9.0}` with scores.
-            Equal scores are ordered by document id, descending, as in trec_eval. A ranking may also be a list of
-            `Retrieved`, best first, and the whole run a `Run`, as `read_run` returns it.
+            `Span` or `Metadata` can stand in for any id; these survive re-chunking.
+        run: The ranking of each query: `["d7", "d1"]`, best first, or `{"d7": 12.1, "d1": 9.0}` with scores. Equal
+            scores are ordered by document id, descending, as in trec_eval. A ranking can also be a list of `Retrieved`,
+            best first, and the whole run a `Run`, as `read_run` returns it.
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
-        semantics: The rules for what libraries treat differently: `"standard"`, `"trec_eval"`, `"llama_index"`,
+        semantics: The rules for cases that libraries treat differently: `"standard"`, `"trec_eval"`, `"llama_index"`,
             `"haystack"`, `"ragas"`, `"autorag"`, `"mlflow"`, or your own `Rules`.
         match: What an id of the judgments is compared with, if the rankings hold `Retrieved`: `"id"`, `"source"`,
             `"metadata:<name>"`, a callable from `Retrieved` to its id, or a `Matching` with more options.
         ties: Equal scores are ordered by document id, descending (`"docid"`), stay in the order of the mapping
             (`"input"`), or the value is the mean over all orders of equal scores (`"expected"`), with the smallest and
-            the largest value beside it; None does what the rule set says.
-        clusters: Which queries belong together, for the intervals: a mapping of query ids to clusters, or a function of
-            the query id; a query of several clusters (a set of them) joins these. `"source"` takes the document that a
-            question comes from, where the questions or their spans say so and several share one; queries judged by id
-            alone are then independent. None takes every query as independent.
-        unjudged: Documents without a judgment are not relevant (`"nonrelevant"`), or are taken out of the rankings
-            (`"condensed"`); None does what the rule set says. `compare` also takes `"bounds"`.
+            the largest value beside it; None takes the rule of the rule set.
+        clusters: The clusters of the queries, for the intervals: a mapping of query ids to clusters, or a function of
+            the query id; a query in a set of clusters joins them. `"source"` takes the document that a question comes
+            from, if the questions or their spans name it and several share one; queries judged only by id are then
+            independent. None treats every query as independent.
+        unjudged: Documents without a judgment count as not relevant (`"nonrelevant"`), or are removed from the rankings
+            (`"condensed"`); None takes the rule of the rule set. `compare` also takes `"bounds"`.
 
     Returns:
-        The values per query, their means, and everything that was missing, repeated, tied or undefined, counted.
+        The values per query, their means, and the numbers of missing, repeated, tied and undefined ones.
 
     Raises:
         TypeError: If something has the wrong type: a bare string for a list of ids, an unordered ranking, ids that are
-            str on one side and int on the other, flat judgments mixed with nested.
+            str on one side and int on the other, or flat judgments mixed with nested ones.
         ValueError: If judgments or run are empty or have no query in common, a score or a grade is not finite, a metric
             or rule set is unknown, or the rule set refuses a query.
 
@@ -82,7 +82,7 @@ def evaluate(
         0.75
     """
     if unjudged == "bounds":
-        raise ValueError('unjudged="bounds" compares several systems; use compare')
+        raise ValueError('unjudged="bounds" is an option of compare, which compares several systems')
     rules, chosen, truth = as_rules(semantics, ties, unjudged), as_metrics(metrics), as_qrels(qrels)
     common_queries(run, truth)
     scores = clustered(scored_run(truth, run, chosen, rules, match), clusters_of(qrels, truth, clusters))
@@ -107,9 +107,9 @@ def _said_of_misplaced(misplaced: Sequence[Misplaced]) -> str:
     found = sum(one.found for one in misplaced)
     return (
         f"the offsets of {len(misplaced)} retrieved items do not fit their text or their source, for example those of "
-        f"{first.document!r} for query {first.query!r}, and are not believed; {found} were found in their source by "
-        f"their text, the position of {len(misplaced) - found} is not known. match=Matching(sources={{name: text}}) "
-        "gives the texts in which they are looked for"
+        f"{first.document!r} for query {first.query!r}, and are ignored; {found} were found in their source by "
+        f"their text, the position of {len(misplaced) - found} is unknown. Pass match=Matching(sources={{name: text}}) "
+        "to search for them in the source texts"
     )
 
 
@@ -131,7 +131,7 @@ def _warn(scores: Scores) -> None:
         warnings.warn(few_clusters(scores.clusters.count), RetrievalWarning, stacklevel=3)
     if not len(judged.items.rank) and not len(judged.ranks.rank):
         hint = (
-            "do the items carry the texts, sources and offsets that the judgments need?"
+            "do the items have the texts, sources and offsets that the judgments need?"
             if judged.qrels.has_pieces
             else OTHER_IDS
         )

@@ -1,4 +1,4 @@
-"""One row: what is relevant to a query, what was retrieved for it, and the values."""
+"""Evaluate one ranking against the judgments of its query."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import Judgments, Ranking
 
 _QUERY = "the query"
-"""Stands for the query's id in messages."""
+"""The name of the query in messages."""
 
 
 def evaluate_ranking(
@@ -31,26 +31,26 @@ def evaluate_ranking(
     max_grade: float | None = None,
     match: str | Key | Matching = "id",
 ) -> dict[str, float]:
-    """Return the metrics of one ranking: for a host that hands over one row at a time.
+    """Return the metrics of one ranking, for tools that score one row at a time.
 
-    The values are those that `evaluate` gives for this query among any others, NaN where a metric is undefined. Nothing
-    is warned of, because what is missing in one row may be normal in the whole. Where you have all rows, `evaluate`
-    them together: only that counts what is wrong and says how sure the means are.
+    The values are those of `evaluate` for this query, NaN if a metric is undefined. There are no warnings, because what
+    is missing in one row may be normal in a whole run. If you have all rows, pass them to `evaluate` together: only
+    then are problems counted and confidence intervals computed.
 
     Args:
-        relevant: What is relevant: ids, grades by id, or groups; as `evaluate` takes the judgments of a query.
-        retrieved: What was retrieved: ids or `Retrieved`, best first, or scores by id; as `evaluate` takes a ranking.
+        relevant: The judgments of the query: ids, grades by id, or groups; as in `evaluate`.
+        retrieved: The ranking: ids or `Retrieved`, best first, or scores by id; as in `evaluate`.
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
-        max_grade: The largest grade of all judgments there are, which `err` and `rbp` divide by.
-        match: What an id of the judgments is compared with, as `evaluate` takes it.
+        max_grade: The largest grade of all judgments, which `err` and `rbp` divide by.
+        match: What an id of the judgments is compared with, as in `evaluate`.
 
     Returns:
-        The value of each metric by its name; other spellings of the name are looked up too.
+        The value of each metric by its name, under any spelling.
 
     Raises:
-        TypeError: As `evaluate`.
-        ValueError: As `evaluate`; or if a metric divides by the largest grade of all judgments and neither `max_grade`
-            nor its own name says what that is, or a grade is larger than it.
+        TypeError: As in `evaluate`.
+        ValueError: As in `evaluate`; or if a metric divides by the largest grade of all judgments and neither
+            `max_grade` nor its name sets it, or a grade is larger.
 
     Example:
         >>> evaluate_ranking(["d7", "d9"], ["d3", "d7"], ["mrr", "recall@10"])  # first found at rank 2; 1 of 2 found

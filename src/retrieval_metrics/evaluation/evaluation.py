@@ -1,4 +1,4 @@
-"""The result of an evaluation: per query, means, counts; printed, in a notebook, or as a DataFrame."""
+"""The result of an evaluation: values per query, means and counts; printed, in a notebook, or as a DataFrame."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ if TYPE_CHECKING:
 
 
 TOTALS_HOLD_NO_CLUSTERS = (
-    "totals hold no clusters, on which the intervals of this evaluation rest; merge the evaluations themselves, or "
+    "totals cannot hold the clusters that the intervals of this evaluation need; merge the evaluations themselves, or "
     "evaluate with clusters=None"
 )
 
 
 def is_clustered(scores: Scores) -> bool:
-    """Return whether the intervals of some scores rest on clusters."""
+    """Return whether the intervals of scores use clusters."""
     return scores.clusters is not None and scores.clusters.labels is not None
 
 
 class Evaluation(Printed):
-    """The values of some metrics for some queries, with their means, intervals and explanations.
+    """The values of metrics for queries, with their means, intervals and explanations.
 
     Attributes:
-        record: The numbers themselves: `Scores`, or `Totals` if single queries are not kept.
-        labels: The labels it was saved with, if it was loaded; those of your own, such as the commit.
+        record: The numbers: `Scores`, or `Totals` if single queries are not kept.
+        labels: Your own labels, such as the commit, if it was saved with labels and loaded.
 
     Example:
         >>> import retrieval_metrics as rm
@@ -72,7 +72,7 @@ class Evaluation(Printed):
         totals: Totals | None = None,
         labels: Mapping[str, str | float] | None = None,
     ) -> None:
-        """Take the numbers; `totals` are their exact sums, if these are already known."""
+        """Set the numbers; `totals` are their exact sums, if already known."""
         self.record = record
         self.labels = dict(labels or {})
         self._totals = totals
@@ -80,12 +80,12 @@ class Evaluation(Printed):
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
-        """The metrics, in the order asked for."""
+        """The metrics, in the order of the call."""
         return self.record.metrics
 
     @property
     def counts(self) -> Counts:
-        """What was missing, repeated, unjudged, tied or undefined."""
+        """How many queries and documents were missing, repeated, unjudged, tied or undefined."""
         return self.record.counts
 
     @property
@@ -102,7 +102,7 @@ class Evaluation(Printed):
         """
         if not isinstance(self.record, Scores):
             raise ValueError(  # noqa: TRY004  (the type is right, what it holds is not enough)
-                "this evaluation was merged from totals, which do not hold single queries; merge evaluations instead"
+                "this evaluation was merged from totals, which hold no single queries; merge evaluations instead"
             )
         return self.record
 
@@ -113,12 +113,12 @@ class Evaluation(Printed):
 
     @property
     def values(self) -> FloatArray:
-        """Shape (queries, metrics), read-only; NaN where a metric is undefined for a query."""
+        """Shape (queries, metrics), read-only; NaN if a metric is undefined for a query."""
         return self.scores.values  # noqa: PD011  (of Scores, not of a DataFrame)
 
     @property
     def per_query(self) -> ByMetric[dict[QueryId, float]]:
-        """The value of each metric for each query, NaN where it is undefined."""
+        """The value of each metric for each query; NaN if it is undefined."""
         return self.scores.per_query
 
     @cached_property
@@ -131,12 +131,12 @@ class Evaluation(Printed):
 
     @cached_property
     def n(self) -> ByMetric[int]:
-        """The number of queries for which each metric is defined, which its mean divides by."""
+        """The number of queries for which each metric is defined: the denominator of its mean."""
         return summary.numbers_of_queries(self.record)
 
     @cached_property
     def residuals(self) -> ByMetric[float]:
-        """For metrics with a residual (rbp): by how much unjudged and unseen documents could raise the mean."""
+        """How much unjudged and unseen documents could add to the mean, for metrics with a residual (rbp)."""
         return summary.residuals(self.record)
 
     @cached_property
@@ -146,20 +146,21 @@ class Evaluation(Printed):
 
     @property
     def errors(self) -> dict[QueryId, Exception]:
-        """The exception of each query whose retriever failed; empty where the run knows of none, or is not held."""
+        """The exception of each query whose retriever failed; empty if the run has no exceptions or is not kept."""
         return errors_of(self.record) if isinstance(self.record, Scores) else {}
 
     @property
     def seconds(self) -> dict[QueryId, float]:
-        """How long the retriever took for each query; empty where the run does not know, or is not held."""
+        """How long the retriever took for each query; empty if the run has no times or is not kept."""
         return seconds_of(self.record) if isinstance(self.record, Scores) else {}
 
     def intervals(self, level: float = 0.95) -> ByMetric[Interval]:
-        """Return the confidence interval of each mean, computed when first asked for.
+        """Return the confidence interval of each mean.
 
         Metrics whose values are 0 or 1 get the Clopper-Pearson interval. All others get a Beta interval between 0 and
-        the largest value that an ideal ranking reaches on these queries. The formulas, the reasons and their sources
-        are in `retrieval_metrics.statistics.mean_interval`. Nothing is random. Without values it is (nan, nan).
+        the largest value of an ideal ranking on these queries. The formulas, the reasons and their sources are in
+        `retrieval_metrics.statistics.mean_interval`. The intervals are deterministic. Without values, the interval is
+        (nan, nan).
 
         Args:
             level: Confidence level, strictly between 0 and 1.
@@ -183,7 +184,7 @@ class Evaluation(Printed):
         """Return the evaluation as exact sums, which can be stored, sent and merged.
 
         Raises:
-            ValueError: If its queries are clustered: sums do not hold which query is in which cluster.
+            ValueError: If its queries are clustered, because sums do not hold clusters.
 
         Example:
             >>> import retrieval_metrics as rm
@@ -200,7 +201,7 @@ class Evaluation(Printed):
 
     @property
     def sums(self) -> Totals:
-        """The exact sums of all values, without regard to clusters."""
+        """The exact sums of all values, ignoring clusters."""
         from retrieval_metrics.results.totals import totals_of  # noqa: PLC0415  (only needed for merging)
 
         if self._totals is None:
@@ -215,14 +216,14 @@ class Evaluation(Printed):
         queries: QueryTexts | Questions | None = None,
         corpus: QueryTexts | None = None,
     ) -> Explanation:
-        """Return what became of each relevant document of a query, and beside it what came back.
+        """Return the outcome of each relevant document of a query, and what was retrieved instead.
 
         Args:
             query: The query.
-            metric: The metric whose cut-off and relevance threshold count; None takes the largest cut-off there is.
+            metric: The metric whose cut-off and relevance threshold are used; None uses the largest cut-off.
             queries: Query texts by query id, or the evaluation set that has them; None takes those of the judgments,
                 if these came with texts.
-            corpus: Document texts by document id, where the rankings hold ids and no texts.
+            corpus: Document texts by document id, if the rankings hold only ids.
 
         Raises:
             KeyError: If the query was not evaluated.
@@ -252,16 +253,16 @@ class Evaluation(Printed):
         queries: QueryTexts | Questions | None = None,
         corpus: QueryTexts | None = None,
     ) -> Worst:
-        """Return the `n` queries with the lowest values, explained, and the failures of all queries, summed.
+        """Return the `n` queries with the lowest values, explained, and the failures of all queries, counted.
 
-        A query that has everything it needs where it should be is not listed.
+        Queries with the best possible value are not listed.
 
         Args:
             metric: A metric that was computed.
             n: How many queries.
             queries: Query texts by query id, or the evaluation set that has them; None takes those of the judgments,
                 if these came with texts.
-            corpus: Document texts by document id, where the rankings hold ids and no texts.
+            corpus: Document texts by document id, if the rankings hold only ids.
 
         Raises:
             KeyError: If the metric was not computed.
@@ -272,14 +273,14 @@ class Evaluation(Printed):
         return worst(self.scores, metric, n, queries, corpus)
 
     def by(self, labels: Mapping[Any, Any] | Callable[[Any], Any]) -> Slices[Evaluation]:
-        """Return the same table for every slice of the queries, for example by length, topic or customer.
+        """Return an evaluation of every slice of the queries, for example by length, topic or customer.
 
         Args:
-            labels: The label of each query, as a mapping or a function of the query id; queries without a label (None)
-                are left out and counted.
+            labels: The label of each query, as a mapping or a function of the query id. Queries without a label (None)
+                are counted and left out.
 
         Raises:
-            TypeError: If it is neither.
+            TypeError: If `labels` is neither.
             ValueError: If no query has a label, or the evaluation was made without its run.
 
         Example:
@@ -293,12 +294,13 @@ class Evaluation(Printed):
         return slices(self.scores, labels, Evaluation)
 
     def over_cutoffs(self, metric: str | Metric, cutoffs: Sequence[int] | None = None) -> dict[int, float]:
-        """Return the mean of a metric at each of several cut-offs k.
+        """Return the mean of a metric at each of several cut-offs.
 
         Args:
-            metric: A metric that takes a cut-off, whether it was computed or not; its own cut-off is ignored.
-            cutoffs: The values of k; None takes 1, 2, 3 and so on, up to twice the largest k of the metrics or the
-                longest ranking.
+            metric: A metric that takes a cut-off, whether it was computed or not. Its own cut-off says only what the
+                others count: documents, or characters for `recall@2000chars`.
+            cutoffs: The cut-offs; None takes 1, 2, 3 and so on, up to twice the largest k of the metrics or the longest
+                ranking, and for a budget steps up to twice its size.
 
         Raises:
             ValueError: If the metric takes no cut-off, or the evaluation was made without its run.
@@ -314,12 +316,12 @@ class Evaluation(Printed):
         *,
         across: int = 2,
     ) -> Figure:
-        """Return a figure, to show in a notebook or to save with `figure.savefig(path)`.
+        """Return a figure to show in a notebook or to save with `figure.savefig(path)`.
 
         Args:
             kind: `intervals`: the means with their intervals. `cutoffs`: the metrics over k. `overview`: both.
             metric: The metric of `cutoffs`; None takes all that have a cut-off.
-            across: How many panels stand beside each other; 1 suits a phone.
+            across: How many panels are in a row; 1 suits a phone.
 
         Raises:
             ImportError: If matplotlib is not installed; the message contains the command that installs it.
@@ -342,21 +344,21 @@ class Evaluation(Printed):
         text_length: int | None = None,
         n: int = 20,
     ) -> None:
-        """Write one HTML file with the means in plain words, what went wrong, and what came back for every query.
+        """Write an HTML report with the means in plain words, the failures, and the results of every query.
 
-        It needs nothing beside it and fetches nothing. The queries can be sorted, filtered, searched and opened;
-        without JavaScript the worst of them are listed.
+        The file is self-contained and fetches nothing. The queries can be sorted, filtered, searched and opened;
+        without JavaScript, the worst of them are listed.
 
         Args:
-            path: Where to write it.
-            title: Its heading.
+            path: The file to write.
+            title: The heading.
             queries: Query texts by query id, or the evaluation set that has them; None takes those of the judgments,
                 if these came with texts.
-            corpus: Document texts by document id, where the rankings hold ids and no texts.
+            corpus: Document texts by document id, if the rankings hold only ids.
             slices: A label for each query, by query id, to filter by.
             k: How many results of each query; None takes the largest cut-off of the metrics, and at least 10.
-            text_length: Characters of a text that are shown, around the needed words; None shows whole texts as long as
-                the page stays below some 10 MB.
+            text_length: How many characters of a text are shown, around the needed words; None shows whole texts if the
+                page stays below about 10 MB.
             n: How many of the worst queries are listed for readers without JavaScript.
 
         Raises:
@@ -371,20 +373,20 @@ class Evaluation(Printed):
     def save(
         self, path: str | PathLike[str], *, labels: Mapping[str, str | float] | None = None, rankings: bool = True
     ) -> None:
-        """Write the evaluation to a file that `load` reads, with everything it was computed from.
+        """Save the evaluation with its data to a file that `load` reads.
 
-        Questions, judgments, rankings with their texts, rules, metrics, every number, the versions and the date: what
-        is loaded can be explained, sliced, reported, compared and merged as before.
+        The file holds questions, judgments, rankings with their texts, rules, metrics, every number, the versions and
+        the date, so a loaded evaluation can be explained, sliced, reported, compared and merged as before.
 
         Args:
-            path: The file, JSON; with a further `.gz` or `.zst` it is compressed.
+            path: The JSON file; a further `.gz` or `.zst` compresses it.
             labels: Labels of your own, such as `{"commit": "4f2a91c", "model": "small"}`.
-            rankings: False saves the numbers alone, which is far smaller; what asks for a ranking then raises.
+            rankings: False saves only the numbers, which is far smaller; methods that need rankings then raise.
 
         Raises:
-            ValueError: If JSON cannot hold something, such as a date in the metadata of an item or a function given as
-                `match`, before anything is written.
-            OSError: If it cannot be written; a file that was there stays as it was.
+            ValueError: If something cannot be written as JSON, such as a date in the metadata of an item or a function
+                given as `match`. Nothing is written then.
+            OSError: If the file cannot be written; an existing file stays as it was.
         """
         from retrieval_metrics.keeping.evaluations import save_evaluation  # noqa: PLC0415  (seldom asked for)
 
@@ -392,7 +394,7 @@ class Evaluation(Printed):
         save_evaluation(self.record, path, labels, rankings=rankings, totals=self._totals)
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return a DataFrame with a row per query and a column per metric.
+        """Return a DataFrame with one row per query and one column per metric.
 
         Raises:
             ImportError: If pandas is not installed; the message contains the command that installs it.

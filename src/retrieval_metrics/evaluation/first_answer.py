@@ -1,4 +1,4 @@
-"""Try an evaluation on the first answer of a retriever, before the others are asked for."""
+"""Try an evaluation on the first answer of a retriever, before asking the other questions."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ def first_answer_check(
 ) -> Callable[[RunMapping], None]:
     """Return a check that raises, for a run of one query, what `evaluate` would raise for the whole run.
 
-    Such as a cut-off by characters where documents have no text, quotes where there are only ids, or a repeated
-    document under rules that refuse it. It is what `retrieve` takes as `check=`.
+    It finds a cut-off by characters for documents without text, quotes for rankings of ids, or a repeated document
+    under rules that refuse it. Pass it to `retrieve` as `check=`.
 
     Args:
-        qrels: What is true, and
-        metrics: by what the run will be scored,
-        semantics: under which rules, with
-        match: what ids are compared with, and
-        ties: how ties are broken; all as in `evaluate`.
+        qrels: The judgments, as in `evaluate`.
+        metrics: The metrics, as in `evaluate`.
+        semantics: The rules, as in `evaluate`.
+        match: What ids are compared with, as in `evaluate`.
+        ties: How ties are broken, as in `evaluate`.
 
     Raises:
         TypeError: If judgments, metrics or rules are of the wrong type.

@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 
 
 def merge(parts: Iterable[Evaluation | Totals]) -> Evaluation:
-    """Return one evaluation of the queries of all parts, equal to the last bit to evaluating them together.
+    """Merge evaluations of different queries into one, equal to the last bit to evaluating them together.
 
     Means, intervals and counts come from sums that are rounded only after the last part is added, so the results do not
     depend on how the data is split. If every part is an `Evaluation`, the result holds the values of every query. If
-    parts are `Totals`, it holds only sums, however many queries there are, and raises an error for per-query values.
+    parts are `Totals`, it holds only sums, and raises an error for per-query values.
 
     Args:
-        parts: Evaluations of different queries, or their totals, with the same metrics and rules; consumed one by one.
+        parts: Evaluations of different queries, or their totals, with the same metrics and rules; read one by one.
 
     Raises:
         TypeError: If a part is neither, or query ids are str in one part and int in another.
         ValueError: If there is no part, parts differ in metrics or rules, a query is in two parts, a metric divides by
-            the largest grade there is and the parts have different ones, or the queries of a part are clustered and
-            another part is totals, which hold no clusters.
+            the largest grade and that differs between parts, or the queries of a part are clustered and another part is
+            totals, which hold no clusters.
 
     Example:
         >>> import retrieval_metrics as rm
@@ -54,7 +54,7 @@ def merge(parts: Iterable[Evaluation | Totals]) -> Evaluation:
     any_clustered = False
     for part in parts:
         if not isinstance(part, (Evaluation, Totals)):
-            raise TypeError(f"parts are evaluations or their totals, got {type(part).__name__}")
+            raise TypeError(f"parts must be evaluations or their totals, got {type(part).__name__}")
         totals = part.sums if isinstance(part, Evaluation) else part
         whole = totals if whole is None else whole.plus(totals)
         record = part.record if isinstance(part, Evaluation) else part
@@ -66,7 +66,7 @@ def merge(parts: Iterable[Evaluation | Totals]) -> Evaluation:
     if held is None and any_clustered:
         raise ValueError(TOTALS_HOLD_NO_CLUSTERS)
     if whole is None:
-        raise ValueError("there is nothing to merge: no part was given")
+        raise ValueError("there is nothing to merge: parts is empty")
     return Evaluation(whole if held is None else _joined(held, whole), totals=whole)
 
 
@@ -90,7 +90,7 @@ def _all_clusters(parts: Sequence[Scores]) -> Clusters | None:
     if not known:
         return None
     if len(known) < len(parts) and not all(one.by_source for one in known):
-        raise ValueError("one part has clusters and another none; evaluate all with clusters=, or all with None")
+        raise ValueError("some parts have clusters and others do not; evaluate all with clusters=, or all with None")
     return reduce(Clusters.plus, known).of([query for part in parts for query in part.queries])
 
 

@@ -1,4 +1,4 @@
-"""One row of a host that scores one at a time: each metric with a reason, and 0 where the row failed."""
+"""Score one row for hosts that score one at a time: each metric with a reason, and 0 if the row failed."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class RowScore(NamedTuple):
     """One metric of one row.
 
     Attributes:
-        value: The value; None where the metric is undefined, because hosts cannot store NaN.
-        reason: What it rests on, and what went wrong.
+        value: The value; None if the metric is undefined, because hosts cannot store NaN.
+        reason: What the value is computed from, and what went wrong.
     """
 
     value: float | None
@@ -40,7 +40,7 @@ def check_row_metrics(metrics: Sequence[Metric], max_grade: float | None) -> Non
     """Raise if one of the metrics cannot be computed row by row.
 
     Raises:
-        ValueError: If a metric divides by the largest grade of all judgments, and nobody says what that is.
+        ValueError: If a metric divides by the largest grade of all judgments, and that is not given.
     """
     if max_grade is None and (needy := [metric for metric in metrics if divides_by_largest_grade(metric)]):
         raise ValueError(
@@ -58,12 +58,12 @@ def score_row(
     max_grade: float | None = None,
     failure: str | None = None,
 ) -> dict[Metric, RowScore]:
-    """Return the values that `evaluate` gives for this row, each with its reason.
+    """Return the values of `evaluate` for this row, each with its reason.
 
     Args:
-        relevant: What is relevant.
-        retrieved: Returns what was retrieved. If it raises TypeError or ValueError, or what it returns cannot be
-            judged, nothing was retrieved: raised, it would leave the row out of the mean of most hosts.
+        relevant: The judgments.
+        retrieved: Returns what was retrieved. If it raises TypeError or ValueError, or its result cannot be judged, the
+            row counts as nothing retrieved; an exception would leave the row out of the mean in most hosts.
         metrics: The metrics.
         rules: The rule set.
         match: What an id of the judgments is compared with.
@@ -75,7 +75,7 @@ def score_row(
         ValueError: If they cannot be used.
 
     Warns:
-        RetrievalWarning: If what was retrieved cannot be judged although nothing failed.
+        RetrievalWarning: If what was retrieved cannot be judged, although the application did not fail.
     """
     truth = as_qrels({_QUERY: relevant})
 
@@ -96,5 +96,5 @@ def _row_score(score: QueryScore, failure: str | None) -> RowScore:
     ranks = ", ".join(map(str, score.relevant_ranks)) or "none"
     said = f"{score.n_relevant} relevant, {score.n_retrieved} retrieved; ranks of the relevant: {ranks}"
     if not score.is_defined:
-        said = f"undefined, and out of the mean: {said}"
+        said = f"undefined and left out of the mean: {said}"
     return RowScore(score.value if score.is_defined else None, said if failure is None else f"{said}; {failure}")

@@ -1,4 +1,4 @@
-"""Judge a run once and score it by some metrics."""
+"""Judge a run once and score it by several metrics."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def scored_run(
     *,
     scale: float | None = None,
 ) -> Scores:
-    """Return the scores of a run, without warnings: what is suspicious in a part may be normal in the whole.
+    """Return the scores of a run without warnings: what is suspicious in a part may be normal in the whole.
 
     Args:
         truth: The judgments.
@@ -86,20 +86,20 @@ def score_queries(
     *,
     match: str | Key | Matching = "id",
 ) -> dict[Metric, dict[QueryId, QueryScore]]:
-    """Return the values that `evaluate` gives, each with what it rests on, and without warnings.
+    """Return the values of `evaluate` with the ranks behind them, without warnings.
 
-    What `evaluate` warns of and counts concerns a whole run; a host that scores its queries one by one would hear it
+    The warnings and counts of `evaluate` concern a whole run; a host that scores queries one by one would repeat them
     for every query.
 
     Args:
-        qrels: The judgments per query, as `evaluate` takes them.
-        run: The rankings per query, as `evaluate` takes them. A query that is missing has retrieved nothing.
+        qrels: The judgments per query, as in `evaluate`.
+        run: The rankings per query, as in `evaluate`. A missing query counts as nothing retrieved.
         metrics: Names or metrics.
-        match: What an id of the judgments is compared with, as `evaluate` takes it.
+        match: What an id of the judgments is compared with, as in `evaluate`.
 
     Raises:
-        TypeError: As `evaluate`.
-        ValueError: As `evaluate`, except that the run may be empty.
+        TypeError: As in `evaluate`.
+        ValueError: As in `evaluate`, except that the run may be empty.
 
     Example:
         >>> scores = score_queries({"q": ["d1", "d2"]}, {"q": ["x", "d2"]}, ["map"])

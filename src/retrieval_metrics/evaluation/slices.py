@@ -1,4 +1,4 @@
-"""The same table for every slice of the queries."""
+"""Evaluations of slices of the queries."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Slices(Printed, Mapping[Any, T_co], Generic[T_co]):
 
     def __getitem__(self, label: Any) -> T_co:
         if label not in self._made:
-            raise KeyError(f"no slice is labelled {label!r}; the labels are {', '.join(map(repr, self._made))}")
+            raise KeyError(f"no slice has the label {label!r}; the labels are {', '.join(map(repr, self._made))}")
         return self._made[label]
 
     def __iter__(self) -> Iterator[Any]:
@@ -49,7 +49,7 @@ class Slices(Printed, Mapping[Any, T_co], Generic[T_co]):
         return len(self._made)
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return a DataFrame with a row per slice and metric.
+        """Return a DataFrame with one row per slice and metric.
 
         Raises:
             ImportError: If pandas is not installed; the message contains the command that installs it.

@@ -1,1 +1,1 @@
-"""Explain the score of a query."""
+"""Explain the scores of queries."""

@@ -1,4 +1,4 @@
-"""One query: why a relevant document is not where it should be."""
+"""Explain why a relevant document of a query was not found."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True)
 class Case:
-    """One query; its ranking is sorted only if something is missing from it.
+    """One query. Its ranking is sorted only if something is missing from it.
 
     Attributes:
         judged: The judged run.
@@ -53,7 +53,7 @@ class Case:
         return self.rankings.ids(self.ranking)
 
     def judge(self, place: int, grade: float, *, needed: bool) -> tuple[Outcome, str]:
-        """Return what became of a relevant document, as a kind and in words."""
+        """Return the outcome of a relevant document, as a kind and in words."""
         rank, tied = self.places.get(place, (None, 1))
         if rank is not None and (self.k is None or rank <= self.k):
             return "found", "found"
@@ -67,7 +67,7 @@ class Case:
         k, grades = self.k, self.judged.qrels.document_grade
         if k is None:
             return False
-        # Several pieces at one rank take one place, and the best of them counts.
+        # Several pieces at one rank take one place; the best of them counts.
         best: dict[int, float] = {}
         for at, (rank, _) in self.places.items():
             if rank <= k:

@@ -1,4 +1,4 @@
-"""Explains the queries of one evaluation, one after the other."""
+"""Explain the queries of one evaluation."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import QueryId
 
 SHOWN = 10
-"""Results that are shown of a metric without a cut-off."""
+"""The number of results shown for a metric without a cut-off."""
 
 
 @dataclass(frozen=True)
 class Explained:
-    """One query: what was needed, what became of it, and what came back.
+    """One query: what was needed, whether it was found, and what was retrieved.
 
     Attributes:
         query: The query.
         findings: One per relevant document, best grade first.
-        ranking: What was retrieved, as it was given.
+        ranking: What was retrieved, as given.
         index: The position of the query among the judged ones.
     """
 
@@ -43,17 +43,17 @@ class Explained:
 
     @cached_property
     def failures(self) -> tuple[Finding, ...]:
-        """One per thing that is needed and missing: of alternatives, the one that missed by least."""
+        """One per needed document or group that is missing; for a group, the nearest miss."""
         return tuple(unmet(self.findings))
 
     @cached_property
     def needed(self) -> int:
-        """How many things are needed: relevant documents, or groups."""
+        """How many relevant documents, or groups, are needed."""
         return needs(self.findings)
 
 
 class FirstOf(Mapping[Any, str]):
-    """Looks a text up in one mapping, then in another; neither is copied or changed."""
+    """Looks up a text in one mapping, then in another, without copying either."""
 
     def __init__(self, *mappings: Mapping[Any, str]) -> None:
         self._mappings = mappings
@@ -75,8 +75,8 @@ class Explainer:
     """Explains the queries of an evaluation for one metric, or at the largest cut-off of all.
 
     Attributes:
-        names: The metrics whose values are of interest.
-        needed: Knows the words of what is needed.
+        names: The metrics whose values are shown.
+        needed: Looks up the texts of what is needed.
     """
 
     def __init__(
@@ -86,8 +86,8 @@ class Explainer:
 
         Args:
             scores: The scores.
-            metric: The metric whose cut-off and threshold of relevance count; None takes the largest cut-off.
-            corpus: Texts by document id, for runs that hold none.
+            metric: The metric whose cut-off and relevance threshold are used; None uses the largest cut-off.
+            corpus: Texts by document id, for runs without texts.
         """
         origin = scores.needed_origin("explained")
         self.scores = scores
@@ -101,7 +101,7 @@ class Explainer:
 
     @cached_property
     def needed(self) -> Needed:
-        """Knows the words of what is needed."""
+        """Looks up the texts of what is needed."""
         return Needed(self.rankings.matching, self._texts)
 
     @cached_property
@@ -121,12 +121,12 @@ class Explainer:
         return tuple(self._came_back.first(explained.index, explained.ranking, max(k, 1), self._texts))
 
     def with_texts(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
-        """Return the findings with the words of what is needed."""
+        """Return the findings with the texts of what is needed."""
         return tuple(replace(one, text=self.needed.text(one.document)) for one in findings)
 
 
 def texts_of(scores: Scores) -> Mapping[Any, str]:
-    """Return the text of each id in the run, where it holds texts: one pass over it, whoever asks how often."""
+    """Return the text of each id in the run, if the run has texts; cached, because it is a pass over the run."""
     known = scores.remembered
     if "texts" not in known:
         origin = scores.needed_origin("explained")
@@ -136,7 +136,7 @@ def texts_of(scores: Scores) -> Mapping[Any, str]:
 
 
 def name_of(scores: Scores, metric: str | Metric) -> str:
-    """Return the metric's canonical name; KeyError where it was not computed."""
+    """Return the canonical name of the metric; KeyError if it was not computed."""
     scores.per_query[metric]  # raises for a metric that was not computed
     return str(as_metric(metric))
 

@@ -1,4 +1,4 @@
-"""Why a query scored what it did, and what went wrong over all queries."""
+"""Explain the scores of single queries, and the failures over all queries."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import QueryId, QueryTexts
 
 PRINTED = 10
-"""Results of a query that are printed; all are in `Explanation.results`."""
+"""The number of printed results of a query; all are in `Explanation.results`."""
 SHORT = 36
 """Characters of a text in the table of the worst queries."""
 LOW = "nothing missing, ranked low"
@@ -41,16 +41,16 @@ LOW = "nothing missing, ranked low"
 
 @dataclass(frozen=True, repr=False)
 class Explanation(Printed):
-    """What became of each relevant document of one query, and what came back instead.
+    """The outcome of each relevant document of one query, and what was retrieved instead.
 
     Attributes:
         query: The query.
-        values: The values of its metrics, or of the one metric asked about.
+        values: The values of its metrics, or of the metric that was asked for.
         findings: One per relevant document, best grade first.
         failures: One per needed document or group that is missing; for a group of alternatives, the nearest miss.
         needed: How many relevant documents, or groups, are needed.
-        results: What was retrieved, down to the cut-off: rank, id, text, and what the judgments say of it.
-        text: The text of the query; empty if it is not known.
+        results: What was retrieved, down to the cut-off: rank, id, text, and its judgment.
+        text: The text of the query; empty if it is unknown.
     """
 
     query: QueryId
@@ -93,7 +93,7 @@ class Explanation(Printed):
         rows = [
             [
                 str(result.rank),
-                "-" if result.id is None else str(result.id),
+                result.called,
                 result.state,
                 *([beginning(result.text or "")] if texts else []),
             ]
@@ -117,12 +117,12 @@ class Explanation(Printed):
 class Worst(Printed, Sequence[Explanation]):
     """The queries with the lowest values, explained, and the failures of all queries.
 
-    A query that has everything it needs where it should be is not among them, however few queries there are.
+    Queries with the best possible value are never among them, however few queries there are.
 
     Attributes:
         metric: The metric.
         explanations: The worst queries, explained, worst first.
-        n: How many queries the metric is defined for.
+        n: The number of queries for which the metric is defined.
         failures: How many needed documents (or groups) are missing over all these queries, by reason, most frequent
             first.
         needed: How many are needed over all these queries.
@@ -179,7 +179,7 @@ class Worst(Printed, Sequence[Explanation]):
                     f"{found}/{each.needed}",
                     why,
                     "" if wanted is None else _in_short(_called(wanted), wanted.text),
-                    _in_short(each.results[0].id, each.results[0].text) if each.results else "nothing",
+                    _in_short(each.results[0].called, each.results[0].text) if each.results else "nothing",
                 ]
             )
         total = sum(self.failures.values())
@@ -187,7 +187,7 @@ class Worst(Printed, Sequence[Explanation]):
         header = ["query", self.metric, "found", "missing", "needed", "came back first"]
         notes = [self.summary, over]
         if not rows:
-            return [Table((), (), [*notes, f"every query reaches the best {self.metric} there is"])]
+            return [Table((), (), [*notes, f"every query has the best possible {self.metric}"])]
         return [Table(header, rows, notes, words=(0, 3, 4, 5))]
 
     def __repr__(self) -> str:
@@ -199,12 +199,11 @@ def _value(value: float) -> str:
 
 
 def _called(finding: Finding) -> str:
-    """Return what something needed is called in a table: its name, or the beginning of its words."""
+    """Return the name of something needed in a table, or the beginning of its text."""
     return Needed.name(finding.document) or f"\u201c{beginning(finding.text or '')}\u201d"
 
 
-def _in_short(name: Any, text: str | None) -> str:
-    called = "-" if name is None else str(name)
+def _in_short(called: str, text: str | None) -> str:
     return beginning(f"{called}: {text}" if text and not called.startswith("\u201c") else called, SHORT)
 
 
@@ -246,7 +245,7 @@ def worst(
         row = row_of[each.index]
         if each.failures or values[row] < best[row] - 1e-12:
             candidates[row] = each
-        if len(candidates) > 2 * wanted:  # a handful is kept, not the rankings of every query
+        if len(candidates) > 2 * wanted:  # only the worst are kept, not the rankings of every query
             candidates = _lowest(candidates, values, wanted)
     texts = texts_to_show(queries, scores.query_texts)
     explanations = tuple(_explanation(explainer, each, texts) for each in _lowest(candidates, values, wanted).values())

@@ -1,4 +1,4 @@
-"""What became of each relevant document, for any number of queries."""
+"""Find the outcome of each relevant document, for any number of queries."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What to ask of every query: which documents count as relevant, down to which rank, and whether one suffices.
+    """What to check for every query: which documents are relevant, down to which rank, and whether one suffices.
 
     Attributes:
-        k: The cut-off, in items or as a budget; None looks at the whole ranking.
+        k: The cut-off, in items or as a budget; None takes the whole ranking.
         rel: The threshold of relevance; None counts every grade above 0.
         one_suffices: Whether a single relevant document is all that is needed.
         at_needed: Whether the cut-off is the number of documents or groups that each query needs, as in R-precision.
@@ -46,10 +46,10 @@ class Investigation:
         self._cut = judged.cutoff(question.k)
 
     def settled(self, positions: Iterable[int]) -> Iterator[tuple[int, list[Finding], Any]]:
-        """Return what became of the relevant documents of some queries, given by position, in any order.
+        """Yield the outcomes of the relevant documents of the given queries, in any order.
 
-        Each comes with its position and its ranking. Whether an id occurs anywhere in the run is looked up once for all
-        queries, at the end.
+        Queries are given by position, and each comes with its position and ranking. Whether an id occurs anywhere in
+        the run is looked up once for all queries, at the end.
         """
         queries = self.judged.qrels.queries
         place = {queries[at]: at for at in positions}
@@ -71,7 +71,7 @@ class Investigation:
         return replace(finding, kind="never retrieved", detail=never(int(self.judged.n_retrieved[index])))
 
     def findings(self, index: int, ranking: Any) -> list[Finding]:
-        """Return what became of each relevant document of a query, best grade first.
+        """Return the outcome of each relevant document of a query, best grade first.
 
         An id found at another granularity is reported before it is known whether the id itself occurs elsewhere in the
         run.
@@ -137,7 +137,7 @@ def unmet(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def met(findings: Sequence[Finding]) -> set[int]:
-    """Return the groups of which something was found."""
+    """Return the groups with a document that was found."""
     return {group for finding in findings if finding.kind == "found" for group in finding.groups}
 
 

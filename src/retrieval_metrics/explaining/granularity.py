@@ -20,10 +20,10 @@ _MARKED = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _NUMBERED = re.compile(r"(?P<document>.*\d.*?)[-_:/|.@ ]+\d+(?:[-_:.]\d+)?")
-"""`d7_3`: a number after a number. A number after a word, as in MED-10, more likely belongs to the document's name."""
+"""`d7_3`: a number after a number. A number after a word, as in MED-10, is more likely part of the document id."""
 _SEPARATORS = "-_:/|.@#~ "
 _AMBIGUOUS = "-_ "
-"""Separators that also occur inside names: `closure-2` may be a part of `closure`, but `closure-scope` hardly is."""
+"""Separators that also occur inside ids: `closure-2` may be a part of `closure`, but `closure-scope` hardly is."""
 
 
 def document_of(part: DocumentId) -> str | None:

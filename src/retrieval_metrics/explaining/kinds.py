@@ -1,4 +1,4 @@
-"""What may have happened to a relevant document."""
+"""The possible outcomes of a relevant document."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ FAILURES: tuple[Failure, ...] = get_args(Failure)
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What became of one relevant document.
+    """The outcome of one relevant document.
 
     Attributes:
         document: Its id, or the quote, text, span or metadata that is judged.
         grade: Its grade.
-        kind: What became of it.
+        kind: The outcome.
         rank: The rank at which it was retrieved; None if it was not.
-        detail: The kind in words, with its numbers.
+        detail: The outcome in words, with its numbers.
         groups: The groups it belongs to, numbered within the query; with flat judgments, each document is a group.
-        text: Its words, if they are known.
+        text: Its text, if it is known.
     """
 
     document: Relevant

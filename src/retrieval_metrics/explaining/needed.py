@@ -1,4 +1,4 @@
-"""What is needed, in words, and where these words stand in what was retrieved."""
+"""The texts of what is needed, and where they occur in what was retrieved."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Needed:
-    """Knows the words of what is needed.
+    """Looks up the texts of what is needed.
 
     Attributes:
         texts: Texts by document id.
@@ -31,7 +31,7 @@ class Needed:
 
     @staticmethod
     def name(document: Relevant) -> str:
-        """Return what something needed is called; empty for a quote or a text, which are their own words."""
+        """Return the name of something needed; empty for a quote or a text, which are shown as they are."""
         if isinstance(document, Quote | Text):
             return ""
         if isinstance(document, Span):
@@ -41,7 +41,7 @@ class Needed:
         return str(document)
 
     def text(self, document: Relevant) -> str | None:
-        """Return the words of something needed; None where they are not known."""
+        """Return the text of something needed; None if it is unknown."""
         if isinstance(document, Quote | Text):
             return document.text
         if isinstance(document, Span):
@@ -50,7 +50,7 @@ class Needed:
         return self.texts.get(document)
 
     def marks(self, item: Retrieved | None, document: Relevant) -> list[tuple[int, int]]:
-        """Return start and end of the needed words in the text of an item."""
+        """Return start and end of the needed text in the text of an item."""
         if item is None or item.text is None:
             return []
         if isinstance(document, Quote):
@@ -69,6 +69,6 @@ class Needed:
             return []
         if place[1] - place[0] == len(item.text):
             return [(start - place[0], end - place[0])]
-        source = self._locator.source(span.source)  # white space differs, so the words are looked for
+        source = self._locator.source(span.source)  # white space differs, so the words are searched for
         found = None if source is None else where(source.text[start:end], item.text)
         return [] if found is None else [found]

@@ -1,4 +1,4 @@
-"""The rankings of a run as they were judged: the ids that the judgments are compared with, in rank order."""
+"""The rankings of a run as judged: the ids that are compared with the judgments, in rank order."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Rankings:
     """The rankings of a run.
 
     Attributes:
-        run: The run, as it was evaluated.
+        run: The evaluated run.
         matching: What the ids of the judgments were compared with.
-        ties: How equal scores are ordered: "input", as they were given, or else by document id, descending.
+        ties: How equal scores are ordered: with "input" as given, otherwise by document id, descending.
     """
 
     def __init__(self, run: Mapping[Any, Any], match: str | Key | Matching, ties: str = "docid") -> None:
@@ -31,7 +31,7 @@ class Rankings:
         self.ties = ties
 
     def of(self, queries: Iterable[QueryId]) -> Iterator[tuple[QueryId, Any]]:
-        """Return some queries with their rankings, empty if there is none; a file is read once."""
+        """Yield the queries with their rankings, empty if there is none; a file is read once."""
         if not isinstance(self.run, Run):
             yield from ((query, self.run.get(query, ())) for query in queries)
             return
@@ -64,11 +64,11 @@ class Rankings:
         return [(document, _item(item)) for document, item in zip(ids, ranking, strict=False)]
 
     def texts(self) -> dict[DocumentId, str]:
-        """Return the text of each id anywhere in the run, where its items carry texts."""
+        """Return the text of each id anywhere in the run, if its items have texts."""
         found: dict[DocumentId, str] = {}
         for _, ranking in self._all():
             if isinstance(ranking, Mapping):
-                return {}  # scored rankings hold no items, and a run is of one kind
+                return {}  # scored rankings hold no items, and all rankings of a run have one form
             for item in ranking:
                 if not isinstance(item, Retrieved):
                     return found

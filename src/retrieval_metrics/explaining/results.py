@@ -1,7 +1,8 @@
-"""What came back for a query, as the judgments see it."""
+"""The results of a query with their judgments."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -15,23 +16,25 @@ if TYPE_CHECKING:
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.types import DocumentId, FloatArray, IntArray, Relevant
 
+_UUID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
+
 State: TypeAlias = Literal["relevant", "not relevant", "repeated", "unjudged"]
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One thing that was retrieved for a query.
+    """One retrieved item of a query.
 
     Attributes:
         rank: Its rank, from 1.
         id: What was compared with the ids of the judgments; None if it has none.
         state: Relevant; judged and not relevant; a repeat of a document above it; or unjudged.
         grade: Its grade; None if it is not judged.
-        satisfies: What is judged and found at this rank for the first time.
-        text: Its text, where that is known.
-        source: What it was cut from, where that is known.
-        score: The retriever's score, where the run holds it.
-        item: The item itself, where the run holds items.
+        satisfies: The judged ids or pieces that are found at this rank for the first time.
+        text: Its text, if it is known.
+        source: What it was cut from, if it is known.
+        score: The score of the retriever, if the run has it.
+        item: The item itself, if the run holds items.
     """
 
     rank: int
@@ -44,9 +47,17 @@ class Result:
     score: float | None
     item: Retrieved | None
 
+    @property
+    def called(self) -> str:
+        """What it is called in a table: its id, or its place where the id is missing or an invented UUID."""
+        if self.source is None or not (self.id is None or _UUID.fullmatch(str(self.id))):
+            return "-" if self.id is None else str(self.id)
+        start = None if self.item is None else self.item.start
+        return self.source if start is None else f"{self.source}@{start}"
+
 
 class CameBack:
-    """Puts what was retrieved beside what is judged, query by query."""
+    """Compares what was retrieved with what is judged, query by query."""
 
     def __init__(self, judged: JudgedRun, rankings: Rankings) -> None:
         self._judged = judged
@@ -59,7 +70,7 @@ class CameBack:
             index: The position of the query among the judged ones.
             ranking: What was retrieved for it.
             k: How many.
-            texts: Texts by id, for items that carry none.
+            texts: Texts by id, for items without texts.
         """
         judged = self._judged
         grades = _grades(judged.ranks.query, judged.ranks.rank, judged.ranks.grade, index)

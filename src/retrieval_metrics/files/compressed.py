@@ -1,4 +1,4 @@
-"""Write a file that is compressed if its name says so."""
+"""Write a file, compressed if its extension is that of a compressed file."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 @contextmanager
 def saving_compressed(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
-    """Yield a file that is saved once it is complete, compressed if its name says so."""
+    """Yield a file that is saved once it is complete, compressed if its extension says so."""
     suffix = Path(path).suffix
     zstd = require(ZSTD_PACKAGE, "writing a .zst file") if suffix == ".zst" else None
     with saving(path) as file:
         if suffix == ".gz":
             import gzip
 
-            # Without name and time, so that the same data make the same file.
+            # Without name and time, so that equal data give equal files.
             with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as text:
                 yield text  # type: ignore[misc]  # it has all of IO[bytes] that is used
         elif zstd is not None:

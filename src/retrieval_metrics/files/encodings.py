@@ -1,4 +1,4 @@
-"""Text that is not UTF-8: recognised by name, refused with the line and the way out."""
+"""Refuse text that is not UTF-8, with its line, its probable encoding and the command that converts it."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ import codecs
 
 BYTE_ORDER_MARK = codecs.BOM_UTF8
 OTHERS = {
-    codecs.BOM_UTF32_LE: "UTF-32",  # before UTF-16, whose mark it begins with
+    codecs.BOM_UTF32_LE: "UTF-32",  # before UTF-16, with whose mark it begins
     codecs.BOM_UTF32_BE: "UTF-32",
     codecs.BOM_UTF16_LE: "UTF-16",
     codecs.BOM_UTF16_BE: "UTF-16",
 }
 SHOWN = 200
-"""Characters of a line that a message quotes: about two lines of a terminal."""
+"""The number of characters of a line that a message quotes: about two lines of a terminal."""
 
 
 def refuse_marks(start: bytes, name: str) -> None:
     """Raise if the beginning of a text shows that it is UTF-16 or UTF-32.
 
     Raises:
-        ValueError: If it does; the message has the command that converts it.
+        ValueError: If it is; the message has the command that converts it.
     """
     found = next((encoding for mark, encoding in OTHERS.items() if start.startswith(mark)), None)
     if found is None and len(start) > 3 and b"\x00" in (start[:1], start[1:2]) and start[:2] != b"\x00\x00":  # noqa: PLR2004  (two characters)
-        # Without a mark: of the two bytes of a Latin letter, one is zero.
+        # Without a mark: one of the two bytes of a Latin letter is zero.
         odd, even = start[1::2].count(0), start[::2].count(0)
         found = "UTF-16" if max(odd, even) > 0.4 * len(start) / 2 else None
     if found is not None:
@@ -67,5 +67,5 @@ def decoded(line: bytes, name: str, number: int) -> str:
 
 
 def at_line(name: str, number: int, line: str) -> str:
-    """Return how an error names a line: file, number, and the line itself."""
+    """Return the description of a line for errors: file, number, and the line itself."""
     return f"{name}, line {number}: {line if len(line) <= SHOWN else line[:SHOWN] + '...'}"

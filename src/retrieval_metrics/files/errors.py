@@ -1,4 +1,4 @@
-"""One class of error for all that may be wrong in a file."""
+"""One class of error for everything that can be wrong with a file."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 @contextmanager
 def errors_of(name: str) -> Iterator[None]:
-    """Make whatever is wrong in a file a ValueError that names it.
+    """Turn any error while reading a file into a ValueError that names the file.
 
     Args:
-        name: How messages name the file.
+        name: The name of the file, for messages.
 
     Raises:
-        ValueError: If something is.
+        ValueError: If there is an error.
     """
     import polars as pl
 
@@ -29,5 +29,5 @@ def errors_of(name: str) -> Iterator[None]:
         raise ValueError(f"{name}: {error or type(error).__name__}") from error
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise ValueError(
-            f"{name} is damaged, or not what it seems: {next(iter(str(error).splitlines()), '')}"
+            f"{name} is damaged, or of another format: {next(iter(str(error).splitlines()), '')}"
         ) from error

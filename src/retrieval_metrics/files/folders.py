@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TEXT_FILES = frozenset({".adoc", ".markdown", ".md", ".mdx", ".org", ".rst", ".text", ".tex", ".txt"})
-"""The endings of files that are read as text."""
+"""The extensions of files that are read as text."""
 
 
 def read_folder(folder: Path) -> dict[str, str]:
-    """Return the text of each text file of a folder and the folders in it, by its path within the folder.
+    """Return the text of each text file in a folder and its subfolders, by path within the folder.
 
     Hidden files and folders are left out.
 
@@ -24,7 +24,7 @@ def read_folder(folder: Path) -> dict[str, str]:
         OSError: If a file cannot be read.
 
     Warns:
-        RetrievalWarning: If there are files of other kinds, which are not read.
+        RetrievalWarning: If there are other files, which are not read.
     """
     texts: dict[str, str] = {}
     others = []
@@ -45,7 +45,7 @@ def read_folder(folder: Path) -> dict[str, str]:
         raise ValueError(f"{folder} has no text file ({known}){said}")
     if others:
         warnings.warn(
-            f"{folder}: {len(others):,} files are not read, because they are of other kinds than {known}: "
+            f"{folder}: {len(others):,} files are not read, because their extensions are not {known}: "
             f"{', '.join(others[:3])}{' ...' if len(others) > 3 else ''}",  # noqa: PLR2004  (so many are named)
             RetrievalWarning,
             stacklevel=2,

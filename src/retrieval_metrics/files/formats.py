@@ -1,4 +1,4 @@
-"""Find the format of a file: by its extension, else by its content, never by a guess."""
+"""Find the format of a file by its extension or its content, without guessing."""
 
 from __future__ import annotations
 
@@ -31,36 +31,36 @@ EXTENSIONS = {
 }
 TREC_WIDTHS = (4, 6)
 MANY = ("documents", "ranking", "relevant", "relevant_docs", "doc_ids")
-"""The keys under which a line of JSONL has all documents of its query."""
+"""The keys under which a line of JSONL holds all documents of its query."""
 
 
 def format_by_name(path: str | PathLike[str]) -> str | None:
-    """Return the format that the extension tells, ignoring `.gz` and `.zst`; None if it tells nothing."""
+    """Return the format of an extension, ignoring `.gz` and `.zst`; None if the extension is unknown."""
     name = Path(path)
     return EXTENSIONS.get((Path(name.stem) if name.suffix in COMPRESSIONS else name).suffix.lower())
 
 
 def format_of(source: Reader, given: str | None) -> str:
-    """Return the format of a source: the given one, else by extension, else by its beginning.
+    """Return the format of a source: the given one, or that of its extension, or that of its beginning.
 
     Raises:
-        ValueError: If the given format is unknown, the source is empty, or its format cannot be told.
+        ValueError: If the given format is unknown, the source is empty, or its format cannot be recognised.
     """
     if given is not None:
         return known_format(given)
     by_name = format_by_name(source.name)
-    # TREC files with tabs are named .tsv too.
+    # TREC files with tabs are sometimes named .tsv.
     return by_name if by_name is not None and by_name != "tsv" else _by_content(source)
 
 
 def known_format(given: str) -> str:
-    """Return the format that was asked for.
+    """Return the format if it is known.
 
     Raises:
-        ValueError: If there is no such format.
+        ValueError: If it is unknown.
     """
     if given not in FORMATS:
-        raise ValueError(f"unknown format {given!r}; known are {', '.join(FORMATS)}")
+        raise ValueError(f"unknown format {given!r}; the formats are {', '.join(FORMATS)}")
     return given
 
 
@@ -71,9 +71,9 @@ def _by_content(source: Reader) -> str:
     refuse_marks(start, name)
     lines = [line for line in start.splitlines() if line.strip()]
     if lines and b"\x00" in lines[0]:
-        raise ValueError(f"{name} is a binary file, and the only ones that are read are Parquet")
+        raise ValueError(f"{name} is a binary file; the only binary format that can be read is Parquet")
     if not lines:
-        raise ValueError(f"{name} is empty" + (", or begins with very many blank lines; say format=" if start else ""))
+        raise ValueError(f"{name} is empty" + (", or begins with very many blank lines; pass format=" if start else ""))
     first = lines[0].strip()
     if first.startswith((b"{", b"[")):
         # One object per line, or one object that is the whole file.
@@ -88,14 +88,14 @@ def _by_content(source: Reader) -> str:
         return "tsv"
     shown = first[:100].decode(errors="replace")
     raise ValueError(
-        f"cannot tell the format of {name} from its first line {shown!r}; say format={' or '.join(map(repr, FORMATS))}"
+        f"cannot tell the format of {name} from its first line {shown!r}; pass format={' or '.join(map(repr, FORMATS))}"
     )
 
 
 def _is_row(line: bytes) -> bool:
-    """Return whether a line is a whole object that has a query and its documents, or one of them."""
+    """Return whether a line is a whole object with a query and its documents, or one of them."""
     try:
         row = json.loads(line)
-    except (ValueError, RecursionError):  # only its beginning, or no JSON: who reads it says so
+    except (ValueError, RecursionError):  # only its beginning, or not JSON: the reader raises the error
         return False
     return isinstance(row, dict) and any(key in QUERY for key in row) and any(key in (*DOCUMENT, *MANY) for key in row)

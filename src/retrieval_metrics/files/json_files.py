@@ -1,4 +1,4 @@
-"""JSON and JSONL: a mapping of queries in one file, or a row or a query per line."""
+"""JSON and JSONL: a mapping of queries in one file, or one row or one query per line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class _Repeated(dict[Any, Any]):
-    """An object in which a key stands twice; the first counts."""
+    """An object in which a key appears twice; the first counts."""
 
     key: str
 
@@ -41,7 +41,7 @@ def _parsed(text: str | bytes, where: Callable[[str], str], allow: Collection[st
 
     Args:
         text: The text.
-        where: Returns a complaint with the place it is about.
+        where: Returns a message with the name of the place it is about.
         allow: With `"repeated"`, the first of repeated keys counts.
 
     Raises:
@@ -55,10 +55,10 @@ def _parsed(text: str | bytes, where: Callable[[str], str], allow: Collection[st
         ) from error
     except RecursionError:
         raise ValueError(where("it is nested too deeply to hold judgments or a run")) from None
-    except ValueError as error:  # a number with more digits than Python converts
+    except ValueError as error:  # a number with too many digits for Python
         raise ValueError(where(f"this cannot be read as JSON: {error}")) from error
     if "repeated" not in allow and (found := _repeated(value, "")):
-        raise ValueError(where(found + "; remove one of them, or say allow='repeated', by which the first counts"))
+        raise ValueError(where(found + "; remove one of them, or pass allow='repeated', with which the first counts"))
     return value
 
 
@@ -70,7 +70,7 @@ def _repeated(value: Any, inside: str) -> str:
 
 
 def objects(source: Reader, allow: Collection[str] = ()) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """Return the objects of a JSONL file, each after the number and the text of its line.
+    """Return the objects of a JSONL file, each with the number and the text of its line.
 
     Raises:
         ValueError: If a line is not a JSON object, naming it.
@@ -107,7 +107,7 @@ def whole(source: Reader, allow: Collection[str] = ()) -> dict[str, Any]:
     """
 
     def where(said: str) -> str:
-        hint = "; if it has an object per line, say format='jsonl'" if "not JSON" in said else ""
+        hint = "; if it has one object per line, pass format='jsonl'" if "not JSON" in said else ""
         return f"{source.name} cannot be read as JSON: {said}{hint}"
 
     content = _parsed(source.whole_text().decode(), where, allow)
@@ -119,7 +119,7 @@ def whole(source: Reader, allow: Collection[str] = ()) -> dict[str, Any]:
 
 
 def per_query(source: Reader, allow: Collection[str] = (), columns: Columns | None = None) -> dict[str, Any] | None:
-    """Return the documents of each query of a JSONL file with a line per query; None if it has a line per document.
+    """Return the documents of each query of a JSONL file with one line per query; None if it has one per document.
 
     Raises:
         ValueError: If a line has no documents, or a query appears twice.
@@ -132,7 +132,7 @@ def per_query(source: Reader, allow: Collection[str] = (), columns: Columns | No
             document = (columns or {}).get("document")
             if not found and any(key.strip().lower() in DOCUMENT or key == document for key in row):
                 return None
-            texts = "; texts are read by read_queries and read_corpus" if "text" in row else ""
+            texts = "; to read texts, use read_queries or read_corpus" if "text" in row else ""
             raise ValueError(f"{where}: there is no list of documents ({', '.join(MANY)}){texts}")
         query = row[_only(row, QUERY, where)]
         if not isinstance(query, (str, int)) or isinstance(query, bool):
@@ -161,10 +161,10 @@ def _only(row: Mapping[str, Any], keys: Collection[str], where: str) -> str:
 def rows(
     source: Reader, wanted: Mapping[str, Role], columns: Columns | None, allow: Collection[str]
 ) -> tuple[dict[str, list[Any]], Callable[[int], str]]:
-    """Return a JSONL file with a line per document as columns, and the function that names the line of a row.
+    """Return a JSONL file with one line per document as columns, and the function that names the line of a row.
 
     Raises:
-        ValueError: If a line lacks a key that matters and that the first line has.
+        ValueError: If a line lacks a needed key that the first line has.
     """
     found: dict[str, list[Any]] = {}
     numbers: list[int] = []

@@ -1,4 +1,4 @@
-"""Parquet files that hold what columns of ids cannot: retrieved items, and judged pieces, each as JSON text."""
+"""Parquet files of retrieved items and judged pieces, which are stored as JSON text."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
 
 ITEM, PIECE = "retrieved_json", "judged_json"
-"""The columns that hold JSON text; their names belong to this package, so no other table is taken for one of these."""
+"""The columns that hold JSON text; only this package uses these names, so no other table is mistaken for one."""
 
 
 def table_of_items(rankings: Mapping[Any, Any]) -> pl.DataFrame:
-    """Return retrieved items, a row each."""
+    """Return retrieved items, one row each."""
     import polars as pl
 
     rows = [
@@ -38,7 +38,7 @@ def items_of_table(table: FileTable, source: Reader) -> RetrievedRun | None:
     """Return the items of a table; None if it holds ids.
 
     Raises:
-        ValueError: If a row is not understood.
+        ValueError: If a row is malformed.
     """
     if ITEM not in table.names:
         return None
@@ -50,7 +50,7 @@ def items_of_table(table: FileTable, source: Reader) -> RetrievedRun | None:
 
 
 def table_of_judgments(qrels: Qrels) -> pl.DataFrame:
-    """Return pieces and ids, a row each, with their groups if they are not all of one."""
+    """Return pieces and ids, one row each, with their groups unless all groups have one member."""
     import polars as pl
 
     columns: dict[str, list[Any]] = {"query": [], "group": [], PIECE: [], "grade": []}
@@ -70,7 +70,7 @@ def judgments_of_table(table: FileTable, source: Reader) -> dict[Any, Any] | Non
     """Return the judgments of such a table; None if it holds ids.
 
     Raises:
-        ValueError: If a row is not understood, or the same is judged twice.
+        ValueError: If a row is malformed, or something is judged twice.
     """
     if PIECE not in table.names:
         return None

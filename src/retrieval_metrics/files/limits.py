@@ -1,4 +1,4 @@
-"""How much a file may ask of its reader."""
+"""Limits on the files that are read."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from retrieval_metrics.checks import positive_integer, positive_number
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a file may ask of its reader before it is refused, so that a hostile or broken one ends early.
+    """Limits beyond which a file is refused, so that hostile or broken files are rejected early.
 
     Attributes:
-        compression: How many times larger than the compressed file its text may be. Runs and judgments come to 5 to 30
-            times, a file made to fill the memory to 1,000 times. The first 64 MB of text are always read. `math.inf`
-            turns it off.
-        line: How many bytes a line may have; 64 MB hold a ranking of a million scored documents.
+        compression: How many times larger than the compressed file its text may be. Runs and judgments reach 5 to 30
+            times, a file made to fill the memory 1,000 times. The first 64 MB of text are always read. `math.inf`
+            turns the limit off.
+        line: The largest number of bytes in a line; 64 MB hold a ranking of a million scored documents.
 
     Raises:
         TypeError: If `line` is not an integer.

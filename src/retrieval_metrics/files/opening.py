@@ -29,10 +29,10 @@ ZSTD_PACKAGE = "compression.zstd" if sys.version_info >= (3, 14) else "backports
 PIECE = 4 << 20
 """Bytes of text read at once: small enough for the processor's cache, large enough to make other costs negligible."""
 BEGINNING = 1 << 16
-"""Bytes of text that tell the format."""
+"""Bytes of text from which the format is recognised."""
 _INTERRUPTIBLE = hasattr(signal, "siginterrupt")  # not on Windows
 KEPT_IN_MEMORY = 64 << 20
-"""Bytes of a pipe that are kept in memory for a second look; more are kept in a temporary file without a name."""
+"""Bytes of a pipe that are kept in memory to be read again; more are kept in an unnamed temporary file."""
 
 
 @contextmanager
@@ -41,8 +41,8 @@ def opened(source: Source, limits: Limits | None = None) -> Iterator[Reader]:
 
     Args:
         source: A path, which may be a pipe or `/dev/fd/N`; `"-"` for standard input; or an open file, which is read
-            from where it stands and stays open.
-        limits: What it may ask of its reader.
+            from its current position and stays open.
+        limits: How well the source may be compressed, and how long a line may be.
 
     Raises:
         OSError: If it cannot be opened.
@@ -61,7 +61,7 @@ def opened(source: Source, limits: Limits | None = None) -> Iterator[Reader]:
 
 
 def name_of(source: Any) -> str:
-    """Return how messages name a source."""
+    """Return the name of a source, for messages."""
     if source == STANDARD_INPUT:
         return "standard input"
     if isinstance(source, (str, os.PathLike)):
@@ -71,17 +71,17 @@ def name_of(source: Any) -> str:
 
 
 def _binary(file: Any) -> Any:
-    """Return a file object that gives bytes."""
+    """Return a file object in binary mode."""
     if not isinstance(file.read(0), str):
         return file
     return file.buffer if hasattr(file, "buffer") else io.BytesIO(file.read().encode())
 
 
 class Reader:
-    """A source that is opened once; its text is read from the start, and again where an error needs a second look.
+    """A source that is opened once; its text is read from the start, and again if an error needs it.
 
     Attributes:
-        name: How messages name it.
+        name: The name of the source, for messages.
         is_regular: Whether it is a file that can be opened again.
         unended: Whether its last line was read, and has no line end.
     """
@@ -94,7 +94,7 @@ class Reader:
         self._file = file
 
     def fingerprint(self) -> tuple[int, ...]:
-        """Return what changes when a regular file is written anew or replaced."""
+        """Return values that change when a regular file is rewritten or replaced."""
         found = os.fstat(self._file.fileno())
         return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
@@ -130,7 +130,7 @@ class Reader:
                     refuse_marks(part[:BEGINNING], self.name)
                     if b"\x00" in part[:BEGINNING]:
                         raise ValueError(
-                            f"{self.name} is a binary file; the only binary format that is read is Parquet"
+                            f"{self.name} is a binary file; the only binary format that can be read is Parquet"
                         )
                 parts.append(part)
         content = b"".join(parts).removeprefix(BYTE_ORDER_MARK)
@@ -140,7 +140,7 @@ class Reader:
         return content
 
     def pieces(self, advance: Callable[[int], None] | None = None) -> Iterator[bytes]:
-        r"""Return the text in pieces of whole lines, each line ended by `\n`, without a byte order mark.
+        r"""Yield the text in pieces of whole lines, each line ended by `\n`, without a byte order mark.
 
         Args:
             advance: Called after each piece with the number of bytes of the source read so far.
@@ -152,7 +152,7 @@ class Reader:
         with self._text() as text:
             while piece := text.read(PIECE):
                 if not before:
-                    refuse_marks(piece[:BEGINNING], self.name)  # before the end of a very long line is looked for
+                    refuse_marks(piece[:BEGINNING], self.name)  # before searching for the end of a very long line
                 size = len(piece)
                 rest = text.readline(self.limits.line + 1)
                 piece = (piece if before else piece.removeprefix(BYTE_ORDER_MARK)) + rest
@@ -162,12 +162,12 @@ class Reader:
                     piece += b"\n"
                 elif len(piece) > self.limits.line:
                     self._refuse_long_line(piece, before)
-                # A single byte is sought ten times as fast as a word, and this one is rare.
+                # Searching for one byte is ten times as fast as for a word, and this byte is rare.
                 if BYTE_ORDER_MARK[:1] in piece and b"\n" + BYTE_ORDER_MARK in piece:
                     at = self._lines_before(before) + piece[: piece.index(b"\n" + BYTE_ORDER_MARK) + 1].count(b"\n")
                     raise ValueError(
-                        f"{self.name}, line {at + 1}: a byte order mark begins this line, as where files were joined; "
-                        "remove it, for it would become part of the first word"
+                        f"{self.name}, line {at + 1}: the line begins with a byte order mark, as when files are "
+                        "joined; remove it, because it would become part of the first word"
                     )
                 before += size + len(rest)
                 yield piece
@@ -177,7 +177,7 @@ class Reader:
             raise ValueError(f"{self.name} is empty")
 
     def _lines_before(self, size: int) -> int:
-        """Return how many lines the first bytes of the text have; they are only counted where an error needs it."""
+        """Return how many lines the first bytes of the text have; they are counted only for an error."""
         lines = 0
         with self._text() as text:
             while size > 0 and (part := text.read(min(size, PIECE))):
@@ -231,16 +231,16 @@ class Reader:
             raise ValueError(
                 f"{self.name} is compressed too well to be a run or judgments: {text / 1e6:,.0f} MB of text came from "
                 f"{compressed / 1e6:,.2f} MB; limits=Limits(compression=...), or --max-compression, allows more than "
-                f"{self.limits.compression:g} times"
+                f"{self.limits.compression:g} times the size"
             )
 
 
 HARMLESS = 64 << 20
-"""Bytes of text that any file may have, however small it is compressed."""
+"""Bytes of text that every file may have, however well it is compressed."""
 
 
 class _Watched:
-    """Decompressed text whose size is watched."""
+    """Decompressed text whose size is checked as it is read."""
 
     def __init__(self, text: Any, reader: Reader) -> None:
         self._text, self._reader, self._size = text, reader, 0
@@ -258,7 +258,7 @@ class _Watched:
 
 
 class _Kept(io.RawIOBase):
-    """A stream that can be read once, made to be read again: what has been read is kept."""
+    """Makes a stream that can be read once readable again, by keeping what was read."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -285,7 +285,7 @@ class _Kept(io.RawIOBase):
             part = self._kept.read(min(len(buffer), self._size - self._at))
         else:
             if _INTERRUPTIBLE:
-                # polars catches Ctrl-C in a way by which waiting for a pipe would go on after it.
+                # polars handles Ctrl-C in a way that would not interrupt waiting for a pipe.
                 signal.siginterrupt(signal.SIGINT, True)  # noqa: FBT003  (that is its signature)
             part = self._stream.read(len(buffer)) or b""
             self._kept.seek(self._size)

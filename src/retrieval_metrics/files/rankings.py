@@ -1,4 +1,4 @@
-"""Runs as JSON files have them: a mapping of queries to rankings."""
+"""Runs in JSON files: a mapping of queries to rankings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def run_of_mapping(rankings: Mapping[Any, Any], source: str, allow: Collection[str] = ("blanks",)) -> Run:
-    """Return the run that a mapping of queries holds: documents with scores, or documents best first.
+    """Return the run in a mapping of queries to documents with scores, or to documents best first.
 
     Raises:
         ValueError: If a ranking is neither, an id is missing, or a score is not finite.
@@ -32,8 +32,8 @@ def run_of_mapping(rankings: Mapping[Any, Any], source: str, allow: Collection[s
             listed[query] = ranking
         else:
             raise ValueError(  # noqa: TRY004  (anything wrong in a file is a ValueError)
-                f"{source}, query {query!r}: a ranking is a list of documents, best first, or an object of documents "
-                f"with scores, got {ranking!r}"
+                f"{source}, query {query!r}: a ranking must be a list of documents, best first, or an object of "
+                f"documents with scores, got {ranking!r}"
             )
     return Run(_batch(part, source, allow, scores=part is scored) for part in (scored, listed) if part)
 
@@ -51,7 +51,7 @@ def _batch(rankings: Mapping[Any, Any], source: str, allow: Collection[str], *, 
 
 
 def run_of_json(content: Mapping[str, Any], source: str, allow: Collection[str]) -> Run | RetrievedRun:
-    """Return the run of a JSON file, whose rankings may also hold items as objects, or documents beside scores.
+    """Return the run of a JSON file, whose rankings can also be items as objects, or lists of documents and scores.
 
     Raises:
         ValueError: If a ranking is none of these.
@@ -67,7 +67,7 @@ def run_of_json(content: Mapping[str, Any], source: str, allow: Collection[str])
 def _ranking(ranking: Any, where: str) -> Any:
     if isinstance(ranking, list) and any(isinstance(entry, dict) for entry in ranking):
         if stray := [entry for entry in ranking if not isinstance(entry, dict)]:
-            raise ValueError(f"{where}: {stray[0]!r} stands beside objects; a ranking holds ids or objects")
+            raise ValueError(f"{where}: {stray[0]!r} is among objects; a ranking must hold either ids or objects")
         return [item_of(entry, where) for entry in ranking]
     if isinstance(ranking, dict) and isinstance(ranking.get("documents"), list):
         documents, scores = ranking["documents"], ranking.get("scores")
@@ -83,7 +83,7 @@ def items_of(rankings: Mapping[Any, Any], source: str) -> bool:
     """Return whether the rankings hold retrieved items rather than ids.
 
     Raises:
-        ValueError: If some do and others do not.
+        ValueError: If only some of them do.
     """
     with_items = None
     for query, ranking in rankings.items():
@@ -93,5 +93,5 @@ def items_of(rankings: Mapping[Any, Any], source: str) -> bool:
         if with_items is None:
             with_items = has
         if has != with_items or (has and not all(isinstance(item, Retrieved) for item in ranking)):
-            raise ValueError(f"{source}, query {query!r}: rankings hold ids or retrieved items, and not both")
+            raise ValueError(f"{source}, query {query!r}: rankings must hold either ids or retrieved items, not both")
     return bool(with_items)

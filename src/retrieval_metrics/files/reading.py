@@ -37,27 +37,27 @@ def read_qrels(
     r"""Read relevance judgments.
 
     Args:
-        source: A path, `"-"` for standard input, an open file, or a DataFrame (pandas, polars, Arrow) with a row per
-            judged document. Whatever is no DataFrame is opened once and read from its start. Files are
+        source: A path, `"-"` for standard input, an open file, or a DataFrame (pandas, polars, Arrow) with one row per
+            judged document. Files and pipes are opened once and read from the start. The formats are
 
             - TREC: `query iteration document grade`, separated by blanks or tabs;
-            - CSV, TSV (BEIR's `qrels/*.tsv` among them) and Parquet, with columns found by name; documents of a query
-              with the same `group` are alternatives; a table of nothing but queries and documents means grade 1;
-            - JSON: `{"q1": {"d1": 2}}`; JSONL: a row per line (`{"query": "q1", "document": "d1", "grade": 2}`), or a
-              query per line (`{"query": "q1", "documents": ["d1", "d7"]}`); also groups, and pieces such as quotes, as
-              `write_qrels` writes them.
+            - CSV, TSV (such as BEIR's `qrels/*.tsv`) and Parquet, with columns found by name; documents of a query with
+              the same `group` are alternatives; if there are only queries and documents, every grade is 1;
+            - JSON: `{"q1": {"d1": 2}}`; JSONL: one row per line (`{"query": "q1", "document": "d1", "grade": 2}`), or
+              one query per line (`{"query": "q1", "documents": ["d1", "d7"]}`); also groups, and pieces such as quotes,
+              as `write_qrels` writes them.
 
-            Any of them may be compressed (`.gz`, `.zst`).
+            Any of them can be compressed (`.gz`, `.zst`).
         format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"` or `"parquet"`, if neither the extension nor the
-            content tells it.
+            content shows it.
         columns: The names of the columns `query`, `document`, `grade` and `group`, if they differ from the usual ones;
-            None for one that is not there: by `{"grade": None}` every document has grade 1.
-        allow: What is refused unless it is allowed: `"blanks"`, ids that begin or end with one; `"repeated"`, columns
-            or keys of the same name, of which the first counts.
+            None for a missing column: with `{"grade": None}` every document has grade 1.
+        allow: What to accept that is refused otherwise: `"blanks"`, ids that begin or end with a blank; `"repeated"`,
+            columns or keys with the same name, of which the first counts.
         limits: How well a file may be compressed, and how long a line may be; see `Limits`.
 
     Raises:
-        ValueError: If something in it is wrong; the message names the file and the line, and quotes it.
+        ValueError: If something in it is wrong; the message names the file and the line, and quotes the line.
         OSError: If it cannot be opened.
         ImportError: If polars is not installed.
 
@@ -123,36 +123,36 @@ def read_run(
     r"""Read a run into columns, without a dict of dicts in between.
 
     Args:
-        source: A path, `"-"` for standard input, an open file, or a DataFrame (pandas, polars, Arrow) with a row per
-            retrieved document. Whatever is no DataFrame is opened once and read from its start. Files are
+        source: A path, `"-"` for standard input, an open file, or a DataFrame (pandas, polars, Arrow) with one row per
+            retrieved document. Files and pipes are opened once and read from the start. The formats are
 
-            - TREC: `query Q0 document rank score tag`, separated by blanks or tabs; ranked by score, as trec_eval does;
-            - CSV, TSV and Parquet, with columns found by name: ranked by `score` if there is one, else by `rank`; in
-              the order of the rows if there is nothing but queries and documents;
-            - JSON: `{"q1": {"d1": 12.5}}` or `{"q1": ["d1", "d7"]}`; JSONL: a row per line, or a query per line
+            - TREC: `query Q0 document rank score tag`, separated by blanks or tabs; ranked by score, as in trec_eval;
+            - CSV, TSV and Parquet, with columns found by name: ranked by `score` if there is one, else by `rank`; if
+              there are only queries and documents, in the order of the rows;
+            - JSON: `{"q1": {"d1": 12.5}}` or `{"q1": ["d1", "d7"]}`; JSONL: one row per line, or one query per line
               (`{"query": "q1", "documents": ["d1", "d7"]}`); also `Retrieved` items, as `write_run` writes them.
 
-            Any of them may be compressed (`.gz`, `.zst`).
+            Any of them can be compressed (`.gz`, `.zst`).
         format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"` or `"parquet"`, if neither the extension nor the
-            content tells it.
+            content shows it.
         columns: The names of the columns `query`, `document`, `score` and `rank`, if they differ from the usual ones;
-            None for one that is not there: by `{"score": None}` the rows of a query stand best first.
+            None for a missing column: with `{"score": None}` the rows of a query are in rank order.
         memory: How many bytes the columns of a TREC run may take; by default a quarter of the machine's memory. A
-            larger run is checked and then read again at every use (`StreamedRun`), a few thousand lines at a time; the
-            lines of each query must be consecutive in it, and it must be a regular file.
+            larger run is checked and then read again at every use (`StreamedRun`), a few thousand lines at a time. It
+            must be a regular file in which the lines of each query are consecutive.
         show_progress: Show a progress bar on stderr; needs rich.
-        allow: What is refused unless it is allowed: `"blanks"`, ids that begin or end with one; `"repeated"`, columns
-            or keys of the same name, of which the first counts.
+        allow: What to accept that is refused otherwise: `"blanks"`, ids that begin or end with a blank; `"repeated"`,
+            columns or keys with the same name, of which the first counts.
         limits: How well a file may be compressed, and how long a line may be; see `Limits`.
 
     Returns:
-        The run in columns; a `RetrievedRun` where the file holds `Retrieved` items rather than ids.
+        The run in columns; a `RetrievedRun` if the file holds `Retrieved` items rather than ids.
 
     Raises:
         ValueError: If something in it is wrong, such as a document that appears twice in a scored query; the message
-            names the file and the line, and quotes it.
+            names the file and the line, and quotes the line.
         OSError: If it cannot be opened.
-        ImportError: If polars is not installed, or a progress bar is wanted and rich is not.
+        ImportError: If polars is not installed, or `show_progress` is set and rich is not installed.
 
     Example:
         >>> from pathlib import Path
@@ -194,4 +194,4 @@ def _run(
 
 def _refuse_columns(kind: str, columns: Mapping[str, str | None] | None, name: str) -> None:
     if columns and kind in {"trec", "json"}:
-        raise ValueError(f"{name} is read as {kind}, which has no column names; say format= if it is something else")
+        raise ValueError(f"{name} is read as {kind}, which has no column names; pass format= if it has another format")

@@ -1,4 +1,4 @@
-"""Runs and judgments as the rows that tables and TREC files have, and what such rows cannot hold."""
+"""Runs and judgments as rows of tables and TREC files, with errors for what rows cannot hold."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def judgment_frame(truth: Qrels, kind: str, path: str | PathLike[str]) -> pl.Dat
     """Return flat or grouped judgments as the rows of a file.
 
     Raises:
-        ValueError: If a TREC file cannot have an id.
+        ValueError: If a TREC file cannot hold an id.
     """
     import polars as pl
 
@@ -50,17 +50,17 @@ def trec_frame(batch: Batch, tag: str, path: str | PathLike[str]) -> pl.DataFram
     """Return rankings as the lines of a TREC file, in the order of trec_eval.
 
     Raises:
-        ValueError: If a TREC file cannot have an id, a ranking without documents, or a document twice.
+        ValueError: If a TREC file cannot hold an id, a ranking is empty, or a document appears twice in a query.
     """
     import polars as pl
 
     sizes = np.diff(batch.bounds)
     if not sizes.all():
         raise ValueError(
-            f"a TREC file cannot have an empty ranking, such as that of query {batch.queries[int(sizes.argmin())]!r}"
+            f"a TREC file cannot hold an empty ranking, such as that of query {batch.queries[int(sizes.argmin())]!r}"
         )
     if batch.scores is None and (row := first_repeat(batch)) is not None:
-        raise ValueError(f"a TREC file cannot have a document twice in a query, such as {batch.documents[row]!r}")
+        raise ValueError(f"a TREC file cannot hold a document twice in a query, such as {batch.documents[row]!r}")
     number = np.repeat(np.arange(len(sizes)), sizes)
     place = np.arange(len(number)) - batch.bounds[number]
     scores = sizes[number] - place if batch.scores is None else batch.scores
@@ -94,7 +94,7 @@ def table_frame(batch: Batch, kind: str) -> pl.DataFrame:
     sizes = np.diff(batch.bounds)
     if not sizes.all():
         query = batch.queries[int(sizes.argmin())]
-        raise ValueError(f"a {kind} file cannot have an empty ranking, such as that of query {query!r}; {ONLY_JSON}")
+        raise ValueError(f"a {kind} file cannot hold an empty ranking, such as that of query {query!r}; {ONLY_JSON}")
     number = np.repeat(np.arange(len(sizes)), sizes)
     columns: dict[str, Any] = {"query": pl.Series(batch.queries).gather(number), "document": batch.documents}
     if batch.scores is None:
@@ -118,7 +118,7 @@ def require_words(words: list[Any], what: str, path: str | PathLike[str]) -> Non
 
 
 def require_text(frame: pl.DataFrame, kind: str, path: str | PathLike[str]) -> None:
-    """Raise if an id cannot stand in a text file of this kind.
+    """Raise if a text file of this format cannot hold an id.
 
     Raises:
         ValueError: If there is one.

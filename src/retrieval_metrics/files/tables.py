@@ -26,8 +26,8 @@ class FileTable(NamedTuple):
 
     Attributes:
         frame: Its rows; every column of a text file is text.
-        names: The names of its columns as the file has them, where polars would number those that are repeated.
-        line: Returns how an error names the line of a row, counted from 0 without the header; None for Parquet.
+        names: The names of its columns as in the file; polars would number repeated ones.
+        line: Returns the name of a row's line for errors, counted from 0 without the header; None for Parquet.
     """
 
     frame: pl.LazyFrame
@@ -45,7 +45,7 @@ def read_table(source: Reader, kind: str) -> FileTable:
     import polars as pl
 
     if kind == "parquet":
-        # From the bytes and not from the path, in which polars would take [1] for a pattern.
+        # From bytes rather than the path, in which polars would read [1] as a pattern.
         content = BytesIO(source.content())
         try:
             names = list(pl.read_parquet_schema(content))
@@ -75,12 +75,12 @@ class _Lines:
         """Return the rows.
 
         Raises:
-            ValueError: If a line has fewer or more columns than the header, or nothing but separators.
+            ValueError: If a line has fewer or more columns than the header, or only separators.
         """
         import polars as pl
 
         if self._text.count(b"\r") != self._text.count(b"\r\n"):
-            # polars drops a carriage return before a separator, where the csv module sees the end of the line.
+            # polars drops a carriage return before a separator, which ends the line for the csv module.
             self._refuse_uneven_line()
         try:
             frame = pl.read_csv(
@@ -89,18 +89,18 @@ class _Lines:
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             self._refuse_uneven_line()
             raise ValueError(f"{self._source.name} cannot be read as {self._kind}: {_first_line(error)}") from error
-        if frame.to_series(-1).null_count():  # the end of a line is missing, or only its last value
+        if frame.to_series(-1).null_count():  # the last columns of a line are missing, or just its last value
             self._refuse_uneven_line()
         empty = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
         if not empty.any():
             return frame
         for number, line in self._lines():
             if not any(line):
-                raise ValueError(f"{self._where(number, line)}: the line has nothing but separators")
+                raise ValueError(f"{self._where(number, line)}: the line has only separators")
         return frame.filter(~empty)  # an empty line is not a row
 
     def named(self, row: int) -> str:
-        """Return how an error names the line of a row."""
+        """Return the name of a row's line, for errors."""
         found = next(islice(self._lines(), row + 1, None), None)
         return f"{self._source.name}, row {row + 1}" if found is None else self._where(*found)
 
@@ -108,7 +108,7 @@ class _Lines:
         return at_line(self._source.name, number, SEPARATORS[self._kind].join(line))
 
     def _lines(self) -> Iterator[tuple[int, list[str]]]:
-        """Return the values of every line that is not empty, the header among them, with the number of the line."""
+        """Yield the values of every line that is not empty, including the header, with the number of the line."""
         lines = csv.reader(
             StringIO(self._text.decode(), newline=""),
             delimiter=SEPARATORS[self._kind],

@@ -24,10 +24,10 @@ def read_queries(path: Source, *, limits: Limits | None = None) -> dict[str, str
     r"""Read the texts of queries.
 
     Args:
-        path: JSONL (BEIR's `queries.jsonl`: `{"_id": "q1", "text": "..."}`), JSON (`{"q1": "..."}`), CSV or Parquet
-            with a column of ids and one of texts, or TSV: with such a header, or without one, as in MS MARCO's
-            `queries.tsv`, where the id comes before the tab. May be compressed (`.gz`, `.zst`), `"-"` for standard
-            input, or an open file.
+        path: A path, `"-"` for standard input, or an open file: JSONL (such as BEIR's `queries.jsonl`:
+            `{"_id": "q1", "text": "..."}`), JSON (`{"q1": "..."}`), CSV or Parquet with a column of ids and one of
+            texts, or TSV with such a header or none, as in MS MARCO's `queries.tsv`, where the id comes before the tab.
+            It can be compressed (`.gz`, `.zst`).
         limits: How well a file may be compressed, and how long a line may be; see `Limits`.
 
     Returns:
@@ -65,10 +65,10 @@ def read_corpus(path: Source, *, limits: Limits | None = None) -> dict[str, str]
     Args:
         path: JSONL (BEIR's `corpus.jsonl`: `{"_id": "d1", "title": "...", "text": "..."}`), or any file that
             `read_queries` reads.
-        limits: As `read_queries` takes it.
+        limits: How well a file may be compressed, and how long a line may be; see `Limits`.
 
     Returns:
-        The text of each document by its id, preceded by its title and a blank if it has a title.
+        The text of each document by its id, with the title and a blank in front of it if there is a title.
 
     Raises:
         ValueError: As `read_queries`.

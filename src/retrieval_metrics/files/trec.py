@@ -27,7 +27,7 @@ BLANK = 32
 FEWEST_RANKS = 3
 """Of fewer documents, ranks and scores may disagree by an accident."""
 LETTERS = bytes(range(BLANK + 1, 256))
-"""The bytes that columns consist of; all others separate them."""
+"""The bytes in columns; all other bytes separate columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,10 @@ class Layout:
     """The columns of a file.
 
     Attributes:
-        name: How a message begins that says what columns such a file has.
+        name: The beginning of a message that lists the columns of such a file.
         fields: The names of all columns.
         value: The name of the numeric column: the score or the grade.
-        hint: What a file whose first line has this number of columns probably is.
+        hint: What a file with another number of columns probably is.
     """
 
     name: str
@@ -58,7 +58,7 @@ RUN = Layout(
     "score",
     {
         4: "; four columns are TREC qrels, which read_qrels reads",
-        3: "; three columns without a header are read by polars or pandas, and their DataFrame by Run.from_frame",
+        3: "; read three columns without a header with polars or pandas, and the DataFrame with Run.from_frame",
     },
 )
 QRELS = Layout(
@@ -70,13 +70,13 @@ QRELS = Layout(
 
 
 def parts_of_file(path: str, layout: Layout) -> Iterator[Part]:
-    """Open a file and return the same of it as `parts`."""
+    """Open a file and return its `parts`."""
     with opened(path) as source:
         yield from parts(source, layout)
 
 
 def parts(source: Reader, layout: Layout, advance: Callable[[int], None] | None = None) -> Iterator[Part]:
-    """Return query, document and value of successive rows.
+    """Yield query, document and value of successive rows.
 
     Raises:
         ValueError: If a line has the wrong number of columns, or a value that is not a finite number; the message names
@@ -97,7 +97,7 @@ def parts(source: Reader, layout: Layout, advance: Callable[[int], None] | None 
             rows += len(part[0])
             yield part
     if not rows:
-        raise ValueError(f"{source.name} is empty: it contains nothing but blanks")
+        raise ValueError(f"{source.name} is empty: it contains only blanks")
 
 
 def _tidied(piece: bytes) -> bytes:
@@ -114,8 +114,8 @@ def _tidied(piece: bytes) -> bytes:
 def _parse_regular(text: bytes, layout: Layout) -> Part | None:
     """Return the columns of lines whose columns are all separated by one blank; None if anything is irregular.
 
-    polars checks neither the columns that it leaves out nor their number, so that is checked first: no two separators
-    are adjacent, and every n-th is the end of a line.
+    polars checks neither the number of columns nor the columns that it skips. So this function first checks that no two
+    separators are adjacent, and that every n-th is the end of a line.
     """
     import polars as pl
 
@@ -174,7 +174,7 @@ def _number(field: str, layout: Layout, raw: bytes, name: str, line: int) -> flo
 
 def _refuse_columns(raw: bytes, found: int, layout: Layout, name: str, line: int, *, cut: bool) -> NoReturn:
     if b"\x00" in raw:
-        raise ValueError(f"{name} is not a text file; {layout.name} lines of {_columns(layout)}")
+        raise ValueError(f"{name} is not a text file; {layout.name} {_columns(layout)}")
     where = at_line(name, line, raw.decode(errors="replace").rstrip("\r"))
     columns = f"{found} column" if found == 1 else f"{found} columns"
     why = layout.hint.get(found, "") if line == 1 else ""

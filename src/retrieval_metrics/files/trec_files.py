@@ -1,4 +1,4 @@
-"""From TREC files to judgments and runs: into memory, or read again at every use."""
+"""Read judgments and runs from TREC files: into memory, or again at every use."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def trec_qrels(source: Reader) -> Qrels:
 
 
 def trec_run(given: Any, source: Reader, memory: int | None, *, show_progress: bool) -> Run:
-    """Return the run of a TREC file, streamed if its columns take more memory than they may.
+    """Return the run of a TREC file, streamed if its columns take more memory than allowed.
 
     Args:
-        given: What the user gave as the source, which is opened again at every use of a streamed run.
-        source: The same, opened.
+        given: The source as given by the user, which is opened again at every use of a streamed run.
+        source: The opened source.
         memory: How many bytes the columns may take; None for a quarter of the machine's memory.
         show_progress: Show a progress bar.
 
@@ -92,7 +92,7 @@ def trec_run(given: Any, source: Reader, memory: int | None, *, show_progress: b
 
 
 def _batches(path: Any, limits: Limits, was: tuple[int, ...]) -> Iterator[Batch]:
-    """Read a file once more, and raise if it is not the one that was read before."""
+    """Read a file again, and raise if it has changed."""
     require("polars", "reading a streamed run again")
     with opened(path, limits) as source, errors_of(source.name):
         if source.fingerprint() != was:
@@ -109,7 +109,7 @@ def _refuse_change(name: str) -> NoReturn:
 def _budget() -> int:
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // SHARE_OF_MEMORY
-    except (AttributeError, ValueError, OSError):  # systems that do not tell how much memory they have
+    except (AttributeError, ValueError, OSError):  # some systems do not tell how much memory they have
         return DEFAULT_MEMORY
 
 

@@ -30,25 +30,25 @@ if TYPE_CHECKING:
 def write_run(
     run: RunMapping | Run, path: str | PathLike[str], *, format: str | None = None, tag: str = "retrieval-metrics"
 ) -> None:
-    r"""Write a run, so that reading it gives the same numbers to the last bit.
+    r"""Write a run, so that every score is read back to the last bit.
 
     Args:
-        run: What `evaluate` takes: per query documents with scores, documents best first, or lists of `Retrieved`; or
-            a `Run`.
+        run: A run, as for `evaluate`: per query documents with scores, documents best first, or lists of `Retrieved`;
+            or a `Run`.
         path: The file; a further `.gz` or `.zst` compresses it. It is written beside the target and moved into place
-            once it is complete, follows links and keeps the mode of an existing file; devices and pipes, and `"-"` for
-            standard output, are written into.
-        format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"` or `"parquet"`, if the extension does not tell it. TREC
-            files are ordered as trec_eval orders them, and a ranking without scores gets n, n - 1, ..., 1 there; CSV,
-            TSV and Parquet have a column `score` or `rank`. In TREC, CSV and TSV, whole-number ids become text.
+            once it is complete. Links are followed, and the mode of an existing file is kept. Devices, pipes and `"-"`,
+            standard output, are written to directly.
+        format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"` or `"parquet"`, if the extension does not show it. TREC
+            files are in the order of trec_eval, with scores n, n - 1, ..., 1 for a ranking without scores; CSV, TSV and
+            Parquet have a column `score` or `rank`. In TREC, CSV and TSV, whole-number ids become text.
         tag: The name of the run, the last column of a TREC file.
 
     Raises:
-        ValueError: If the format is unknown, or the run cannot be written in it, before anything is written: a TREC
-            file cannot have blanks in ids or repeated documents; a table has scores for all queries or for none; only
-            JSON and JSONL have empty rankings; only these and Parquet have `Retrieved` items; JSON has no whole numbers
-            as query ids.
-        OSError: If the file cannot be written; one that was there stays as it was.
+        ValueError: If the format is unknown or cannot hold the run; nothing is written then. A TREC file cannot hold
+            ids with blanks or repeated documents; a table has scores for all queries or for none; only JSON and JSONL
+            hold empty rankings; only these and Parquet hold `Retrieved` items; JSON cannot hold whole numbers as query
+            ids.
+        OSError: If the file cannot be written; an existing file stays as it was.
         ImportError: If polars is not installed.
 
     Example:
@@ -74,13 +74,13 @@ def write_run(
         frames = (trec_frame(batch, tag, path) for batch in columns.batches())
     else:
         frames = (table_frame(batch, kind) for batch in columns.batches())
-    # A run may be too large to hold all its frames at once, so each is made twice: to be checked, and to be written.
+    # A run may be too large to hold all its frames at once, so each is made twice: to check it, and to write it.
     _require_alike(columns, kind, tag, path)
     _write_frames(path, kind, frames)
 
 
 def _require_alike(run: Run, kind: str, tag: str, path: str | PathLike[str]) -> None:
-    """Raise, before anything is written, if a batch of a run cannot be written."""
+    """Raise before anything is written if a batch of a run cannot be written."""
     header = None
     for batch in run.batches():
         frame = trec_frame(batch, tag, path) if kind == "trec" else table_frame(batch, kind)
@@ -93,7 +93,7 @@ def _require_alike(run: Run, kind: str, tag: str, path: str | PathLike[str]) -> 
 
 
 def _scored(ranking: Any) -> Any:
-    """Return a ranking as JSON has it: whole-number ids cannot be keys there, so they stand beside their scores."""
+    """Return a ranking for JSON: whole-number ids cannot be keys, so they are in a list beside that of the scores."""
     if isinstance(ranking, dict) and any(not isinstance(document, str) for document in ranking):
         return {"documents": list(ranking), "scores": list(ranking.values())}
     return ranking
@@ -105,10 +105,10 @@ def _write_items(run: Any, path: str | PathLike[str], kind: str) -> None:
         _write_json(path, kind, list(run), rankings.items())
         return
     if kind != "parquet":
-        raise ValueError(f"a {kind} file holds ids and no Retrieved items; write .json, .jsonl or .parquet")
+        raise ValueError(f"a {kind} file cannot hold Retrieved items, only ids; write .json, .jsonl or .parquet")
     if empty := [query for query, ranking in run.items() if not ranking]:
         raise ValueError(
-            f"a parquet file cannot have an empty ranking, such as that of query {empty[0]!r}; {ONLY_JSON}"
+            f"a parquet file cannot hold an empty ranking, such as that of query {empty[0]!r}; {ONLY_JSON}"
         )
     _write_frames(path, kind, iter([table_of_items(run)]))
 
@@ -117,18 +117,18 @@ def write_qrels(qrels: QuestionsOrQrels, path: str | PathLike[str], *, format: s
     r"""Write judgments.
 
     Args:
-        qrels: What `evaluate` takes.
-        path: The file, as `write_run` takes it.
-        format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"` or `"parquet"`, if the extension does not tell it. TSV
-            is BEIR's: `query-id`, `corpus-id`, `score`. Groups have a column `group` in CSV, TSV and Parquet; pieces
-            such as `Quote` are objects in JSON and JSONL, and JSON text in a column of Parquet. In TREC, CSV and TSV,
-            whole-number ids become text.
+        qrels: Judgments, as for `evaluate`.
+        path: The file, as in `write_run`.
+        format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"` or `"parquet"`, if the extension does not show it. TSV
+            files have the columns of BEIR: `query-id`, `corpus-id`, `score`. Groups are a column `group` in CSV, TSV
+            and Parquet; pieces such as `Quote` are objects in JSON and JSONL, and JSON text in a column of Parquet. In
+            TREC, CSV and TSV, whole-number ids become text.
 
     Raises:
-        ValueError: If the format is unknown, or the judgments cannot be written in it, before anything is written: a
-            TREC file cannot have groups or blanks in ids, only JSON, JSONL and Parquet have pieces, and only JSON and
-            JSONL have queries without judgments; JSON has no whole numbers as query ids.
-        OSError: If the file cannot be written; one that was there stays as it was.
+        ValueError: If the format is unknown or cannot hold the judgments; nothing is written then. A TREC file cannot
+            hold groups or ids with blanks, only JSON, JSONL and Parquet hold pieces, only JSON and JSONL hold queries
+            without judgments, and JSON cannot hold whole numbers as query ids.
+        OSError: If the file cannot be written; an existing file stays as it was.
         ImportError: If polars is not installed.
 
     Example:
@@ -151,14 +151,14 @@ def write_qrels(qrels: QuestionsOrQrels, path: str | PathLike[str], *, format: s
     bare = np.flatnonzero(np.diff(np.array(truth.bounds)) == 0)
     if len(bare):
         query = truth.queries[int(bare[0])]
-        raise ValueError(f"{kind} files cannot have a query without judgments, such as {query!r}; {ONLY_JSON}")
+        raise ValueError(f"{kind} files cannot hold a query without judgments, such as {query!r}; {ONLY_JSON}")
     if truth.has_pieces:
         if kind != "parquet":
-            raise ValueError(f"{kind} files cannot have pieces such as quotes; write .json, .jsonl or .parquet")
+            raise ValueError(f"{kind} files cannot hold pieces such as quotes; write .json, .jsonl or .parquet")
         _write_frames(path, kind, iter([table_of_judgments(truth)]))
         return
     if kind == "trec" and not truth.is_flat:
-        raise ValueError(f"{kind} files cannot have groups of documents; write .csv, .json, .jsonl or .parquet")
+        raise ValueError(f"{kind} files cannot hold groups of documents; write .csv, .json, .jsonl or .parquet")
     frame = judgment_frame(truth, kind, path)
     require_text(frame, kind, path)
     _write_frames(path, kind, iter([frame]))
@@ -167,7 +167,7 @@ def write_qrels(qrels: QuestionsOrQrels, path: str | PathLike[str], *, format: s
 def _format_to_write(path: str | PathLike[str], given: str | None) -> str:
     kind = known_format(given) if given is not None else format_by_name(path)
     if kind is None:
-        raise ValueError(f"the name of {path} does not tell the format to write; say format='trec' or another")
+        raise ValueError(f"the name of {path} does not show the format to write; pass format='trec' or another")
     return kind
 
 
@@ -195,7 +195,7 @@ def _write_json(
     if kind == "json":
         if numbers := [query for query in queries if not isinstance(query, str)]:
             raise ValueError(
-                f"the keys of a JSON object are text, so query {numbers[0]!r} would become one; write .jsonl or "
+                f"the keys of a JSON object are text, so query {numbers[0]!r} would become text; write .jsonl or "
                 ".parquet, or convert the ids with str"
             )
         text = json.dumps(dict(entries), ensure_ascii=False, indent=1).encode() + b"\n"

@@ -1,1 +1,1 @@
-"""How a metric changed over time."""
+"""Metrics over time."""

@@ -1,4 +1,4 @@
-"""One line of a history: the numbers of an evaluation, and what they were computed on."""
+"""An entry of a history: the numbers of an evaluation, and fingerprints of its data."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a history knows of one evaluation.
+    """An evaluation in a history.
 
     Attributes:
-        label: What it is called, such as a commit or a model.
+        label: Its label, such as a commit or a model.
         date: When it was added.
         means: The mean of each metric.
         intervals: The 95 % interval of each mean.
-        n: For how many queries each metric is defined.
+        n: The number of queries for which each metric is defined.
         questions: The fingerprint of the questions and their judgments.
         rules: The fingerprint of the rules.
-        rankings: The fingerprint of what was retrieved; None where the evaluation did not know.
-        saved: The file that it was saved in, as a path relative to the history; None if it was not saved.
+        rankings: The fingerprint of what was retrieved; None if the evaluation does not have it.
+        saved: The file in which it was saved, as a path relative to the history; None if it was not saved.
         labels: The labels of the evaluation.
         version: The version of this package.
     """
@@ -54,7 +54,7 @@ class Entry:
         return self.means.get(str(as_metric(metric)))
 
     def differs_from(self, other: Entry) -> list[str]:
-        """Return what was not the same, the questions with their judgments or the rules: the means then are not."""
+        """Return what differs, the questions with their judgments or the rules; the means are then not comparable."""
         return [what for what in ("questions", "rules") if getattr(self, what) != getattr(other, what)]
 
 
@@ -86,7 +86,7 @@ def entry_of(line: Mapping[str, Any], where: str) -> Entry:
     """Return the entry of a line.
 
     Raises:
-        ValueError: If the line lacks something, naming it.
+        ValueError: If the line lacks something; the message names it.
     """
     try:
         metrics = {name: [_or_nan(one) for one in held] for name, held in line["metrics"].items()}

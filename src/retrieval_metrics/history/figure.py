@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from retrieval_metrics.presentation.plots import Plot
 
 MOST_LABELS = 6
-"""How many labels stand below a panel."""
+"""The number of labels below a panel."""
 HALF = 0.5
-"""Where all means are below it, words stand above them."""
+"""If all means are below this, words are written above them."""
 LETTERS = 20
-"""Letters of a label, of which there may be a dozen; `History.table` has all of them."""
+"""The number of letters of a label that are shown; `History.table` has whole labels."""
 
 
 def history_figure(entries: Sequence[Entry], metric: str | Metric, across: int) -> Plot:
-    """Return the figure of a metric; a line joins what was measured on the same questions by the same rules."""
+    """Return the figure of a metric; lines join means on the same questions under the same rules."""
     name = str(as_metric(metric))
     having = [entry for entry in entries if name in entry.means]
     if not having:
         known = dict.fromkeys(each for entry in entries for each in entry.means)
-        raise ValueError(f"no entry has {name}; there are {', '.join(known)}")
+        raise ValueError(f"no entry has {name}; the metrics are {', '.join(known)}")
 
     def draw(axes: Axes) -> None:
         start, top = 0, float(np.nanmax([entry.means[name] for entry in having])) < HALF

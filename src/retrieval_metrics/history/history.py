@@ -1,4 +1,4 @@
-"""A file that remembers the numbers of every evaluation: is it better than last week, and when did it get worse?"""
+"""A file with the numbers of every evaluation, to see when a metric became better or worse."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 
 class History(Printed):
-    """The numbers of every evaluation that was added, oldest first, in a file that only grows.
+    """The numbers of all evaluations added so far, oldest first, in an append-only file.
 
-    It is small: means, intervals and fingerprints, and where the evaluation itself was saved. Processes may add at the
-    same time, and a crash loses at most the entry under way.
+    The file is small: means, intervals and fingerprints, and the path of the saved evaluation. Several processes can
+    add entries at the same time, and a crash loses at most the entry being written.
 
     Example:
         >>> from pathlib import Path
@@ -44,10 +44,10 @@ class History(Printed):
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        """Take the path of the file, such as `retrieval.jsonl`; the first entry makes it.
+        """Set the path of the file, such as `retrieval.jsonl`; the first entry creates it.
 
         Raises:
-            ValueError: If the name asks for compression: what grows cannot be compressed.
+            ValueError: If the name is that of a compressed file, to which nothing can be appended.
         """
         self.path = Path(path)
         self._journal = Journal(path, "history")
@@ -62,21 +62,21 @@ class History(Printed):
         """Append the numbers of an evaluation.
 
         Args:
-            evaluation: The evaluation, or the file that it was saved in, to which the entry then refers.
-            label: What to call it, such as a commit; None takes its label `commit`, or numbers it.
-            save: Where to save the evaluation too, so that it can be compared query by query later.
+            evaluation: The evaluation, or the path of a saved one, which the entry then refers to.
+            label: Its label, such as a commit; None takes the evaluation's label `commit`, or a number.
+            save: The file in which to save the evaluation too, so that you can compare it query by query later.
 
         Raises:
             TypeError: If it is not an evaluation.
-            ValueError: If the evaluation was merged from totals, the file holds no evaluation, or the history is
-                another file.
-            OSError: If it cannot be written.
+            ValueError: If the evaluation was merged from totals, the saved file holds no evaluation, or the path of
+                the history is that of another file.
+            OSError: If the file cannot be written.
         """
         saved = save
         if isinstance(evaluation, (str, os.PathLike)):
             saved, evaluation = evaluation, load(evaluation)
         if not isinstance(evaluation, Evaluation):
-            raise TypeError(f"a history holds evaluations, got {type(evaluation).__name__}")
+            raise TypeError(f"a history can hold only evaluations, got {type(evaluation).__name__}")
         if label is None:
             label = str(evaluation.labels.get("commit", f"#{len(self.entries()) + 1}"))
         relative = None if saved is None else _relative(Path(saved), self.path)
@@ -89,16 +89,16 @@ class History(Printed):
         """Return all entries, oldest first.
 
         Raises:
-            ValueError: If it is another file, of a newer version, or damaged before its last line.
+            ValueError: If the file is not a history, is of a newer version, or is damaged before its last line.
 
         Warns:
-            RetrievalWarning: If the last line is torn, as after a crash; it is left out.
+            RetrievalWarning: If the last line is incomplete, as after a crash; it is left out.
         """
         lines = self._journal.entries()
         return [entry_of(line, f"{self.path}, entry {number}") for number, line in enumerate(lines, start=1)]
 
     def table(self) -> pd.DataFrame:
-        """Return a DataFrame with a row per entry and metric.
+        """Return a DataFrame with one row per entry and metric.
 
         Raises:
             ImportError: If pandas is not installed; the message holds the command.
@@ -122,11 +122,11 @@ class History(Printed):
         return frame
 
     def plot(self, metric: str | Metric | None = None, *, across: int = 2) -> Figure:
-        """Return a figure of a metric over time, with intervals, broken where the questions or the rules changed.
+        """Return a figure of a metric over time, with intervals and breaks where the questions or the rules changed.
 
         Args:
             metric: The metric; None takes the first of the last entry.
-            across: How wide the figure is, in panels of other figures; 1 suits a phone.
+            across: The width of the figure, in panels of other figures; 1 suits a phone.
 
         Raises:
             ImportError: If matplotlib is not installed; the message holds the command.
@@ -137,7 +137,7 @@ class History(Printed):
 
         entries = self.entries()
         if not entries:
-            raise ValueError(f"{self.path} has no entries yet; add(evaluation, label) makes one")
+            raise ValueError(f"{self.path} has no entries yet; add one with add(evaluation, label)")
         return history_figure(entries, metric or next(iter(entries[-1].means)), across)
 
     def load(self, label: str) -> Evaluation:
@@ -145,32 +145,32 @@ class History(Printed):
 
         Raises:
             KeyError: If there is no such entry.
-            ValueError: If it was not saved.
+            ValueError: If the evaluation was not saved.
         """
         entries = self.entries()
         found = next((entry for entry in reversed(entries) if entry.label == label), None)
         if found is None:
             known = ", ".join(repr(entry.label) for entry in entries[-5:])
-            raise KeyError(f"no entry is labelled {label!r}; the newest are {known or 'none'}")
+            raise KeyError(f"no entry has the label {label!r}; the newest labels are {known or 'none'}")
         if found.saved is None:
             raise ValueError(
-                f"entry {label!r} of {self.path} has its means alone; add(evaluation, label, save=path) saves the "
-                "evaluation, to be compared query by query"
+                f"entry {label!r} of {self.path} has only means; add(evaluation, label, save=path) also saves the "
+                "evaluation, so that you can compare it query by query"
             )
         evaluation: Evaluation = load(self.path.parent / found.saved)
         return evaluation
 
     def compare(self, baseline: str, system: str, **options: Any) -> Comparison:
-        """Compare two saved evaluations query by query; what else differs between them is in `notes`.
+        """Compare two saved evaluations query by query; `Comparison.notes` says what else differs between them.
 
         Args:
-            baseline: The label of the earlier one; of several with this label the newest counts.
+            baseline: The label of the earlier one; if several have it, the newest.
             system: The label of the later one.
-            **options: Whatever else `compare` takes for evaluations, such as `margin` and `level`.
+            **options: Other arguments of `compare` for evaluations, such as `margin` and `level`.
 
         Raises:
             KeyError: If there is no entry with such a label.
-            ValueError: If one was not saved, or as in `compare`.
+            ValueError: If an evaluation was not saved, or as in `compare`.
         """
         evaluations = {baseline: self.load(baseline), system: self.load(system)}
         return Comparison.of(evaluations, baseline=baseline, **options)
@@ -183,7 +183,7 @@ class History(Printed):
 
 
 def table_of(entries: Sequence[Entry]) -> Table:
-    """Return entries as a table for people, which says where the questions or the rules changed."""
+    """Return entries as a printable table, with notes where the questions or the rules changed."""
     metrics = list(dict.fromkeys(metric for entry in entries for metric in entry.means))
     rows, before = [], None
     for entry in entries:
@@ -194,12 +194,12 @@ def table_of(entries: Sequence[Entry]) -> Table:
 
 
 def changed(before: Entry | None, entry: Entry) -> str:
-    """Return in words what makes an entry another measurement than the one before it, not another result."""
+    """Return in words what differs from the entry before, so that the means are not comparable."""
     return "" if before is None else " and ".join(entry.differs_from(before))
 
 
 def looks(number: int) -> str:
-    """Return the small print: how often the same questions were looked at."""
+    """Return the note on how often the same questions were used."""
     return (
         f"{numbers.count(number, 'look', 'looks')} at these questions; the more often one looks, the likelier the best "
         "is best by chance"
@@ -213,7 +213,7 @@ def _cell(entry: Entry, metric: str) -> str:
 
 
 def _relative(saved: Path, history: Path) -> str:
-    """Return a path as it is found from the folder of the history, so that both can be moved together."""
+    """Return a path relative to the folder of the history, so that both can be moved together."""
     try:
         return Path(os.path.relpath(saved.resolve(), history.resolve().parent)).as_posix()
     except ValueError:  # on another drive of Windows

@@ -1,4 +1,4 @@
-"""Read what a retriever returned for a query, and say early what cannot be evaluated."""
+"""Read the answer of a retriever to a query, and refuse early what cannot be evaluated."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
 
 
 def as_ranking(answer: Any, query: QueryId, items: Callable[[Any], Sequence[Retrieved]] | None) -> Ranking:
-    """Return what a retriever answered as a ranking: ids, ids with scores, or items.
+    """Return the answer of a retriever as a ranking: ids, ids with scores, or items.
 
     Args:
-        answer: What it returned; documents of any installed host are converted.
+        answer: What the retriever returned; documents of any installed host are converted.
         query: The id of the query.
-        items: What converts it, such as that of the retriever's host; None for a plain function.
+        items: A function that converts the answer, such as that of the retriever's host; None for a plain function.
 
     Raises:
-        TypeError: If it is no ranking.
+        TypeError: If it is not a ranking.
         ValueError: If a score is not finite.
-        ImportError: If it holds documents of a host whose integration is not installed.
+        ImportError: If the answer holds documents of a host whose integration is not installed.
     """
     if answer is None:
         raise TypeError(
-            f"the retriever returned None for query {query!r}; does it lack a return? An empty list says that nothing "
-            "was found"
+            f"the retriever returned None for query {query!r}; does it lack a return statement? If nothing was found, "
+            "return an empty list"
         )
     if items is not None:
         return list(items(answer))
@@ -53,8 +53,8 @@ def as_ranking(answer: Any, query: QueryId, items: Callable[[Any], Sequence[Retr
     if isinstance(first, Mapping):
         names = ", ".join(map(repr, first))
         raise TypeError(
-            f"the retriever returned dicts with {names or 'nothing'} for query {query!r}; return their ids, or items: "
-            '[rm.Retrieved(row["id"], row["text"]) for row in found]'
+            f"the retriever returned dicts with keys {names or 'none'} for query {query!r}; return their ids, or "
+            'items: [rm.Retrieved(row["id"], row["text"]) for row in found]'
         )
     if not isinstance(first, (str, Integral)) and (found := host_of(first)) is not None:
         return list(found.items(ranked))
@@ -71,8 +71,8 @@ def _scored(answer: Mapping[Any, Any], query: QueryId) -> Ranking:
     for name, value in answer.items():
         if not isinstance(value, Real):
             raise TypeError(
-                f"the retriever returned a mapping for query {query!r} that has a {type(value).__name__} under "
-                f"{name!r}; a mapping holds document ids and their scores, so return the documents in it alone"
+                f"the retriever returned a mapping for query {query!r} with a {type(value).__name__} under "
+                f"{name!r}; a mapping must map document ids to scores, so return only the documents in it"
             )
     id_kind(set(map(type, answer)), f"the document ids retrieved for query {query!r}")
     refuse_bad_score(answer, query)
@@ -87,10 +87,10 @@ def _refuse_pairs(pair: Sequence[Any], query: QueryId) -> None:
 
 
 class Judgeable:
-    """Whether rankings have what the judgments are compared with, as far as one ranking can tell."""
+    """Checks that rankings can be judged: that they have what the judgments are compared with."""
 
     def __init__(self, qrels: Qrels, match: Match) -> None:
-        """Take the judgments, and what their ids are compared with.
+        """Set the judgments, and what their ids are compared with.
 
         Raises:
             ValueError: If `match` is unknown.
@@ -103,8 +103,8 @@ class Judgeable:
         """Raise if a ranking cannot be judged.
 
         Raises:
-            TypeError: If it holds ids where more is needed, or ids of another type than those of the judgments.
-            ValueError: If it holds items without what they are compared by.
+            TypeError: If it holds only ids where more is needed, or ids of another type than those of the judgments.
+            ValueError: If it holds items without the values to compare.
         """
         keys = self._keys(ranking, query)
         kind = id_kind({type(key) for key in keys}, f"the document ids retrieved for query {query!r}")
@@ -114,7 +114,7 @@ class Judgeable:
         if isinstance(ranking, Mapping) or (len(ranking) and not isinstance(ranking[0], Retrieved)):
             if ranking and (self._qrels.has_pieces or self._by != "id"):
                 raise TypeError(
-                    f"the retriever returned ids alone for query {query!r}, but the judgments or match= ask for more; "
+                    f"the retriever returned only ids for query {query!r}, but the judgments or match= need more; "
                     "return rm.Retrieved(id, text=..., source=...) for every document"
                 )
             return list(ranking)
@@ -131,6 +131,6 @@ class Judgeable:
             there = ", ".join(map(repr, ranking[0].metadata or ())) or "nothing"
             raise ValueError(
                 f"no document retrieved for query {query!r} has a value for match={self._by!r}; the metadata of the "
-                f"first holds {there}"
+                f"first has {there}"
             )
         return keys

@@ -1,4 +1,4 @@
-"""Ask a retriever many questions: several at a time, with a limit for each, and no failure lost."""
+"""Ask a retriever many questions: several at a time, with a time limit for each, and a record of failures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Asking:
-    """One retriever, the questions it is asked, and what it has answered so far."""
+    """One retriever, the questions it is asked, and its answers so far."""
 
     def __init__(
         self,
@@ -43,20 +43,20 @@ class Asking:
         name: str = "",
         resume: str | PathLike[str] | None = None,
     ) -> None:
-        """Take what `retrieve` takes, and complain about it before anything is asked.
+        """Take the arguments of `retrieve`, and check them before anything is asked.
 
         Args:
             retriever: The retriever.
             questions: The questions.
             workers: How many queries may be under way at once.
             timeout: Seconds that one attempt may take.
-            retries: How often a query that fails is asked again.
+            retries: How often a failed query is repeated.
             raise_on_error: Whether the first failure is raised.
             match: What ids of the judgments are compared with.
             check: Called with the first answer.
-            items: What converts an answer into items; None leaves that to the host.
+            items: A function that converts an answer into items; None leaves that to the host.
             name: The name of the system, for messages.
-            resume: The file that the answers are kept in.
+            resume: The file in which the answers are kept.
         """
         ask, host = how_to_ask(retriever)
         self._items = host.items if items is None and host is not None else items
@@ -79,12 +79,12 @@ class Asking:
         self._waiting = iter([(query, text) for query, text in self.texts.items() if query not in self._rankings])
 
     def _take(self, known: Mapping[Any, tuple[Ranking, float]]) -> None:
-        """Take the answers of an earlier time, which are checked as new ones are."""
+        """Take the answers from an earlier run, and check them like new ones."""
         for query, (ranking, seconds) in known.items():
             try:
                 self._rankings[query] = self._read(query, ranking, None)
             except Exception as error:
-                error.add_note(f"this is the answer kept for query {query!r}; delete the file to ask again")
+                error.add_note(f"this is the saved answer for query {query!r}; delete the file to ask again")
                 raise
             self._seconds[query] = seconds
 
@@ -94,7 +94,7 @@ class Asking:
         return len(self._rankings) + len(self._errors)
 
     async def first(self) -> None:
-        """Ask the first query alone, so that what is wrong with every answer costs one query."""
+        """Ask the first query alone, so that an error in every answer costs only one query."""
         for query, text in self._waiting:
             await self._ask_one(query, text)
             return
@@ -167,11 +167,11 @@ class Asking:
 
 
 async def ask_all(askings: Sequence[Asking], *, show_progress: bool) -> list[RetrievedRun]:
-    """Ask several retrievers, one after the other, each its first query before any gets its others.
+    """Ask several retrievers one after the other; all first queries come before any second one.
 
     Raises:
-        Exception: What is wrong with a first answer, or, where that is wanted, the first failure.
-        ImportError: If a progress bar is wanted and rich is not installed.
+        Exception: If a first answer cannot be read, or, with `raise_on_error`, the first failure.
+        ImportError: If `show_progress` is set and rich is not installed.
     """
     total = sum(len(asking.texts) for asking in askings)
     with progress("retrieving", total, enabled=show_progress) as show:
@@ -192,11 +192,11 @@ async def ask_all(askings: Sequence[Asking], *, show_progress: bool) -> list[Ret
 
 
 def how_to_ask(retriever: Any) -> tuple[Callable[[str], Any], Host | None]:
-    """Return what is called with the text of a query, and the host that converts what it returns.
+    """Return the function to call with the text of a query, and the host that converts its answers.
 
     Raises:
-        TypeError: If it is no retriever.
-        ImportError: If it is of a host whose integration is not installed.
+        TypeError: If it is not a retriever.
+        ImportError: If it belongs to a host whose integration is not installed.
     """
     host = host_of(retriever)
     if host is not None and (ask := host.ask(retriever)) is not None:
@@ -205,6 +205,6 @@ def how_to_ask(retriever: Any) -> tuple[Callable[[str], Any], Host | None]:
         return retriever, None
     hint = "; write as_retriever() behind it" if hasattr(retriever, "as_retriever") else ""
     raise TypeError(
-        "a retriever must be callable with the text of a query, or a retriever of an installed host; got "
+        "a retriever must be a function of the text of a query, or a retriever of an installed host; got "
         f"{type(retriever).__name__}{hint}"
     )

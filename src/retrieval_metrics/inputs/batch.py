@@ -1,4 +1,4 @@
-"""The rows of some queries in columns: what files and DataFrames become, without a dict of dicts in between."""
+"""Rows of several queries in columns, read from files and DataFrames without a dict of dicts in between."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 class Batch(NamedTuple):
-    """The rows of some queries, each query complete: what was retrieved for them, or what is judged.
+    """All rows of several queries: their retrieved documents, or their judgments.
 
     Attributes:
         queries: The ids of the queries.
         bounds: Shape (queries + 1,): query `i` owns the rows from `bounds[i]` to `bounds[i + 1]`.
         documents: The document of each row, as a polars Series of text or whole numbers.
-        scores: Shape (rows,), finite: the scores of a run or the grades of judgments. None if a run is in rank order,
-            or if every judged document has grade 1.
+        scores: Shape (rows,), finite: the scores of a run or the grades of judgments. None if a run is in rank order
+            or every judged document has grade 1.
     """
 
     queries: list[QueryId]

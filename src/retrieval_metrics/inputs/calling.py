@@ -1,4 +1,4 @@
-"""Call what may be slow or fail: with a limit for each attempt, once more after a failure, several at a time."""
+"""Call functions that may be slow or fail: with a time limit, retries, and several calls at a time."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
     Thing = TypeVar("Thing")
 
 PAUSE = 0.5
-"""Seconds before a call that failed is repeated; twice as long each further time."""
+"""Seconds before a failed call is repeated; doubled for each further attempt."""
 LONGEST_PAUSE = 30.0
 
 
 class Caller:
-    """Calls one function, synchronous or not: a synchronous one in a thread."""
+    """Calls one function; a synchronous function is called in a thread."""
 
     def __init__(self, function: Callable[[str], Any], *, what: str, timeout: float | None, retries: int) -> None:
         """Take a function of a text.
 
         Args:
-            function: What is called.
+            function: The function, synchronous or not.
             what: What it is, for messages ("retriever").
             timeout: Seconds that one attempt may take.
-            retries: How often a call that fails is repeated.
+            retries: How often a failed call is repeated.
 
         Raises:
-            TypeError: If `retries` is no integer.
+            TypeError: If `retries` is not an integer.
             ValueError: If `timeout` is not positive, or `retries` is negative.
         """
         self._function = function
@@ -44,16 +44,16 @@ class Caller:
         self._timeout = None if timeout is None else positive_number(timeout, "timeout")
         self._retries = integer(retries, "retries")
         if self._retries < 0:
-            raise ValueError(f"retries must be 0 or more, got {retries!r}")
+            raise ValueError(f"retries must not be negative, got {retries!r}")
         self._threads = Threads()
 
     async def call(
         self, text: str, *, before: Callable[[], object] = lambda: None, after: Callable[[float], object]
     ) -> Any:
-        """Return what the function returns at the first attempt that does not fail.
+        """Return the result of the first attempt that succeeds.
 
         Args:
-            text: What it is called with.
+            text: The argument of the function.
             before: Called before each attempt; what it raises ends the call.
             after: Called after each attempt, failed or not, with the seconds it took.
 
@@ -84,7 +84,7 @@ class Caller:
             raise
         except asyncio.CancelledError as error:
             task = asyncio.current_task()
-            if task is not None and not task.cancelling():  # nobody cancelled it but the function
+            if task is not None and not task.cancelling():  # cancelled by the function itself
                 raise RuntimeError(f"the {self._what} cancelled the call itself") from error
             raise
         finally:
@@ -96,7 +96,7 @@ class Caller:
 
 
 async def several_at_a_time(things: Iterator[Thing], work: Callable[[Thing], Awaitable[None]], workers: int) -> None:
-    """Do something with each thing, with as many under way at once as there are workers.
+    """Do `work` for each thing, for at most `workers` of them at a time.
 
     After a failure that is raised, or a cancellation, no worker takes another thing.
 

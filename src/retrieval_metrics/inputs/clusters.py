@@ -1,4 +1,4 @@
-"""Which queries belong together: those that ask about the same document."""
+"""Clusters of queries, such as those that ask about the same document."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """The clusters of some queries.
+    """Queries and their clusters.
 
     Attributes:
         queries: The ids of the queries.
-        names: Of each query what puts it into a cluster: none, one or several names. Queries that share a name, also
-            by way of others, are in one cluster; a query without a name is on its own.
-        by_source: Whether the names are sources, found without being asked for.
+        names: The names of clusters for each query: none, one or several. Queries that share a name, directly or
+            through other queries, are in one cluster; a query without a name is a cluster of its own.
+        by_source: Whether the names are sources that were found without `clusters=`.
     """
 
     queries: Sequence[QueryId]
@@ -35,10 +35,10 @@ class Clusters:
 
     @cached_property
     def labels(self) -> IntArray | None:
-        """Shape (queries,), the number of each query's cluster; None where all are on their own.
+        """Shape (queries,), the number of each query's cluster; None if all queries are independent.
 
-        Sources that put all queries into one cluster count as none: nothing could be concluded from one cluster, and
-        what is said is then said of that document.
+        If the sources put all queries into one cluster, they are ignored: nothing can be concluded from one cluster, so
+        the results hold for that document only.
         """
         labels = _joined(self.names)
         found = len(np.unique(labels))
@@ -46,11 +46,11 @@ class Clusters:
 
     @property
     def count(self) -> int:
-        """How many clusters there are."""
+        """The number of clusters."""
         return len(self.queries) if self.labels is None else len(np.unique(self.labels))
 
     def of(self, queries: Sequence[QueryId]) -> Clusters:
-        """Return the clusters of other queries, some of these; one that is not known is on its own."""
+        """Return the clusters of some of the queries; an unknown query is a cluster of its own."""
         names = dict(zip(self.queries, self.names, strict=True))
         return Clusters(queries, [names.get(query, ()) for query in queries], self.by_source)
 
@@ -58,31 +58,31 @@ class Clusters:
         """Return the clusters of the queries of both.
 
         Raises:
-            ValueError: If a query is in other clusters there.
+            ValueError: If a query is in different clusters.
         """
         known = dict(zip(self.queries, self.names, strict=True))
         for query, names in zip(other.queries, other.names, strict=True):
             if known.setdefault(query, names) != names:
-                raise ValueError(f"query {query!r} is in cluster {known[query]!r} of one and in {names!r} of another")
+                raise ValueError(f"query {query!r} is in cluster {known[query]!r} in one part and {names!r} in another")
         return Clusters(tuple(known), list(known.values()), self.by_source and other.by_source)
 
 
 ClustersBy: TypeAlias = 'Mapping[Any, Any] | Callable[[Any], Any] | Literal["source"] | Clusters | None'
-"""What `clusters=` takes: the cluster of each query, as a mapping or a function of its id; `"source"`, the documents
-that its judgments come from; clusters that are known already; or None, for queries that are independent."""
+"""The values of `clusters=`: the cluster of each query, as a mapping or a function of its id; `"source"`, the documents
+that its judgments come from; known clusters; or None, for independent queries."""
 
 
 def clusters_of(questions: Any, truth: Qrels, by: ClustersBy) -> Clusters | None:
-    """Return the clusters of the judged queries; None if they are to be independent, or nothing is known of them.
+    """Return the clusters of the judged queries; None if they are independent or their clusters are unknown.
 
     Args:
-        questions: What was given as judgments: it may know the source of each question.
-        truth: The judgments. Without such knowledge, the sources are those of their spans and metadata.
-        by: What makes a cluster.
+        questions: The judgments as given, which may have the source of each question.
+        truth: The judgments, whose spans and metadata have the sources otherwise.
+        by: What defines a cluster.
 
     Raises:
-        TypeError: If `by` is none of what it may be.
-        ValueError: If a mapping has none of the queries, or all are in one cluster.
+        TypeError: If `by` has another type.
+        ValueError: If a mapping has none of the queries, or all queries are in one cluster.
     """
     if by is None or isinstance(by, Clusters):
         return by
@@ -93,7 +93,7 @@ def clusters_of(questions: Any, truth: Qrels, by: ClustersBy) -> Clusters | None
     if isinstance(by, Mapping):
         if not any(query in by for query in truth.queries):
             some = ", ".join(map(repr, truth.queries[:3]))
-            raise ValueError(f"clusters has none of the judged queries, such as {some}")
+            raise ValueError(f"clusters= has none of the judged queries, such as {some}")
         cluster_of: Callable[[Any], Any] = by.get
     elif callable(by):
         cluster_of = by
@@ -103,7 +103,7 @@ def clusters_of(questions: Any, truth: Qrels, by: ClustersBy) -> Clusters | None
         )
     found = Clusters(truth.queries, [_names(cluster_of(query)) for query in truth.queries], by_source=False)
     if len(truth.queries) > 1 and found.count == 1:
-        raise ValueError("clusters puts all queries into one cluster, from which nothing can be concluded")
+        raise ValueError("clusters= puts all queries into one cluster, from which nothing can be concluded")
     return found
 
 

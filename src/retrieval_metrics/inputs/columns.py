@@ -1,4 +1,4 @@
-"""Find the columns of a table by name, and refuse to guess where a guess would change a number."""
+"""Find the columns of a table by name, and refuse to guess if a guess could change a result."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ IGNORED = {
     *("iteration", "iter", "q0", "tag", "run", "run_id", "system"),
     *("text", "title", "contents", "body", "source", "start", "end", "tokens", "metadata", "url"),
 }
-"""Columns that are known to say nothing of grade, score or rank."""
+"""Columns that are known not to be a grade, a score or a rank."""
 
 Role: TypeAlias = "bool | str"
-"""Whether a role must have a column; or, for one that may be missing, what its absence means, in words.
+"""Whether a role must have a column; or, for an optional role, what its absence means, in words.
 
-Where something is said, an unknown column could be the one that is missing, and is refused.
+If its absence means something, an unknown column could be the missing one, and is refused.
 """
 Columns: TypeAlias = "Mapping[str, str | None]"
-"""The column of each role that the user names; None if there is none."""
+"""The column of each role named by the user; None if there is none."""
 
 OF_A_RUN: Mapping[str, Role] = {
     "query": True,
     "document": True,
-    "score": "if the rows of a query stand best first",
+    "score": "if the rows of a query are in rank order",
     "rank": False,
 }
 OF_JUDGMENTS: Mapping[str, Role] = {
@@ -49,14 +49,14 @@ INSTEAD = {"score": ("rank",)}
 """Roles that make another unnecessary."""
 
 ALLOWED = ("blanks", "repeated")
-"""What `allow` can say: ids may begin or end with blanks; of columns or keys with the same name the first counts."""
+"""The values of `allow`: ids may begin or end with blanks; of repeated columns or keys the first counts."""
 
 
 def allowances(allow: str | Collection[str]) -> frozenset[str]:
-    """Return what is allowed.
+    """Return the values of `allow=` as a set.
 
     Raises:
-        ValueError: If there is no such allowance.
+        ValueError: If a value is unknown.
     """
     given = frozenset([allow] if isinstance(allow, str) else allow)
     if unknown := sorted(given - set(ALLOWED)):
@@ -76,12 +76,12 @@ def find_columns(
     Args:
         names: The names of all columns.
         wanted: The roles to look for, such as `query`.
-        columns: The columns of the roles that the user names; None for one that has no column.
-        source: What is read, for the messages.
+        columns: The columns of roles, as named by the user; None for a role without a column.
+        source: The name of the table, for messages.
         allow: With `"repeated"`, the first of columns with the same name counts.
 
     Raises:
-        ValueError: If a column is missing, two could be meant, or one that is not understood could be meant.
+        ValueError: If a column is missing or ambiguous, or an unknown column could be the missing one.
     """
     there = list(names)
     given = dict(columns or {})
@@ -97,14 +97,14 @@ def find_columns(
         elif required is True:
             raise ValueError(
                 f"{source} has no column named like a {role} ({', '.join(USUAL[role])}); it has {_listed(there)}; "
-                f"say which it is with columns={{{role!r}: ...}}{_separated(there)}"
+                f"name the column with columns={{{role!r}: ...}}{_separated(there)}"
             )
     for role, meaning in wanted.items():
         if isinstance(meaning, str) and role not in found and role not in given:
             _refuse_unknown(there, role, meaning, found, source)
     if "repeated" not in allow and (twice := [name for name in found.values() if there.count(name) > 1]):
         raise ValueError(
-            f"{source} has two columns named {twice[0]!r}; remove one, or say allow='repeated', by which the first "
+            f"{source} has two columns named {twice[0]!r}; remove one, or pass allow='repeated', with which the first "
             "counts"
         )
     return found
@@ -123,13 +123,13 @@ def _usual(there: list[str], role: str, given: Columns, source: str) -> str | No
     if len(candidates) > 1:
         raise ValueError(
             f"{source} has {_listed(candidates)}, any of which could be the {role}; "
-            f"say columns={{{role!r}: {list(candidates)[-1]!r}}}"
+            f"pass columns={{{role!r}: {list(candidates)[-1]!r}}}"
         )
     return next(iter(candidates), None)
 
 
 def _refuse_unknown(there: list[str], role: str, meaning: str, found: Mapping[str, str], source: str) -> None:
-    """Raise if a column that is not understood could be the one that is missing."""
+    """Raise if an unknown column could be the missing one."""
     if any(other in found for other in INSTEAD.get(role, ())):
         return
     known = {*IGNORED, *QUERY, *DOCUMENT, *RANK}
@@ -138,7 +138,7 @@ def _refuse_unknown(there: list[str], role: str, meaning: str, found: Mapping[st
         roles = " or a ".join((role, *INSTEAD.get(role, ())))
         raise ValueError(
             f"{source} has no column named like a {roles} ({', '.join(USUAL[role])}), and {unknown[0]!r} could be it; "
-            f"say columns={{{role!r}: {unknown[0]!r}}}, or columns={{{role!r}: None}} {meaning}"
+            f"pass columns={{{role!r}: {unknown[0]!r}}}, or columns={{{role!r}: None}} {meaning}"
         )
 
 

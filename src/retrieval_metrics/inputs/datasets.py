@@ -1,4 +1,4 @@
-"""Rows of the datasets of other tools, known by their shape: nothing of them is imported."""
+"""Read the datasets of other tools, which are recognised by their shape; none of the tools is imported."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from retrieval_metrics.inputs.pieces import Text
 from retrieval_metrics.inputs.provenance import ENTRIES
 
 TEXT_KEY = "reference_contexts"
-"""What Ragas and LlamaIndex call the texts that answer a question."""
+"""The names of the relevant texts in datasets of Ragas and LlamaIndex."""
 
 
 def rows_of(dataset: Any) -> Iterable[Any] | None:
@@ -19,7 +19,7 @@ def rows_of(dataset: Any) -> Iterable[Any] | None:
         ValueError: If it is a Hugging Face dataset of several splits, of which one must be chosen.
     """
     if isinstance(dataset, Mapping) and dataset and all(hasattr(part, "column_names") for part in dataset.values()):
-        raise ValueError(f"this dataset has the splits {', '.join(map(repr, dataset))}; choose one of them")
+        raise ValueError(f"the dataset has the splits {', '.join(map(repr, dataset))}; choose one of them")
     examples = dataset.get("examples") if isinstance(dataset, Mapping) else getattr(dataset, "examples", None)
     if isinstance(examples, (list, tuple)):  # LlamaIndex's LabelledRagDataset, or its JSON
         return [_labelled(example, number) for number, example in enumerate(examples, start=1)]
@@ -33,7 +33,7 @@ def rows_of(dataset: Any) -> Iterable[Any] | None:
 
 
 def plain_row(row: Any) -> Any:
-    """Return a row of another tool with the names that are used here; any other row is returned as it is."""
+    """Return a row of another tool with the names used here; other rows are returned unchanged."""
     if hasattr(row, "eval_sample"):  # a row of Ragas's Testset
         sample = plain_row(row.eval_sample)
         kind = getattr(row, "synthesizer_name", None)
@@ -56,10 +56,10 @@ def _with_texts(row: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _labelled(example: Any, number: int) -> dict[str, Any]:
-    """Return an example of LlamaIndex as a row; its judgments are the texts that answer it."""
+    """Return a LlamaIndex example as a row; its judgments are its reference texts."""
     texts = _entry(example, TEXT_KEY)
     if not texts:
-        raise ValueError(f"example {number} has no {TEXT_KEY}, so it does not say what is relevant to its question")
+        raise ValueError(f"example {number} has no {TEXT_KEY}, so nothing is known to be relevant to its question")
     row: dict[str, Any] = {"query": _entry(example, "query"), "relevant": [*map(Text, texts)]}
     maker = _entry(example, "query_by")
     if maker is not None and (model := _entry(maker, "model_name")):
@@ -68,7 +68,7 @@ def _labelled(example: Any, number: int) -> dict[str, Any]:
 
 
 def _of_langsmith(example: Any, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an example of LangSmith as a row: the question from its inputs, the judgments from its outputs."""
+    """Return a LangSmith example as a row: the question from its inputs, the judgments from its outputs."""
     row: dict[str, Any] = dict(inputs)
     if len(inputs) == 1 and isinstance(next(iter(inputs.values())), str):
         row = {"query": next(iter(inputs.values()))}
@@ -84,7 +84,7 @@ def _of_langsmith(example: Any, inputs: Mapping[str, Any], outputs: Mapping[str,
 
 
 def _known(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row without what is missing in it, and with lists in place of arrays."""
+    """Return a row without missing values, and with lists in place of arrays."""
     known = {}
     for name, value in row.items():
         plain = value.tolist() if hasattr(value, "tolist") else value

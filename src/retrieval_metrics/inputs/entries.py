@@ -1,4 +1,4 @@
-"""Judgments and retrieved items as JSON: what is no plain id becomes an object, and back, to the last bit."""
+"""Convert judgments and retrieved items to JSON and back without loss; anything but an id becomes an object."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from retrieval_metrics.inputs.retrieved import Retrieved
 
 ITEM_FIELDS = tuple(field.name for field in fields(Retrieved))
 TYPES = ("id", "quote", "text", "span", "metadata")
-"""What an object that stands for something judged can be, under the key `type`."""
+"""The values of `type` in an object for something judged."""
 
 
 def plain(value: Any, where: str) -> Any:
-    """Return a value as JSON holds it, if reading it gives an equal one.
+    """Return a value as JSON holds it, if it reads back as an equal value.
 
     Raises:
-        ValueError: If JSON has nothing equal.
+        ValueError: If JSON cannot hold an equal value.
     """
     if value is None or isinstance(value, (str, bool)):
         return value
@@ -36,7 +36,7 @@ def plain(value: Any, where: str) -> Any:
 
 
 def of_item(item: Retrieved, where: str) -> dict[str, Any]:
-    """Return a retrieved item as an object, without what is unknown."""
+    """Return a retrieved item as an object, without unknown values."""
     known = {name: getattr(item, name) for name in ITEM_FIELDS}
     return {
         name: plain(value, f"{name} of item {item.id!r} of {where}")
@@ -46,7 +46,7 @@ def of_item(item: Retrieved, where: str) -> dict[str, Any]:
 
 
 def item_of(entry: Mapping[str, Any], where: str) -> Retrieved:
-    """Return the retrieved item that an object stands for.
+    """Return the retrieved item that an object describes.
 
     Raises:
         ValueError: If it has no id, or a key or a value that an item cannot have.
@@ -89,10 +89,10 @@ def of_judged(judged: Any, where: str) -> dict[str, Any]:
 
 
 def judged_of(entry: Mapping[str, Any], where: str) -> Any:
-    """Return what an object of `of_judged` stands for.
+    """Return what an object of `of_judged` describes.
 
     Raises:
-        ValueError: If it is no such object.
+        ValueError: If it is not such an object.
     """
     held = {key: value for key, value in entry.items() if key not in {"type", "grade"}}
     try:
@@ -112,15 +112,15 @@ def judged_of(entry: Mapping[str, Any], where: str) -> Any:
             case _:
                 return _refuse(entry, where)
     except (TypeError, ValueError, AttributeError) as error:
-        raise ValueError(f"{where}: {entry!r} is nothing that can be judged: {error}") from error
+        raise ValueError(f"{where}: {entry!r} cannot be judged: {error}") from error
 
 
 def _refuse(entry: Mapping[str, Any], where: str) -> Any:
-    raise ValueError(f"{where}: {entry!r} must have one of the types {', '.join(TYPES)}, and what belongs to it")
+    raise ValueError(f"{where}: {entry!r} must have one of the types {', '.join(TYPES)}, and the keys of that type")
 
 
 def is_entry(value: Any) -> bool:
-    """Return whether an object stands for something judged rather than for ids with grades."""
+    """Return whether an object describes something judged rather than ids with grades."""
     return isinstance(value, dict) and isinstance(value.get("type"), str)
 
 
@@ -137,7 +137,7 @@ def judgments_of(value: Any, where: str) -> Any:
     """Return judgments as `evaluate` takes them, from JSON.
 
     Raises:
-        ValueError: If an object is not understood, or the same is judged twice.
+        ValueError: If an object is malformed, or something is judged twice.
     """
     if not isinstance(value, list):
         return value
@@ -146,7 +146,7 @@ def judgments_of(value: Any, where: str) -> Any:
     found: dict[Any, Any] = {}
     for entry in value:
         if not is_entry(entry):
-            raise ValueError(f"{where}: {entry!r} stands beside objects with a type; give it one too")
+            raise ValueError(f"{where}: {entry!r} has no type, but other objects beside it have one; add it")
         judged = judged_of(entry, where)
         if judged in found:
             raise ValueError(f"{where}: {judged!r} is judged twice")
@@ -159,5 +159,5 @@ def _lists(value: Any) -> Any:
 
 
 def _tuples(value: Any) -> Any:
-    # The values of Metadata can be hashed, so what is an array in JSON was a tuple.
+    # Values of Metadata are hashable, so an array in JSON was a tuple.
     return tuple(_tuples(each) for each in value) if isinstance(value, list) else value

@@ -1,8 +1,8 @@
-"""One event loop per process, on a thread of its own, for callers that are not asynchronous.
+"""One event loop per process, on a separate thread, for synchronous callers.
 
-An asynchronous client belongs to the event loop it was first used in: its connections and locks break in any other.
-`asyncio.run` makes a new loop at every call and closes it, so that the second call finds a broken client. The loop here
-lives as long as the interpreter, and leaves the caller's own loop alone.
+An asynchronous client belongs to the event loop in which it was first used: its connections and locks break in any
+other. `asyncio.run` creates a loop for every call and closes it, so the client is broken at the second call. The loop
+here lives as long as the interpreter and does not touch the caller's loop.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 NAME = "retrieval-metrics event loop"
 SLICE = 0.1
-"""Seconds after which a waiting caller looks whether it was interrupted: on Windows nothing wakes it."""
+"""Seconds after which a waiting caller checks for an interrupt; on Windows nothing wakes it."""
 GRACE = 1.0
-"""Seconds that an interrupted coroutine has to clean up before its caller goes on."""
+"""Seconds that an interrupted coroutine has to clean up before its caller continues."""
 
 
 class _Loops:
     """The loops of this process: one for all ordinary threads, and one for callers inside each of these loops.
 
-    A coroutine that calls a synchronous function that waits for a coroutine would wait for itself on its own loop.
+    If a coroutine calls a synchronous function that waits for another coroutine, one loop would wait for itself.
     """
 
     def __init__(self) -> None:
@@ -54,7 +54,10 @@ class _Loops:
             while True:
                 try:
                     loop.run_forever()
-                except (KeyboardInterrupt, SystemExit):  # raised by a coroutine: its caller gets it, the loop goes on
+                except (
+                    KeyboardInterrupt,
+                    SystemExit,
+                ):  # raised by a coroutine, whose caller receives it
                     continue
 
         thread = threading.Thread(target=run, name=NAME, daemon=True)
@@ -68,9 +71,9 @@ _of_the_parent: list[_Loops] = []
 
 
 def _start_afresh() -> None:
-    """Forget the loops in a forked child, which has their memory but not their threads.
+    """Replace the loops in a forked child, which has their memory but not their threads.
 
-    They are kept, because a loop that is collected closes what it still shares with the parent.
+    The old ones stay referenced: a loop that is collected closes what it shares with the parent.
     """
     global _loops  # noqa: PLW0603  (one per process is what this module is for)
     _of_the_parent.append(_loops)
@@ -84,17 +87,17 @@ if hasattr(os, "register_at_fork"):  # Windows does not fork
 def run_until_complete(coroutine: Coroutine[Any, Any, Result]) -> Result:
     """Run a coroutine on the event loop of this process and wait for its result.
 
-    Works in a script, in any thread, and inside a running loop, such as that of a notebook, which waits meanwhile. The
-    coroutine sees the context variables of the caller. Every call uses the same loop, so that asynchronous clients can
-    be used again; the caller's own loop and what `asyncio.get_event_loop()` returns stay as they are. A forked child
-    has a loop of its own.
+    It works in a script, in any thread, and inside a running loop such as a notebook's, which waits meanwhile. The
+    coroutine sees the context variables of the caller. Every call uses the same loop, so asynchronous clients can be
+    used again. The caller's loop and the result of `asyncio.get_event_loop()` do not change. A forked child gets a new
+    loop.
 
     Args:
-        coroutine: What to run.
+        coroutine: The coroutine to run.
 
     Raises:
-        BaseException: Whatever the coroutine raises. When the caller is interrupted (`KeyboardInterrupt`), the
-            coroutine is cancelled at once.
+        BaseException: What the coroutine raises. If the caller is interrupted (`KeyboardInterrupt`), the coroutine is
+            cancelled at once.
 
     Example:
         >>> async def answer():
@@ -112,7 +115,7 @@ def run_until_complete(coroutine: Coroutine[Any, Any, Result]) -> Result:
         finally:
             finished.set()
 
-    # Handing it over copies the context of the caller, in which the task then runs.
+    # The call copies the context of the caller, in which the task then runs.
     future = asyncio.run_coroutine_threadsafe(work(), _loops.of_this_thread())
     try:
         while not finished.wait(SLICE):

@@ -1,4 +1,4 @@
-"""What makes two questions, their judgments or their rankings the same: the one definition, as short texts."""
+"""Fingerprints of questions, judgments and rankings: equal ones have equal short texts."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import Judgments, Ranking
 
 DIGITS = 16
-"""Hexadecimal digits: that any two of a million fingerprints agree by accident has a chance of 1 in 40 million."""
+"""Hexadecimal digits: two of a million fingerprints agree by accident with a probability of 1 in 40 million."""
 
 
 def fingerprint(value: Any) -> str:
-    """Return the fingerprint of anything that JSON can hold; the order of the keys of objects does not matter.
+    """Return the fingerprint of a value that JSON can hold; the order of keys does not matter.
 
     Args:
         value: Text, numbers, lists and mappings of text.
@@ -32,21 +32,21 @@ def fingerprint(value: Any) -> str:
 
 
 def question_fingerprint(text: str) -> str:
-    """Return the fingerprint of the text of a question, to the letter: a question in other words is another one."""
+    """Return the fingerprint of the exact text of a question."""
     return fingerprint(["question", text])
 
 
 def judgments_fingerprint(judgments: Judgments) -> str:
     """Return the fingerprint of the judgments of a query.
 
-    The order of documents and of groups does not matter, nor whether a group of one is written as a group: the metrics
-    see no difference. Ids keep their type, and a document without a grade has grade 1.
+    As for the metrics, the order of documents and groups does not matter, nor whether a group of one is written as a
+    group. Ids keep their type, and a document without a grade has grade 1.
 
     Args:
         judgments: Judgments of one query in any shape that `evaluate` takes.
 
     Raises:
-        ValueError: If the properties of a `Metadata` cannot be held by JSON.
+        ValueError: If JSON cannot hold the values of a `Metadata`.
 
     Example:
         >>> judgments_fingerprint(["d2", "d1"]) == judgments_fingerprint([{"d1": 1}, {"d2": 1.0}])
@@ -66,11 +66,11 @@ def judgments_fingerprint(judgments: Judgments) -> str:
 def ranking_fingerprint(ranking: Ranking) -> str:
     """Return the fingerprint of a ranking: of ids best first, of ids with scores, or of items.
 
-    The order in which ids with scores are given does not matter. Of items everything counts but their scores, which no
-    metric looks at.
+    The order of ids with scores does not matter. The scores of items, which no metric uses, do not matter either;
+    everything else in an item does.
 
     Raises:
-        ValueError: If the metadata of an item cannot be held by JSON.
+        ValueError: If JSON cannot hold the metadata of an item.
 
     Example:
         >>> ranking_fingerprint({"d1": 2.0, "d2": 1.0}) == ranking_fingerprint({"d2": 1.0, "d1": 2.0})
@@ -93,7 +93,7 @@ def _graded(judgments: Any) -> Mapping[Any, float]:
 
 def _judged(one: Any) -> dict[str, Any]:
     said = of_judged(one, "a fingerprint")
-    said.pop("uncertain", None)  # spans are compared without it
+    said.pop("uncertain", None)  # ignored when spans are compared
     return said
 
 

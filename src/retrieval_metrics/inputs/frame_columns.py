@@ -1,4 +1,4 @@
-"""The columns of whatever holds a table: pandas, polars, Arrow, or a mapping of names to columns."""
+"""The columns of a table: pandas, polars, Arrow, or a mapping of names to columns."""
 # ruff: noqa: PLC0415  (polars is an extra and decimal is rarely needed: imported where they are used)
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def is_frame(source: Any) -> bool:
-    """Return whether something is a table rather than the path of a file or an open file."""
+    """Return whether something is a table rather than a path or an open file."""
     return not (
         isinstance(source, (str, bytes)) or hasattr(source, "__fspath__") or callable(getattr(source, "read", None))
     )
@@ -25,12 +25,11 @@ def refuse_frame(given: Any, what: str, reader: str) -> None:
     """Raise if a table is given where a mapping is meant.
 
     Raises:
-        TypeError: If it is a DataFrame or an Arrow table; the message names what reads it.
+        TypeError: If it is a DataFrame or an Arrow table; the message names the function that reads it.
     """
     if not isinstance(given, Mapping) and (hasattr(given, "columns") or hasattr(given, "column_names")):
         raise TypeError(
-            f"{what} must map each query id to what belongs to it, got a {type(given).__name__}; read it with "
-            f"{reader}(frame)"
+            f"{what} must be a mapping of query ids, got a {type(given).__name__}; read it with {reader}(frame)"
         )
 
 
@@ -54,7 +53,9 @@ def column_names(frame: Any) -> list[str]:
         names = getattr(frame, "columns", None)
     if names is None:
         got = type(frame).__name__
-        raise TypeError(f"a table is a pandas or polars DataFrame, an Arrow table or a mapping of columns, got {got}")
+        raise TypeError(
+            f"a table must be a pandas or polars DataFrame, an Arrow table or a mapping of columns, got {got}"
+        )
     return [str(name) for name in names]
 
 
@@ -64,10 +65,10 @@ def select_columns(frame: Any, names: list[str], source: str) -> pl.DataFrame:
     Args:
         frame: The table.
         names: The columns.
-        source: What is read, for the messages.
+        source: The name of the table, for messages.
 
     Raises:
-        TypeError: If a column is not an array, or holds values of different kinds.
+        TypeError: If a column is not an array, or holds values of different types.
         ValueError: If the columns differ in length.
     """
     import polars as pl
@@ -83,7 +84,7 @@ def select_columns(frame: Any, names: list[str], source: str) -> pl.DataFrame:
     for column in columns[1:]:
         if len(column) != len(columns[0]):
             raise ValueError(
-                f"the columns of {source} must have the same length, and {columns[0].name!r} has {len(columns[0])} "
+                f"the columns of {source} must have the same length, but {columns[0].name!r} has {len(columns[0])} "
                 f"values, {column.name!r} {len(column)}"
             )
     return pl.DataFrame(columns)
@@ -113,12 +114,12 @@ def _series(name: str, column: Any, source: str) -> pl.Series:
         return pl.Series(name, values, strict=True)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
         raise TypeError(
-            f"column {name!r} of {source} holds values of different kinds: {str(error).splitlines()[0]}"
+            f"column {name!r} of {source} holds values of different types: {str(error).splitlines()[0]}"
         ) from error
 
 
 def _with_type(values: list[Any]) -> tuple[list[Any], pl.DataType | type[pl.DataType] | None]:
-    """Return values with their type where polars, which infers it from the first of them, would get it wrong."""
+    """Return values with their type if polars, which infers it from the first values, would get it wrong."""
     from decimal import Decimal
 
     import polars as pl

@@ -1,4 +1,4 @@
-"""From a table with a row per document to whole queries in columns, with errors that name the wrong row."""
+"""Read a table with one row per document into columns of whole queries; errors name the wrong row."""
 # ruff: noqa: PLC0415  (polars is an extra: imported where it is used)
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import FloatArray
 
     Line = Callable[[int], str]
-    """Returns how an error names the line of a row, for tables that come from a text file."""
+    """Returns the name of a row's line for errors, for tables read from a text file."""
 
 
 def run_batch(
@@ -35,19 +35,19 @@ def run_batch(
     allow: str | Collection[str] = (),
     names: Iterable[str] | None = None,
 ) -> Batch:
-    """Return the rankings that a table holds, one row per retrieved document.
+    """Return the rankings in a table with one row per retrieved document.
 
     Args:
         frame: A pandas or polars DataFrame, an Arrow table, or a mapping of column names to columns.
-        columns: Which column is the `query`, the `document`, the `score` or the `rank`, where the names do not tell;
-            None for one that the table does not have.
-        source: What is read, for the messages.
-        line: How an error names the line of a row; without it, the number of the row.
-        allow: `"blanks"`, `"repeated"`, or both, as `Run.from_frame` takes it.
-        names: The names of the columns, if the table itself has them differently.
+        columns: The columns of the roles `query`, `document`, `score` or `rank`, if their names do not show it; None
+            for a role without a column.
+        source: The name of the table, for messages.
+        line: Names the line of a row in errors; None names the number of the row.
+        allow: `"blanks"`, `"repeated"`, or both, as in `Run.from_frame`.
+        names: The names of the columns, if they differ from those in the table.
 
     Raises:
-        TypeError: If it is not a table, or a column holds something else than ids or numbers.
+        TypeError: If it is not a table, or a column holds anything but ids or numbers.
         ValueError: As `Run.from_frame`.
         ImportError: If polars is not installed.
     """
@@ -74,19 +74,19 @@ def qrels_batch(
     allow: str | Collection[str] = (),
     names: Iterable[str] | None = None,
 ) -> Batch | dict[Any, list[dict[Any, float]]]:
-    """Return the judgments that a table holds, one row per judged document: flat ones as a batch, groups by query.
+    """Return the judgments in a table with one row per judged document: flat ones as a batch, groups by query.
 
     Args:
         frame: A pandas or polars DataFrame, an Arrow table, or a mapping of column names to columns.
-        columns: Which column is the `query`, the `document`, the `grade` or the `group`, where the names do not tell;
-            None for one that the table does not have.
-        source: What is read, for the messages.
-        line: How an error names the line of a row; without it, the number of the row.
-        allow: `"blanks"`, `"repeated"`, or both, as `Qrels.from_frame` takes it.
-        names: The names of the columns, if the table itself has them differently.
+        columns: The columns of the roles `query`, `document`, `grade` or `group`, if their names do not show it; None
+            for a role without a column.
+        source: The name of the table, for messages.
+        line: Names the line of a row in errors; None names the number of the row.
+        allow: `"blanks"`, `"repeated"`, or both, as in `Qrels.from_frame`.
+        names: The names of the columns, if they differ from those in the table.
 
     Raises:
-        TypeError: If it is not a table, or a column holds something else than ids or numbers.
+        TypeError: If it is not a table, or a column holds anything but ids or numbers.
         ValueError: As `Qrels.from_frame`.
         ImportError: If polars is not installed.
     """
@@ -119,13 +119,13 @@ def _table(  # noqa: PLR0917  (what both of the above were given)
 
 
 class Table:
-    """The columns that matter, checked as they are read.
+    """The columns in use, checked as they are read.
 
     Args:
         frame: A pandas or polars DataFrame, an Arrow table, or a mapping of column names to columns.
-        source: What is read, for the messages.
+        source: The name of the table, for messages.
         roles: The column of each role, such as `query`.
-        line: How an error names the line of a row; without it, the number of the row.
+        line: Names the line of a row in errors; None names the number of the row.
         allow: With `"blanks"`, ids may begin or end with blanks.
     """
 
@@ -151,7 +151,7 @@ class Table:
         """Return a column of ids, all of them text or all of them whole numbers.
 
         Raises:
-            TypeError: If the column holds something else.
+            TypeError: If the column holds anything else.
             ValueError: If an id is missing, begins or ends with a blank, or is a number that needs more than 64 bits.
         """
         import polars as pl
@@ -186,7 +186,7 @@ class Table:
         """Return a column of finite numbers, parsed where they are text; a grade may be True or False.
 
         Raises:
-            TypeError: If the column holds something else.
+            TypeError: If the column holds anything else.
             ValueError: If a value is missing or not finite.
         """
         import polars as pl
@@ -221,8 +221,8 @@ class Table:
         where = f"{self.source}, rows {rows[0] + 1} and {rows[1] + 1}" if self.line is None else self.line(rows[1])
         raise ValueError(
             f"{where}: documents {one!r} and {other!r} of query {query!r} have the same rank, "
-            f"{rank:g}; give ranks that differ, or scores, or say columns={{'rank': None}} if the rows of a query "
-            "stand best first"
+            f"{rank:g}; give them different ranks, or scores, or pass columns={{'rank': None}} if the rows of a "
+            "query are in rank order"
         )
 
     def groups(

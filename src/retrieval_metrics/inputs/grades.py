@@ -1,4 +1,4 @@
-"""Check the grades of judgments as they become a column."""
+"""Check the grades of judgments, and put them into a column."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import FloatArray, IntArray, QueryId, Relevant
 
 LARGEST_GRADE = 2.0**53
-"""Beyond it a float cannot hold every integer, and no scale of relevance goes that far."""
+"""Above it floats cannot hold every integer, and no scale of relevance goes that far."""
 
 
 def grade_column(
@@ -43,7 +43,7 @@ def grade_column(
 def finite_grades(
     column: FloatArray, documents: Sequence[Relevant], owners: IntArray, queries: Sequence[QueryId]
 ) -> FloatArray:
-    """Return a column of grades as it is, once every grade is known to be finite and at most 2**53.
+    """Return a column of grades unchanged, if every grade is finite and at most 2**53.
 
     Args:
         column: Shape (grades,).

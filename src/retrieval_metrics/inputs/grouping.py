@@ -1,4 +1,4 @@
-"""From rows to whole queries: cut columns where the query changes, and find repeated documents."""
+"""Cut columns of rows into whole queries, and find repeated documents."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 LARGEST_INT32 = 2**31
 ODD = np.uint64(0x9E3779B97F4A7C15)
-"""2**64 divided by the golden ratio: its multiples are far apart in every bit."""
+"""2**64 divided by the golden ratio, whose multiples differ in every bit."""
 
 
 def stretches(queries: pl.Series) -> IntArray:
-    """Return the rows at which another query begins; the first is 0."""
+    """Return the rows at which a new query begins; the first is 0."""
     changes: IntArray = np.flatnonzero((queries[1:] != queries[:-1]).to_numpy()) + 1
     return np.concatenate([[0], changes])
 
@@ -113,8 +113,8 @@ def _joined(kept: Batch, batch: Batch) -> Batch:
 def first_repeat(batch: Batch) -> int | None:
     """Return the first row whose document appears earlier in its query; None if there is none.
 
-    Every row writes its number into a table, into the slot that its hash picks. A row that finds another number there
-    has the same document as another row, or shares its slot by chance; only those few are compared.
+    Every row writes its number into a table, into the slot of its hash. A row that finds another number there has the
+    same document as that row, or the same slot by chance; only these few rows are compared.
     """
     rows = len(batch.documents)
     salt = np.arange(len(batch.queries), dtype=np.uint64) * ODD
@@ -133,7 +133,7 @@ def first_repeat(batch: Batch) -> int | None:
 
 
 def _first_equal(batch: Batch, suspects: IntArray) -> int | None:
-    """Return the first of some rows that really repeats another: equal hashes alone prove nothing."""
+    """Return the first of the suspected rows that repeats an earlier one; equal hashes alone prove nothing."""
     seen: set[tuple[int, object]] = set()
     owner = np.searchsorted(batch.bounds, suspects, side="right").tolist()
     documents = batch.documents.gather(suspects).to_list()

@@ -1,4 +1,4 @@
-"""Frameworks whose retrievers, documents and models the core takes: installed integrations announce them."""
+"""Frameworks whose retrievers, documents and models the core accepts; installed integrations register them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ GROUP = "retrieval_metrics.hosts"
 class Host:
     """What an integration converts for the core.
 
-    An integration makes one and announces it as an entry point of the group `retrieval_metrics.hosts`, whose name is
-    the framework's top-level module: an object belongs to the framework if a class it inherits from is defined there,
-    or the class of its class.
-    The entry point is loaded when such an object is met, so whoever uses another framework does not wait for this one.
+    An integration creates one and registers it as an entry point of the group `retrieval_metrics.hosts`, under the name
+    of the framework's top-level module. An object belongs to the framework if one of its base classes, or its
+    metaclass, is defined in that module. The entry point is loaded on the first such object, so users of other
+    frameworks do not wait for it.
 
     Attributes:
         name: The name of the framework, which is also that of the core's extra.
-        ask: `ask(retriever)` returns a function of a query text, synchronous or asynchronous, that retrieves; None for
+        ask: `ask(retriever)` returns a function from a query text to the answer, synchronous or asynchronous; None for
             an object that is not a retriever.
         items: `items(answer)` converts what such a function returns into items, best first.
         model: `model(model)` returns a function from a prompt to a reply, synchronous or asynchronous; None for an
@@ -48,19 +48,19 @@ FRAMEWORKS = {
     "haystack": "haystack",
     "haystack_integrations": "haystack",
 }
-"""Frameworks with an integration of ours: top-level module, and the extra that installs it."""
+"""The extra that installs the integration of each framework, by the framework's top-level module."""
 
 
 @cache
 def _announced() -> dict[str, EntryPoint]:
-    """Return the entry points that installed integrations announce, by the top-level module of their framework."""
+    """Return the entry points of installed integrations, by the top-level module of their framework."""
     from importlib.metadata import entry_points  # noqa: PLC0415  (costs as much to import as half of this package)
 
     return {found.name: found for found in entry_points(group=GROUP)}
 
 
 def installed_hosts() -> tuple[Host, ...]:
-    """Return the hosts that installed integrations announce; this imports their frameworks."""
+    """Return the hosts of installed integrations; this imports their frameworks."""
     return tuple(found.load() for found in _announced().values())
 
 
@@ -68,9 +68,10 @@ def host_of(thing: Any) -> Host | None:
     """Return the host that an object belongs to, or None if it is a plain Python object.
 
     Raises:
-        ImportError: If the object is of a framework whose integration is not installed; the message holds the command.
+        ImportError: If the object is of a framework whose integration is not installed; the message says how to
+            install it.
     """
-    kinds = (*type(thing).__mro__, type(type(thing)))  # some frameworks mark classes by a metaclass alone
+    kinds = (*type(thing).__mro__, type(type(thing)))  # some frameworks mark classes only by a metaclass
     roots = dict.fromkeys(kind.__module__.partition(".")[0] for kind in kinds)
     if roots.keys() <= {"builtins", "abc", "typing", "collections", "functools", "types", "retrieval_metrics"}:
         return None

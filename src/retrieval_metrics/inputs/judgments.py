@@ -1,4 +1,4 @@
-"""Walk judgments as users write them, and collect them in columns."""
+"""Read judgments as users write them, and collect them in columns."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class JudgmentReader:
             TypeError: If they are not judgments, or mix flat and nested ones.
             ValueError: If a group is empty.
         """
-        if type(judgments) is not dict:  # by far the most frequent, and the cheapest question
+        if type(judgments) is not dict:  # by far the most frequent, and the cheapest check
             judgments = _plain(judgments, query)
         if isinstance(judgments, dict) or isinstance(judgments, Mapping):  # noqa: SIM101  (in one call, twice the time)
             self._flat(judgments, judgments.values())
@@ -61,7 +61,7 @@ class JudgmentReader:
         self.member_grades.extend(self.grades[start:])
 
     def _grouped(self, query: QueryId, groups: Iterable[Any]) -> None:
-        if not self.group_sizes:  # the first grouped query: the flat ones before it get groups of one
+        if not self.group_sizes:  # the first query with groups: the flat ones before it get groups of one
             for index, (start, end) in enumerate(zip(self.bounds, self.bounds[1:], strict=False)):
                 self.group_queries.extend(repeat(index, end - start))
             self.group_sizes.extend(repeat(1, len(self.documents)))
@@ -99,7 +99,7 @@ class JudgmentReader:
 
 
 def _plain(judgments: Any, query: QueryId) -> Any:
-    """Return judgments as a mapping or an iterable collection, arrays and series as lists."""
+    """Return judgments as a mapping or a collection, with arrays and series as lists."""
     if isinstance(judgments, (dict, list, tuple, set, frozenset, Mapping)):
         return judgments
     if isinstance(judgments, (str, bytes, Piece)):

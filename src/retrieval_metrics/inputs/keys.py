@@ -1,4 +1,4 @@
-"""What an id of the judgments is compared with: the id of a retrieved item, its source, or something it carries."""
+"""What ids of the judgments are compared with: the id of a retrieved item, its source, or one of its properties."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ METADATA = "metadata:"
 
 
 class Keyed(Protocol):
-    """Options that say among others what ids are compared with; `Matching` is such."""
+    """Options that include what ids are compared with, such as `Matching`."""
 
     @property
     def by(self) -> str | Key:
@@ -24,13 +24,13 @@ class Keyed(Protocol):
 
 
 def key_of(match: str | Key | Keyed) -> Key:
-    """Return what gives the id of an item.
+    """Return the function that returns the value of an item to compare with ids.
 
     Args:
-        match: `"id"`, `"source"`, `"metadata:<name>"`, a callable that takes a `Retrieved`, or options that name one.
+        match: `"id"`, `"source"`, `"metadata:<name>"`, a callable that takes a `Retrieved`, or a `Matching`.
 
     Raises:
-        ValueError: If it is another word.
+        ValueError: If `match` is anything else.
     """
     by = match if isinstance(match, str) or callable(match) else getattr(match, "by", match)
     if callable(by):
@@ -42,5 +42,5 @@ def key_of(match: str | Key | Keyed) -> Key:
     if isinstance(by, str) and by.startswith(METADATA) and by != METADATA:
         name = by.removeprefix(METADATA)
         return lambda item: item.value(name)
-    hint = "; a judged Quote or Text is matched with the text without it" if by == "text" else ""
+    hint = "; a judged Quote or Text is compared with the text anyway" if by == "text" else ""
     raise ValueError(f"match must be 'id', 'source', 'metadata:<name>' or a callable, got {by!r}{hint}")

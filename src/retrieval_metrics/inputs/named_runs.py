@@ -1,4 +1,4 @@
-"""One run or several: by name in either case."""
+"""Return one run or several by name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ THE_RUN = "the run"
 
 
 def named_runs(runs: Any, queries: Collection[Any], are: str) -> dict[str, Any]:
-    """Return the runs by name; a single one, which has at least one of the queries, gets the name "the run".
+    """Return the runs by name; a single run, recognised by one of the queries, gets the name "the run".
 
     Args:
         runs: A run, or a mapping of names to runs.

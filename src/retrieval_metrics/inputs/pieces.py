@@ -1,4 +1,4 @@
-"""What can be relevant besides ids: quotes, texts, spans of a source, properties."""
+"""Judgments other than ids: quotes, texts, spans of a source, and metadata."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Piece:
-    """What is relevant, where it is not an id: what a retrieved item must contain, cover or be."""
+    """A judgment other than an id: what a retrieved item must contain, cover or be."""
 
     __slots__ = ()
 
@@ -17,11 +17,12 @@ class Piece:
 class Quote(Piece):
     r"""A text that a retrieved item must contain in one piece.
 
-    Compared after NFKC, without case and white space, and with one form of quotation marks and hyphens, so line breaks,
-    ligatures and typography do not matter. A quote cut by a chunk boundary is in neither chunk; a `Span` survives that.
+    Texts are compared after NFKC, without case, white space and hyphens between letters, and with one form of quotation
+    marks, so line breaks (also within a hyphenated word), ligatures and typography do not matter. If a chunk boundary
+    cuts a quote, neither chunk contains it; a `Span` does not have this problem.
 
     Attributes:
-        text: The words; short ones occur by chance (see `Matching.shortest_quote`).
+        text: The quoted words. Short quotes occur by chance (see `Matching.shortest_quote`).
 
     Example:
         >>> import retrieval_metrics as rm
@@ -38,14 +39,14 @@ class Quote(Piece):
 
 @dataclass(frozen=True, slots=True)
 class Text(Piece):
-    """A whole reference text: satisfied once the retrieved items together contain enough of its words in runs.
+    """A reference text, satisfied once the retrieved items together contain enough of its words.
 
     A word counts as contained if a run of words around it appears unchanged in an item (see `Matching.text_run`); case,
-    punctuation and white space do not matter. A chunk inside a long reference adds to what is covered, and the chunk
-    that completes `Matching.share` of the reference satisfies it.
+    punctuation and white space do not matter. A chunk inside a long reference covers a part of it, and the chunk that
+    completes `Matching.share` of the reference satisfies it.
 
     Attributes:
-        text: The reference, such as a chunk of the index the judgments were made on.
+        text: The reference, such as a chunk of the index that was judged.
 
     Example:
         >>> import retrieval_metrics as rm
@@ -67,13 +68,13 @@ class Text(Piece):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Span(Piece):
-    """A part of a source: satisfied once the retrieved items together cover enough of it, however it is cut.
+    """A part of a source, satisfied once the retrieved items together cover enough of it, however they are cut.
 
     Attributes:
-        source: The name of the source, as the retrieved items give it.
+        source: The name of the source, as in the retrieved items.
         start: Offset of the first character, from 0.
         end: Offset after the last character.
-        uncertain: Whether what is relevant is somewhere inside it rather than all of it, as in a span that `relabel`
+        uncertain: Whether only some part of the span is relevant rather than all of it, as in a span that `relabel`
             made from an old chunk. Ignored when spans are compared.
 
     Example:
@@ -114,9 +115,10 @@ class Span(Piece):
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class Metadata(Piece):
-    """Properties a retrieved item must have, all of them: the page of a file, a section, a product.
+    """Properties that a retrieved item must have, such as the page of a file, a section or a product.
 
-    `source` is compared with the item's own source if it has one; everything else is looked up in its metadata.
+    An item must have all of them. `source` is compared with the source of the item, or else with its metadata; all
+    other names are looked up in the metadata.
 
     Attributes:
         values: Names and values, sorted by name.
@@ -146,6 +148,6 @@ class Metadata(Piece):
 
 def _require_text(text: Any, owner: str) -> None:
     if not isinstance(text, str):
-        raise TypeError(f"{owner} holds a str, got {text!r} ({type(text).__name__})")
+        raise TypeError(f"{owner} must hold a str, got {text!r} ({type(text).__name__})")
     if not text.strip():
         raise ValueError(f"{owner} needs a text, got {text!r}")

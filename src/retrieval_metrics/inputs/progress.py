@@ -1,4 +1,4 @@
-"""A progress bar on stderr for whatever takes more than a moment."""
+"""A progress bar on stderr for anything that takes more than a moment."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 @contextmanager
 def progress(label: str, total: int, *, enabled: bool, in_bytes: bool = False) -> Iterator[Callable[[int], None]]:
-    """Show a progress bar, and yield the function that updates it with how much is done.
+    """Show a progress bar, and yield the function that sets how much is done.
 
     Args:
-        label: What is being done.
+        label: The label of the bar.
         total: How much there is to do.
-        enabled: Whether to show it; if not, rich is not needed.
+        enabled: Whether to show the bar; without it, rich is not needed.
         in_bytes: Whether the total is a number of bytes.
 
     Raises:
-        ImportError: If a bar is wanted and rich is not installed.
+        ImportError: If `enabled` is set and rich is not installed.
     """
     if not enabled:
         yield lambda _: None

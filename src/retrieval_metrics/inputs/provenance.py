@@ -1,4 +1,4 @@
-"""Where a question comes from: what it was made of, by whom, and when."""
+"""The provenance of a question: what it was made from, by whom, and when."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ _TEXTS = ("source", "kind", "person", "model", "prompt")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """Where a question comes from; everything is optional.
+    """Where a question comes from; every attribute is optional.
 
     Attributes:
-        source: The document that the question was made of. Questions of one document depend on each other.
+        source: The document that the question was made from. Questions about one document depend on each other.
         kind: The kind of question, in your own words, such as `factual` or `multi-hop`.
         person: Who wrote or checked it.
         model: The model that wrote it.
         prompt: The prompt that the model was given, or its version.
-        date: When it was made; a text such as `2026-05-31` is read.
+        date: When it was made: a date, or a text such as `2026-05-31`.
         labels: Labels of your own, such as `{"team": "billing"}`.
 
     Raises:
         TypeError: If an entry has another type.
-        ValueError: If the date is none, or a label has the name of another entry.
+        ValueError: If a text is not a date, or a label has the name of another attribute.
 
     Example:
         >>> made = Provenance(source="handbook.md", model="a model", prompt="v3", date="2026-05-31")
@@ -65,14 +65,14 @@ class Provenance:
         object.__setattr__(self, "labels", MappingProxyType(dict(self.labels)))
 
     def get(self, name: str) -> Label | calendar_date | None:
-        """Return an entry, or one of the labels, by name; None if it is not known."""
+        """Return an attribute or a label by name; None if it is unknown."""
         if name in ENTRIES and name != "labels":
             found: Label | calendar_date | None = getattr(self, name)
             return found
         return self.labels.get(name)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what is known as plain values, which JSON can hold; `Provenance(**entries)` reads them."""
+        """Return what is known as plain values for JSON; `Provenance(**entries)` reads them."""
         known = {name: getattr(self, name) for name in ENTRIES}
         if self.date is not None:
             known["date"] = self.date.isoformat()
@@ -80,11 +80,11 @@ class Provenance:
         return {name: value for name, value in known.items() if value is not None}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _provenance, (self.as_dict(),)  # what cannot be changed cannot be pickled
+        return _provenance, (self.as_dict(),)  # read-only mappings cannot be pickled
 
 
 ENTRIES = tuple(each.name for each in fields(Provenance))
-"""What may be known of a question."""
+"""The names of everything that can be known of a question."""
 
 
 def _provenance(entries: Mapping[str, Any]) -> Provenance:

@@ -54,8 +54,8 @@ class Qrels:
         document_kind: `str` or `int`, the type of the document ids; None if there is no document id.
         has_pieces: Whether anything other than an id is judged.
         query_kind: `str` or `int`, the type of the query ids.
-        provenance: Where a question comes from, by query id, where it was said in an `EvaluationSet`.
-        texts: The texts of the questions, by query id, where they came in an `EvaluationSet`.
+        provenance: Where each question comes from, by query id, if an `EvaluationSet` says so.
+        texts: The texts of the questions, by query id, if they come from an `EvaluationSet`.
     """
 
     provenance: Mapping[QueryId, Provenance] = MappingProxyType({})
@@ -67,8 +67,8 @@ class Qrels:
         Args:
             qrels: Per query `{"d1": 2, "d7": 1}` (grades), `["d1", "d7"]` or a set (binary), `[["d1", "d2"], ["d9"]]`
                 (groups) or `[{"d1": 2, "d2": 1}, {"d9": 3}]` (graded groups). A `Quote`, `Text`, `Span` or
-                `Metadata` may take the place of an id. A document repeated in a list or in a group counts once. Nothing
-                in it is changed.
+                `Metadata` can stand in for an id. A document repeated in a list or in a group counts once. The
+                mapping is not changed.
 
         Raises:
             TypeError: If it is not a mapping, an id is neither str nor int, judgments are a bare string, flat and
@@ -82,7 +82,7 @@ class Qrels:
                 f"{reads_a_file(qrels, 'read_qrels')}"
             )
         if not qrels:
-            raise ValueError("qrels are empty: there is no judged query to evaluate")
+            raise ValueError("the qrels are empty: there is no judged query to evaluate")
         reader = JudgmentReader()
         for query, judgments in qrels.items():
             reader.read(query, judgments)
@@ -124,21 +124,20 @@ class Qrels:
     def from_frame(
         cls, frame: Any, *, columns: Mapping[str, str | None] | None = None, allow: str | Collection[str] = ()
     ) -> Qrels:
-        """Read a DataFrame with a row per judged document.
+        """Read a DataFrame with one row per judged document.
 
         Args:
             frame: A pandas or polars DataFrame, an Arrow table, or a mapping of column names to columns.
             columns: The names of the columns `query`, `document`, `grade` and `group`, if they differ from the usual
                 ones (`query_id`, `qid`, `doc_id`, `docno`, `relevance`, `rel` and the like). Documents of a query with
-                the same `group` are alternatives of which one suffices. None says that there is no such column: by
-                `{"grade": None}` every document has grade 1, as it has if there is nothing but queries and documents.
-            allow: What is refused unless it is allowed: `"blanks"`, ids that begin or end with one; `"repeated"`,
-                columns of the same name, of which the first counts.
+                the same `group` are alternatives of which one suffices. None stands for a missing column: with
+                `{"grade": None}` every document has grade 1, as in a table of only queries and documents.
+            allow: What to accept that is refused otherwise: `"blanks"`, ids that begin or end with a blank;
+                `"repeated"`, columns with the same name, of which the first counts.
 
         Raises:
-            ValueError: If a column is not found, two could be meant, or no grade is found and a column could be meant
-                that is not understood; if an id is missing, a grade is not finite, or a document is judged twice for a
-                query.
+            ValueError: If a column is not found or ambiguous, or there is no grade but an unknown column that could be
+                it; if an id is missing, a grade is not finite, or a document is judged twice for a query.
             ImportError: If polars is not installed.
 
         Example:
@@ -155,7 +154,7 @@ class Qrels:
         return cls(judgments) if isinstance(judgments, Mapping) else cls.from_batch(judgments)
 
     def _set_groups_of_one(self) -> None:
-        # In flat truth every document is its own group, so the columns are the same arrays.
+        # In flat judgments every document is a group of one, so the columns are the same arrays.
         self.group_query: IntArray = self.document_query
         self.group_grade: FloatArray = self.document_grade
         self.member_document: IntArray = np.arange(len(self.documents))
@@ -185,9 +184,9 @@ class Qrels:
         return float(max(self.document_grade.max(initial=0.0), 0.0))
 
     def with_largest_grade(self, grade: float) -> Qrels:
-        """Return these judgments as a part of a larger set, by whose largest grade ERR and RBP divide.
+        """Return these judgments as part of a larger set, whose largest grade ERR and RBP divide by.
 
-        The copy shares the columns, and these judgments keep their own largest grade.
+        The copy shares the columns; the original keeps its largest grade.
 
         Args:
             grade: The largest grade of the larger set.
@@ -220,7 +219,7 @@ class Qrels:
         return self._like(kept)
 
     def flattened(self) -> Qrels:
-        """Return the judgments with every document of every group needed on its own; unchanged if they are flat."""
+        """Return the judgments with every document of every group as a group of one; unchanged if they are flat."""
         if self.is_flat:
             return self
         flat: dict[Any, dict[Relevant, float]] = {}
@@ -293,7 +292,7 @@ def as_qrels(questions: QuestionsOrQrels) -> Qrels:
 
 
 def judgments_by_query(qrels: QrelsMapping | Qrels) -> dict[Any, Any]:
-    """Return the judgments of each query as they were given; those of a `Qrels` as graded documents or groups."""
+    """Return the judgments of each query as given; those of a `Qrels` as graded documents or groups."""
     if isinstance(qrels, Qrels):
         return qrels.as_dict()
     return dict(qrels)

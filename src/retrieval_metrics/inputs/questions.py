@@ -19,13 +19,13 @@ RELEVANT_KEYS = ("relevant", "relevant_docs", "expected_ids", "reference_context
 
 @dataclass(frozen=True, slots=True)
 class Questions:
-    """The record of an evaluation set: the questions to ask, what is relevant to each, and where they come from.
+    """The data of an evaluation set: the questions, their judgments, and where they come from.
 
     Attributes:
         queries: The text of each query, by query id.
         qrels: The judgments of each query, by query id, in any shape that `evaluate` takes.
-        provenance: Where a question comes from, by query id, for those of which it is known.
-        changes: What was done to it since it was read, a sentence each.
+        provenance: Where each question comes from, by query id, as far as it is known.
+        changes: The changes since it was read, one sentence each.
     """
 
     queries: QueryTexts
@@ -35,7 +35,7 @@ class Questions:
 
     @classmethod
     def of(cls, dataset: Any) -> Self:
-        """Read a dataset in any of the shapes that `EvaluationSet.of` lists, but for paths.
+        """Read a dataset in any shape of `EvaluationSet.of` except a path.
 
         Args:
             dataset: Pairs, rows, a frame, a mapping, or a dataset of another tool.
@@ -104,15 +104,15 @@ class Questions:
         return cls(dict(queries), dict(qrels), provenance)
 
     def labels(self, name: str) -> dict[QueryId, Any]:
-        """Return one entry of where the questions come from, by query id, for those of which it is known.
+        """Return one attribute of the provenance of the questions, by query id, for the questions that have it.
 
-        `evaluation.by(questions.labels("kind"))` is the table for each kind of question.
+        `evaluation.by(questions.labels("kind"))` returns a table with a row for each kind of question.
 
         Args:
             name: `source`, `kind`, `person`, `model`, `prompt`, `date`, or a label of your own.
 
         Raises:
-            ValueError: If it is known of no question; the message says what is known.
+            ValueError: If no question has it; the message says which names are known.
         """
         of_query = {query: value for query, made in self.provenance.items() if (value := made.get(name)) is not None}
         if not of_query:
@@ -143,7 +143,7 @@ def _row(row: Any, number: int) -> tuple[QueryId, str, Judgments]:
 
 
 def _provenance(row: Any, number: int) -> Provenance | None:
-    """Return where the question of a row comes from, or None if the row does not say."""
+    """Return where the question of a row comes from, or None if it is unknown."""
     if not isinstance(row, Mapping):
         return None
     from retrieval_metrics.inputs.provenance import ENTRIES, Provenance  # noqa: PLC0415  (only rows that say it need it)

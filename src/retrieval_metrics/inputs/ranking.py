@@ -1,4 +1,4 @@
-"""What a ranking may be, and what is wrong with one that is not."""
+"""Check that a ranking is one, and say what is wrong with it otherwise."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def as_list(ranking: Any, query: QueryId) -> Sequence[Any]:
-    """Return a ranking that is in rank order as a list.
+    """Return a ranking in rank order as a list.
 
     Raises:
         TypeError: If it is a bare string, has no order, or holds pairs.
@@ -40,7 +40,7 @@ def as_list(ranking: Any, query: QueryId) -> Sequence[Any]:
 
 
 def refuse_bad_score(ranking: Mapping[Any, float], query: QueryId) -> None:
-    """Raise for the first score that is not finite; a sum that overflowed although all are finite is no error."""
+    """Raise for the first score that is not finite; finite scores with an infinite sum are not an error."""
     for document, score in ranking.items():
         if not isinstance(score, Real):
             raise TypeError(

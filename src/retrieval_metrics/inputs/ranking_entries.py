@@ -1,4 +1,4 @@
-"""Rankings and failures as JSON: the form that saved runs and resumed retrieval share."""
+"""Rankings and failures as JSON, for saved runs and resumed retrieval."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class TextTable(Protocol):
-    """Where the texts of items go, so that each is written once."""
+    """A table of the texts of items, so that each text is written once."""
 
     def place(self, text: str) -> int:
-        """Return the position of a text in the table."""
+        """Return the position of a text in the table, adding it if it is new."""
 
 
 def of_id(query: QueryId) -> str | int:
@@ -52,7 +52,7 @@ def ranking_of(entry: Mapping[str, Any], texts: list[str] | None = None) -> Any:
     """Return the ranking that `of_ranking` was given.
 
     Raises:
-        ValueError: If it is not understood.
+        ValueError: If the entry is malformed.
     """
     if "items" in entry:
         where = f"query {entry['query']!r}"
@@ -67,13 +67,13 @@ def ranking_of(entry: Mapping[str, Any], texts: list[str] | None = None) -> Any:
 
 
 def of_error(error: Exception) -> dict[str, str]:
-    """Return the failure of a retriever: the name of the exception, and what it said."""
+    """Return the failure of a retriever as the name of the exception and its message."""
     said = error.args[0] if len(error.args) == 1 and isinstance(error.args[0], str) else str(error)
     return {"error": type(error).__name__, "message": said}
 
 
 def error_of(entry: Mapping[str, str]) -> Exception:
-    """Return an exception that says the same: of the same type where Python has it, else a RuntimeError."""
+    """Return an exception with the same message: of the same type if it is built in, else a RuntimeError."""
     kind = getattr(builtins, entry["error"], None)
     if isinstance(kind, type) and issubclass(kind, Exception) and not issubclass(kind, UnicodeError):
         return kind(entry["message"])

@@ -1,4 +1,4 @@
-"""The answers of a retriever, written as they come, so that an interrupted retrieval goes on where it stopped."""
+"""A journal of a retriever's answers, so that an interrupted retrieval continues where it stopped."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ KIND = "journal of a run"
 
 
 class Answers:
-    """A journal of answers; the last of a query counts."""
+    """A journal of answers; the last answer to a query counts."""
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        """Take the path; the first answer makes the file.
+        """Set the path; the first answer creates the file.
 
         Raises:
-            ValueError: If the name asks for compression.
+            ValueError: If the name is that of a compressed file.
         """
         self._journal = Journal(path, KIND)
 
     def known(self, texts: Mapping[Any, str]) -> dict[Any, tuple[Ranking, float]]:
-        """Return the ranking and the seconds of each query that was answered; one that was reworded was not.
+        """Return the ranking and the seconds of each answered query, except those whose text has changed.
 
         Args:
             texts: The texts of the queries, by query id.
 
         Raises:
-            ValueError: If the file is another one, of a newer version, or damaged before its last line.
+            ValueError: If the file is not such a journal, is of a newer version, or is damaged before its last line.
         """
         found: dict[Any, tuple[Ranking, float]] = {}
         for number, entry in enumerate(self._journal.entries(), start=2):
@@ -50,7 +50,7 @@ class Answers:
         return found
 
     def run(self) -> RetrievedRun:
-        """Return everything that was answered, and what failed and was not answered later.
+        """Return all answers, and the failures without a later answer.
 
         Raises:
             ValueError: As `known`.
@@ -75,13 +75,13 @@ class Answers:
         """Append an answer of `said_of`, or a failure of `of_error`.
 
         Raises:
-            OSError: If it cannot be written.
+            OSError: If the file cannot be written.
         """
         question = question_fingerprint(text)
         self._journal.append({"query": of_id(query), "question": question, **said, "seconds": seconds})
 
     def fail(self, query: QueryId, text: str, error: Exception, seconds: float) -> None:
-        """Append a failure; the query is asked again next time."""
+        """Append a failure; the query will be asked again next time."""
         self.keep(query, text, of_error(error), seconds)
 
 

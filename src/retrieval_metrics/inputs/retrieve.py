@@ -1,4 +1,4 @@
-"""Run a retriever over many queries: concurrently, with progress, and without losing a failure."""
+"""Run a retriever over many queries, concurrently, with a progress bar and a record of failures."""
 
 from __future__ import annotations
 
@@ -35,47 +35,47 @@ def retrieve(
 ) -> RetrievedRun:
     """Ask a retriever every question and collect its rankings.
 
-    The first question is asked alone and its answer is read before the others are asked: what is wrong with every
-    answer, such as documents without ids, costs one question and is raised. If the answer is empty or the retriever
-    fails, the next answer takes its place. A later answer that cannot be read is the failure of its query.
+    The first question is asked alone, and its answer is checked before the others are asked. An error in every answer,
+    such as documents without ids, is thus raised after one question. If the first answer is empty or the retriever
+    fails, the next answer is checked instead. A later answer that cannot be read is a failure of its query.
 
-    Synchronous callers share one event loop per process, so that an asynchronous client can be used again by the next
-    call. It works in a notebook and in any running loop too, and context variables of the caller reach the retriever.
+    All synchronous calls in a process share one event loop, so asynchronous clients can be used again. It works in
+    notebooks and in any running loop, and the retriever sees the context variables of the caller.
 
     Args:
-        retriever: A function of the text of a query that returns document ids, best first, a mapping of ids to scores,
-            a list of `Retrieved`, or documents of an installed host; or an asynchronous function; or a retriever of an
+        retriever: A synchronous or asynchronous function of a query text that returns document ids, best first, a
+            mapping of ids to scores, a list of `Retrieved`, or documents of an installed host; or a retriever of an
             installed host (LangChain, LlamaIndex, Haystack). Synchronous functions run in threads.
-        questions: Query texts by query id, or an `EvaluationSet`, by whose judgments the answers are then checked.
+        questions: Query texts by query id, or an `EvaluationSet`. With the latter, answers are checked against the
+            judgments.
         workers: How many queries may be under way at once.
-        timeout: Seconds that one attempt may take; a query that takes longer has failed with a `TimeoutError`. An
-            asynchronous function is cancelled. A synchronous one cannot be: its thread is left behind and ends when the
-            function returns, or with the program. None sets no limit.
-        retries: How often a query that fails is asked again, after 0.5 seconds, then 1, 2, 4 ... and at most 30.
+        timeout: Seconds that one attempt may take; a slower query fails with a `TimeoutError`. Asynchronous functions
+            are cancelled. Synchronous ones cannot be: their thread is abandoned and ends when the function returns, or
+            with the program. None sets no limit.
+        retries: How often a failed query is repeated: after 0.5 seconds, then 1, 2, 4 ... and at most 30.
         show_progress: Show a progress bar on stderr; needs rich.
         raise_on_error: Raise the first failure instead of recording it.
         match: What the ids of an `EvaluationSet` are compared with, as in `evaluate`.
-        check: Called with the first answer, as a run of one query, before the others are asked; what it raises is
+        check: Called with the first answer, as a run of one query, before the others are asked. Its exceptions are
             raised.
-        items: Converts what the retriever returns into `Retrieved`, best first, where that is something else; None
-            takes rankings as they are and leaves objects of a host to its integration.
-        resume: A file such as `run.jsonl` that every answer is written to as it comes. If it is there already, only
-            what is missing, failed or reworded in it is asked; `load` reads it as a run. Give every retriever a file of
-            its own: which one answered is not recorded.
+        items: Converts an answer of the retriever into `Retrieved`, best first. None takes rankings as they are, and
+            converts objects of a host with its integration.
+        resume: A file such as `run.jsonl` to which every answer is written as it arrives. If it exists, only questions
+            without an answer, with a failure or with a new text are asked. `load` reads it as a run. Use one file per
+            retriever: the file does not record which retriever answered.
 
     Returns:
-        The rankings in the order of the questions, with the errors of those that failed (they have an empty ranking)
-        and the seconds of each.
+        The rankings in the order of the questions, with the errors of failed queries, whose rankings are empty, and the
+        seconds of each.
 
     Raises:
-        TypeError: If `retriever` is no retriever, `questions` are no query texts by id, or the first answer is no
-            ranking.
-        ValueError: If `workers` or `timeout` is not positive, `retries` is negative, or the first answer lacks what it
-            is to be judged by; if `resume` is another file, or the metadata of an item is something that JSON cannot
-            hold.
+        TypeError: If `retriever` is not a retriever, `questions` are not query texts by id, or the first answer is not
+            a ranking.
+        ValueError: If `workers` or `timeout` is not positive, `retries` is negative, or the first answer cannot be
+            judged; if `resume` is not such a file, or JSON cannot hold the metadata of an item.
         OSError: If `resume` cannot be written.
-        ImportError: If the retriever is of a host whose integration is not installed, or a progress bar is wanted and
-            rich is not.
+        ImportError: If the retriever is of a host whose integration is not installed, or `show_progress` is set and
+            rich is not installed.
 
     Example:
         >>> run = retrieve(lambda text: ["d7", "d1"], {"q1": "what is a closure?"})
@@ -113,12 +113,12 @@ async def aretrieve(
     items: Callable[[Any], Sequence[Retrieved]] | None = None,
     resume: str | PathLike[str] | None = None,
 ) -> RetrievedRun:
-    """Ask a retriever every question and collect its rankings, on the running event loop; the twin of `retrieve`.
+    """Ask a retriever every question and collect its rankings, on the running event loop.
 
-    Arguments, result and errors are those of `retrieve`. Synchronous functions run in threads, so the loop stays free.
-    Cancelling it cancels the queries that are under way.
+    This is the asynchronous twin of `retrieve`, with the same arguments, result and errors. Synchronous functions run
+    in threads and do not block the loop. Cancelling it cancels the queries that are under way.
     """
-    # Imported here, because it brings asyncio, which costs as much to import as numpy.
+    # Imported here, because it imports asyncio, which takes as long as numpy.
     from retrieval_metrics.inputs.asking import Asking, ask_all  # noqa: PLC0415
 
     asking = Asking(

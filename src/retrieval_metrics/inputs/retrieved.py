@@ -1,4 +1,4 @@
-"""One retrieved item and what is known about it."""
+"""One retrieved item and its properties."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """An item that a retriever returned; only what is matched with the judgments need be given.
+    """An item that a retriever returned; only what is compared with the judgments is required.
 
     Attributes:
         id: Its id in the index; None if it has none.
         text: Its text.
         source: What it was cut from: a file, a page, a document id.
         start: Offset of its first character in the source, from 0.
-        end: Offset after its last character; with a `text` and a `start` it may be left out.
-        score: The retriever's score. Rankings of Retrieved are in list order, so nothing is computed from it.
+        end: Offset after its last character; optional if there are a `text` and a `start`.
+        score: The retriever's score. It is not used: rankings of Retrieved are in list order.
         metadata: Anything else, by name; ignored by the hash.
         tokens: How many tokens it has, for cut-offs such as `recall@800tokens`.
 
@@ -49,7 +49,7 @@ class Retrieved:
             raise TypeError(
                 f"the text of retrieved item {self.id!r} must be a str or None, got {type(self.text).__name__}"
             )
-        if self.start is self.end is None:  # most often, and items are made by the million
+        if self.start is self.end is None:  # the usual case, and items are made by the million
             return
         if not (isinstance(self.start, (int, NoneType)) and isinstance(self.end, (int, NoneType))):
             raise TypeError(
@@ -69,7 +69,7 @@ class Retrieved:
             raise ValueError(f"retrieved item {self.id!r} needs 0 <= start, got {self.start!r}")
 
     def value(self, name: str) -> Any:
-        """Return `source` or an entry of the metadata; an item without a source may have one there."""
+        """Return `source` or an entry of the metadata, where an item without a source may have it."""
         if name == "source" and self.source is not None:
             return self.source
         return None if self.metadata is None else self.metadata.get(name)

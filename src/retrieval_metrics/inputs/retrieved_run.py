@@ -1,4 +1,4 @@
-"""What a retriever returned for many queries, with what went wrong and how long it took."""
+"""The answers of a retriever to many queries, with their failures and durations."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ if TYPE_CHECKING:
 class RetrievedRun(dict[Any, Any]):
     """A run, with the errors of the queries that failed and the seconds that each query took.
 
-    A query whose retriever raised has an empty ranking, because a failure retrieves nothing: it scores 0 and is
-    counted.
+    A failed query has an empty ranking, because nothing was retrieved for it: it scores 0 and is counted.
 
     Attributes:
-        errors: The exception of each query that failed, by query id.
-        seconds: How long the retriever took for each query, by query id; of several attempts the last counts. The
-            other queries under way at the same time (`workers`) slow it down as they would in use.
+        errors: The exception of each failed query, by query id.
+        seconds: How long the retriever took for each query, by query id; for several attempts, the last. Other queries
+            under way at the same time (`workers`) slow it down, as they would in production.
 
     Example:
         >>> run = RetrievedRun({"q1": ["d7"], "q2": []}, {"q2": TimeoutError("too slow")}, {"q1": 0.02, "q2": 5.0})
@@ -47,7 +46,7 @@ class RetrievedRun(dict[Any, Any]):
 
 
 def _portable(error: Exception) -> Exception:
-    """Return an exception, or one that says the same if it cannot be pickled, as those of many clients cannot."""
+    """Return an exception, or a copy of its message if it cannot be pickled, as those of many clients cannot."""
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301  (made in the line itself)
     except Exception:  # noqa: BLE001  (a foreign class may raise anything)

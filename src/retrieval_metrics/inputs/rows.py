@@ -1,4 +1,4 @@
-"""The rows of hosts that score one at a time: where one says what is relevant, and what was retrieved."""
+"""Rows of hosts that score one at a time: where a row holds its judgments and its retrieved documents."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     Items = list[Retrieved | DocumentId]
 
 Calls: TypeAlias = Literal["union", "first", "last"]
-"""Which calls of a retriever count, where a trace holds several."""
+"""Which calls of a retriever count if a trace holds several."""
 
 _TEXT = ("page_content", "content", "text")
 _SOURCE = ("doc_uri", "source")
 
 
 def check_path(path: str, what: str, fields: Sequence[str]) -> str:
-    """Return a path such as `outputs.documents` if it begins at a field that a row has.
+    """Return a path such as `outputs.documents` if it begins with a field of a row.
 
     Raises:
-        ValueError: If it does not.
+        ValueError: If it begins with anything else.
     """
     if not isinstance(path, str) or path.partition(".")[0] not in fields:
         raise ValueError(f"{what} must begin with {', '.join(fields)}, as in '{fields[0]}.documents', got {path!r}")
@@ -32,10 +32,10 @@ def check_path(path: str, what: str, fields: Sequence[str]) -> str:
 
 
 def check_calls(calls: Calls) -> Calls:
-    """Return the choice of calls if it is one.
+    """Return the choice of calls if it is valid.
 
     Raises:
-        ValueError: If it is not.
+        ValueError: If it is not valid.
     """
     if calls not in get_args(Calls):
         raise ValueError(f"calls must be one of {', '.join(map(repr, get_args(Calls)))}, got {calls!r}")
@@ -43,10 +43,10 @@ def check_calls(calls: Calls) -> Calls:
 
 
 def part_of(row: Any, path: str) -> Any:
-    """Return what stands at a path in a row: keys of mappings and attributes of objects, with dots between them.
+    """Return the value at a path in a row: keys of mappings and attributes of objects, separated by dots.
 
     Raises:
-        ValueError: If nothing stands there; the message says what does.
+        ValueError: If there is no such value; the message says what there is.
 
     Example:
         >>> part_of({"outputs": {"answer": "yes", "documents": ["d1"]}}, "outputs.documents")
@@ -60,7 +60,7 @@ def part_of(row: Any, path: str) -> Any:
             found = getattr(found, key)
         else:
             has = ", ".join(map(repr, found)) if isinstance(found, Mapping) else type(found).__name__
-            raise ValueError(f"{at} has no {key!r}, which {path!r} asks for; it has {has or 'nothing'}")
+            raise ValueError(f"{at} has no {key!r}, which the path {path!r} needs; it has {has or 'nothing'}")
         at = key if at == "the row" else f"{at}.{key}"
     return found
 
@@ -72,7 +72,7 @@ def items_in(found: Any, where: str) -> Items:
         found: Ids, items, documents of a host whose integration is installed, or other objects and their JSON with an
             `id`, a text (`page_content`, `content` or `text`) and `metadata`, in which `doc_uri` or `source` is the
             source and `start_index` the offset in it.
-        where: What holds them, for messages.
+        where: Where the list is, for messages.
 
     Raises:
         TypeError: If it is not a list, or holds something else.
@@ -88,9 +88,9 @@ metadata={'source': 'with'}, tokens=None)]
 
 
 def items_of_calls(found: Sequence[Items], calls: Calls) -> Items:
-    """Return what the calls that count have found, in the order of the calls.
+    """Return the items found by the calls that count, in the order of the calls.
 
-    The union leaves out what an earlier call had found; a repeat within one call stays a repeat.
+    The union leaves out items that an earlier call found; a repeat within one call stays a repeat.
 
     Example:
         >>> items_of_calls([["d1", "d2"], ["d2", "d7"]], "union")
@@ -122,7 +122,7 @@ def _item(found: Any, where: str) -> Retrieved | DocumentId:
         values.get("id"),
         text=next((values[key] for key in _TEXT if key in values), None),
         source=next((metadata[key] for key in _SOURCE if key in metadata), None),
-        start=start if isinstance(start, int) and start >= 0 else None,  # splitters write -1 where they find nothing
+        start=start if isinstance(start, int) and start >= 0 else None,  # splitters write -1 if it is not found
         metadata=metadata,
     )
 

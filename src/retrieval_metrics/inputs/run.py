@@ -1,4 +1,4 @@
-"""A run in columns: what files and DataFrames become, without a dict of dicts in between."""
+"""A run in columns, read from files and DataFrames without a dict of dicts in between."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class Run(Mapping[Any, Any]):
-    """What a retriever returned, in columns; it reads like a mapping of query ids to rankings.
+    """The rankings of a retriever in columns, readable as a mapping of query ids to rankings.
 
-    Made by `read_run` and `Run.from_frame`; `evaluate` takes it as it takes a dict, and gives the same numbers.
+    `read_run` and `Run.from_frame` return it. `evaluate` accepts it like a dict, with the same results.
 
     Attributes:
         queries: The ids of the queries, in the order of the file.
@@ -36,21 +36,21 @@ class Run(Mapping[Any, Any]):
     def from_frame(
         cls, frame: Any, *, columns: Mapping[str, str | None] | None = None, allow: str | Collection[str] = ()
     ) -> Run:
-        """Read a DataFrame with a row per retrieved document.
+        """Read a DataFrame with one row per retrieved document.
 
         Args:
             frame: A pandas or polars DataFrame, an Arrow table, or a mapping of column names to columns.
             columns: The names of the columns `query`, `document`, and `score` or `rank`, if they differ from the
                 usual ones (`query_id`, `qid`, `doc_id`, `docno`, `sim` and the like). With scores the ranking is by
-                score; with ranks by rank; with neither, the rows of a query are in rank order. None says that there is
-                no such column: `{"score": None}`.
-            allow: What is refused unless it is allowed: `"blanks"`, ids that begin or end with one; `"repeated"`,
-                columns of the same name, of which the first counts.
+                score, with ranks by rank; with neither, the rows of a query are in rank order. None stands for a
+                missing column: `{"score": None}`.
+            allow: What to accept that is refused otherwise: `"blanks"`, ids that begin or end with a blank;
+                `"repeated"`, columns with the same name, of which the first counts.
 
         Raises:
-            ValueError: If a column is not found, two could be meant, or neither score nor rank is found and a column
-                could be meant that is not understood; if an id is missing, a score is not finite, a scored document
-                appears twice in a query, or two ranks are equal.
+            ValueError: If a column is not found or ambiguous, or there is neither score nor rank but an unknown column
+                that could be it; if an id is missing, a score is not finite, a scored document appears twice in a
+                query, or two ranks are equal.
             ImportError: If polars is not installed.
 
         Example:
@@ -88,13 +88,13 @@ class Run(Mapping[Any, Any]):
         return len(self._index)
 
     def rankings(self) -> Iterator[tuple[QueryId, Ranking]]:
-        """Return every query with its ranking, in one pass."""
+        """Yield every query with its ranking, in one pass."""
         for batch in self.batches():
             for at, query in enumerate(batch.queries):
                 yield query, batch.ranking(at)
 
     def as_dict(self) -> dict[Any, Any]:
-        """Return the rankings query by query, in memory."""
+        """Return the rankings by query, in memory."""
         return dict(self.rankings())
 
     def __repr__(self) -> str:
@@ -110,9 +110,9 @@ def index_of(batches: Iterable[Batch]) -> Index:
 
 
 class StreamedRun(Run):
-    """A run that stays on disk because its columns would take too much memory; every use reads it again.
+    """A run that stays on disk because its columns would need too much memory; every use reads it again.
 
-    Every use raises a ValueError if the file is not the one that was read at first.
+    Every use raises a ValueError if the file has changed since it was first read.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class StreamedRun(Run):
         """Read the file again, in batches of whole queries.
 
         Raises:
-            ValueError: If it has other queries, or more or fewer documents, than when it was read at first.
+            ValueError: If it has other queries, or more or fewer documents, than when it was first read.
         """
         queries = documents = 0
         for number, batch in enumerate(self._read()):

@@ -1,4 +1,4 @@
-"""The texts that chunks are cut from: how many characters count, and where a chunk is."""
+"""The texts that chunks are cut from: lengths without white space, and the positions of chunks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Location(NamedTuple):
     Attributes:
         start: Offset of its first character.
         end: Offset after its last character.
-        ambiguous: Whether another place was possible as well.
+        ambiguous: Whether there was another possible place.
     """
 
     start: int
@@ -40,7 +40,7 @@ class Location(NamedTuple):
 
 
 class Source:
-    r"""One source text; offsets count all characters, lengths only those that are not white space.
+    r"""A source text; offsets count all characters, lengths only those that are not white space.
 
     Example:
         >>> source = Source("ab  cd\r\nab")
@@ -73,13 +73,13 @@ class Source:
         Args:
             text: The text.
             previous: Start and end of the piece before it, which may be empty. Of several places after its start, or at
-                its end, the one nearest to its end is returned, because pieces follow each other or overlap a little.
+                its end, the one nearest to its end is returned, because pieces follow each other or overlap slightly.
         """
         wanted = "".join(text.split())
         if not wanted:
             return None
         behind_start, end = (int(at) for at in np.searchsorted(self._offsets, [previous[0] + 1, previous[1]]))
-        lowest = min(behind_start, end)  # behind an empty piece is where it stands
+        lowest = min(behind_start, end)  # the place after an empty piece is its own
         ahead = self._compact.find(wanted, end)
         behind = self._compact.rfind(wanted, lowest, max(end - 1 + len(wanted), 0))
         if ahead < 0 and behind < 0:
@@ -140,11 +140,11 @@ class LocatedChunks(list[Retrieved]):
 
 
 def locate(chunks: Iterable[Retrieved], sources: Mapping[str, str]) -> LocatedChunks:
-    r"""Find where chunks are in their sources, for splitters that give no offsets.
+    r"""Find the offsets of chunks in their sources, for splitters that do not record them.
 
     The search for a chunk begins after the start of the chunk before it. Of several places, the one nearest to the end
-    of that chunk is taken, so the order tells chunks apart that overlap or repeat each other. White space does not
-    matter. Chunks that have offsets keep them.
+    of that chunk is taken, so the order distinguishes chunks that overlap or repeat each other. White space does not
+    matter. Chunks with offsets keep them.
 
     Args:
         chunks: The chunks in the order of their sources, each with its source and its text.

@@ -1,6 +1,6 @@
-"""Threads for synchronous functions, awaited from an event loop and left behind where a call takes too long.
+"""Threads for synchronous functions, awaited from an event loop and abandoned if a call takes too long.
 
-A `ThreadPoolExecutor` waits for its threads, at the latest when the interpreter ends; a call that hangs would keep
+A `ThreadPoolExecutor` waits for its threads, at the latest when the interpreter exits, so a call that hangs would keep
 the program from ending.
 """
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 
 class Threads:
-    """Threads that are used again, so that what a function keeps per thread, such as a connection, is used again."""
+    """Threads that are reused, so that what a function keeps per thread, such as a connection, is reused."""
 
     def __init__(self) -> None:
         self._idle: list[_Thread] = []
 
     async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a function in a thread, in the context of the caller, and return what it returns.
+        """Call a function in a thread, in the context of the caller, and return its result.
 
-        A call that is cancelled goes on in its thread, which ends after it and is not used again.
+        A cancelled call continues in its thread, which ends after it and is not reused.
 
         Raises:
-            BaseException: Whatever the function raises.
+            BaseException: What the function raises.
         """
         thread = self._idle.pop() if self._idle else _Thread()
         try:
@@ -46,7 +46,7 @@ class Threads:
         return answer
 
     def end(self) -> None:
-        """End the threads that wait for a call."""
+        """End the idle threads."""
         while self._idle:
             self._idle.pop().end()
 
@@ -74,7 +74,7 @@ class _Thread:
                 outcome = None, error
             with suppress(RuntimeError):  # the loop of an abandoned call may be closed
                 future.get_loop().call_soon_threadsafe(_settle, future, outcome)
-            del job, future, function, outcome  # a thread that waits holds nothing
+            del job, future, function, outcome  # an idle thread holds no references
 
 
 def _settle(future: asyncio.Future[Outcome], outcome: Outcome) -> None:

@@ -1,8 +1,8 @@
 """Join judgments and a run stored in columns.
 
-As with ids in dicts, only judged documents are looked at. The retrieved documents are filtered down to the few that are
-judged, and the rank of each is one more than the number of scores above its own. If the rows of a query are already
-best first, the rank is the position in the query.
+As with ids in dicts, only judged documents are looked up. The retrieved documents are filtered down to the few that are
+judged; the rank of each is one more than the number of scores above its own. If the rows of a query are already best
+first, the rank is the position in the query.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _judged_documents(qrels: Qrels) -> pl.DataFrame:
     import polars as pl  # noqa: PLC0415  (an extra, which every Run already needs)
 
     if qrels.document_kind is int:
-        # Columns hold 64-bit integers, so a larger judged id cannot match any of them.
+        # Columns hold 64-bit integers, which a larger judged id cannot match.
         held = [document if -(2**63) <= document < 2**63 else None for document in qrels.documents]  # type: ignore[operator]
         ids = pl.Series("document", held, dtype=pl.Int64)
     else:
@@ -106,7 +106,7 @@ def _find(judged: pl.DataFrame, any_query: pl.Series, batch: Batch, at: IntArray
 
 
 def _first_ranks(found: _Found, batch: Batch) -> tuple[IntArray, ...]:
-    """Return each document with its first rank, for rows in rank order, where nothing is tied."""
+    """Return each document with its first rank, for rows in rank order, which have no ties."""
     order = np.argsort(found.row, kind="stable")
     document, first = np.unique(found.document[order], return_index=True)
     first = order[first]
@@ -120,7 +120,7 @@ def _repeats(found: _Found, batch: Batch, at: IntArray) -> tuple[IntArray, ...]:
     Args:
         found: The judged documents.
         batch: The rows.
-        at: The position of each query of the batch among the judged ones; -1 where it is not judged.
+        at: The position of each query of the batch among the judged ones; -1 if it is not judged.
     """
     import polars as pl  # noqa: PLC0415  (as above)
 

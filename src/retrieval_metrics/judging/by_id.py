@@ -1,8 +1,8 @@
 """Join judgments and rankings by document id.
 
-The metrics need the ranks of the judged documents only, so no retrieved document is looked up, hashed or sorted.
-Instead, each judged document is looked up in the ranking, and its rank is one more than the number of scores above its
-own. Document ids are compared only if scores tie.
+Metrics need only the ranks of judged documents, so no retrieved document is looked up, hashed or sorted. Instead, each
+judged document is looked up in the ranking; its rank is one more than the number of scores above its own. Document ids
+are compared only if scores tie.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def common_queries(run: RunMapping, qrels: Qrels) -> int:
             f"a run must map each query id to its ranking, got {type(run).__name__}{reads_a_file(run, 'read_run')}"
         )
     if not run:
-        raise ValueError("the run is empty; a query for which nothing was retrieved is written {query: []}")
+        raise ValueError("the run is empty; write a query without retrieved documents as {query: []}")
     run_kind = id_kind(set(map(type, run)), "query ids in the run")
     same_kind(qrels.query_kind, "query ids in the qrels", run_kind, "those in the run")
     common = sum(map(run.__contains__, qrels.queries))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class JudgedRun:
-    """Judgments and rankings of all queries, joined: only what was judged, in columns.
+    """The judgments and rankings of all queries, joined in columns that hold only what is judged.
 
     Attributes:
         qrels: The judgments.
@@ -39,12 +39,12 @@ class JudgedRun:
         ranks: The ranks that hold a judged item: those of `items`, unless pieces were matched.
         additions: The ranks that extend the covered part of a piece; None if no piece can be covered in part.
         n_retrieved: Shape (queries,), how many documents were retrieved, repeats included.
-        repeats: The ranks of documents that are in the ranking before.
-        counts_repeats: Whether the items hold them as further hits.
-        lengths: How long the retrieved items are; None where only their ids are known.
-        covered: Counts what is covered of pieces; None where no piece can be covered in part.
-        unplaced: How many retrieved items could not be compared with a span, because their position is not known.
-        misplaced: The retrieved items whose offsets fit neither their text nor their source, where spans are judged.
+        repeats: The ranks of documents that appear earlier in the ranking.
+        counts_repeats: Whether the items hold repeats as further hits.
+        lengths: The lengths of the retrieved items; None if only their ids are known.
+        covered: Counts the covered characters of pieces; None if no piece can be covered in part.
+        unplaced: How many retrieved items could not be compared with a span, because their position is unknown.
+        misplaced: The retrieved items whose offsets do not fit their text or their source, if spans are judged.
         ambiguous: How many items were located at the first of several places that hold their text.
     """
 
@@ -96,7 +96,7 @@ class JudgedRun:
 
     @property
     def n_queries(self) -> int:
-        """How many queries are judged."""
+        """The number of judged queries."""
         return len(self.qrels.queries)
 
     @property
@@ -169,7 +169,7 @@ class JudgedRun:
         )
 
     def _collapsed(self) -> JudgedRun:
-        """Return the judged run without the repeats; everything below them moves up."""
+        """Return the judged run without repeats; documents below them move up."""
         items, repeats = self.items, self.repeats
         above = count_above(items.query, items.rank, repeats.query, repeats.rank)
         moved = items._replace(rank=items.rank - above, tied_from=items.tied_from - above)
@@ -177,19 +177,19 @@ class JudgedRun:
         return JudgedRun(self.qrels, moved, left, covered=self.covered, lengths=self.lengths)
 
     def condensed(self) -> JudgedRun:
-        """Return what is judged if unjudged documents are taken out of the rankings: what is below them moves up.
+        """Return the judged run with unjudged documents removed from the rankings; documents below them move up.
 
         Raises:
-            ValueError: If pieces were matched: what they are compared with has no judgments of its own.
+            ValueError: If pieces were matched, for which retrieved items are neither judged nor unjudged.
         """
         if not self.is_by_id or self.qrels.has_pieces:
-            raise ValueError("unjudged documents can be taken out of rankings only where documents are judged by id")
+            raise ValueError("unjudged documents can be removed from rankings only if documents are judged by id")
         if "condensed" not in self._known:
             items, repeats = self.items, self.repeats
             again = np.flatnonzero(repeats.document >= 0) if not self.counts_repeats else np.zeros(0, dtype=np.int64)
             kept = Repeats(repeats.query[again], repeats.rank[again], repeats.document[again])
             rank = ordinals(items.query) + count_above(items.query, items.rank, kept.query, kept.rank)
-            # Of a tie, the judged documents are left.
+            # Only the judged documents of a tie remain.
             new = np.diff(items.query, prepend=-1).astype(bool) | np.diff(items.tied_from, prepend=-1).astype(bool)
             tie = np.cumsum(new) - 1
             moved = items._replace(rank=rank, tied=np.bincount(tie)[tie] if len(tie) else tie, tied_from=rank[new][tie])
@@ -309,8 +309,7 @@ class JudgedRun:
     def settled_rows(self) -> tuple[IntArray, IntArray, IntArray]:
         """Return query, rank and row of every item whose gain is settled, in no particular order.
 
-        These are the judged items, hits and misses alike, and the repeats that do not count: they gain nothing,
-        whatever they repeat.
+        These are the judged items, hits and misses alike, and the repeats that do not count, whose gain is 0.
         """
         ranks, hits = self.ranks, self.hits()
         repeats = NO_REPEATS if self.counts_repeats else self.repeats

@@ -24,7 +24,7 @@ class Items(NamedTuple):
         grade: Grade of the document: the largest over the groups it belongs to. At one rank, the highest grade comes
             first.
         tied: How many documents of the ranking have its score, itself included.
-        tied_from: The first rank of those.
+        tied_from: The first rank of those documents.
     """
 
     document: IntArray
@@ -43,7 +43,7 @@ class Items(NamedTuple):
         tied: IntArray | None = None,
         tied_from: IntArray | None = None,
     ) -> Items:
-        """Return the items of documents found in any order; without `tied` and `tied_from` nothing is tied."""
+        """Return the items of documents in any order; without `tied` and `tied_from` there are no ties."""
         query = qrels.document_query[document]
         order = np.lexsort((rank, query))
         document, rank = document[order], rank[order]
@@ -116,7 +116,7 @@ class Misplaced(NamedTuple):
     Attributes:
         query: The query it was retrieved for.
         document: Its id.
-        found: Whether its text was found in its source, so that its position is known all the same.
+        found: Whether its text was found in its source, so that its position is known anyway.
     """
 
     query: QueryId
@@ -127,9 +127,9 @@ class Misplaced(NamedTuple):
 class Hits(NamedTuple):
     """The hit rows of the expanded ranking, ordered by query and row.
 
-    An item that is the first to satisfy c >= 1 groups gives c hit rows, highest grade first. An item that extends the
-    covered part of a piece without completing one gives no row. Any other item gives one miss row. With flat judgments
-    by id the expanded ranking is the ranking itself, and row equals rank.
+    An item that is the first to satisfy c >= 1 groups takes c hit rows, highest grade first. An item that extends the
+    covered part of a piece without completing one takes no row. Any other item takes one miss row. With flat judgments
+    by id, the expanded ranking is the ranking itself, and row equals rank.
 
     Attributes:
         query: Position of the query in `Qrels.queries`.
@@ -146,7 +146,7 @@ class Hits(NamedTuple):
     ordinal: IntArray
 
     def where(self, mask: BoolArray) -> Hits:
-        """Return the rows that a mask selects; ordinals still count over the whole ranking."""
+        """Return the rows selected by a mask; ordinals still count over the whole ranking."""
         return Hits(self.query[mask], self.rank[mask], self.row[mask], self.grade[mask], self.ordinal[mask])
 
     def cut(self, k: Cut) -> Hits:

@@ -1,4 +1,4 @@
-"""Comparisons as JSON: the evaluation of each system, and how each pair differs."""
+"""Comparisons as JSON: the evaluation of each system, and the difference of each pair."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from retrieval_metrics.keeping.document import Document, Labels
 
 OWN = {"scores", "metrics", "differences"}
-"""Fields of `Compared` that have a form of their own in the file; all others are small records."""
+"""Fields of `Compared` with a special form in the file; all others are small records."""
 OTHERS = [field.name for field in fields(Compared) if field.name not in OWN]
 
 
 def save_comparison(compared: Compared, path: str | PathLike[str], labels: Labels | None, *, rankings: bool) -> None:
-    """Write what a comparison found; see `Comparison.save`."""
+    """Write a comparison; see `Comparison.save`."""
     texts, systems = Texts(), Section()
     for name, scores in compared.scores.items():
         like = next((other for other in systems if same_questions(scores, compared.scores[other])), None)
@@ -43,7 +43,7 @@ def compared_of(document: Document) -> dict[str, Any]:
     """Return the fields of the `Compared` that was saved.
 
     Raises:
-        ValueError: If something is not understood, naming its place.
+        ValueError: If something is malformed; the message names its place.
     """
     content = document.content
     scores: dict[str, Scores] = {}

@@ -1,4 +1,4 @@
-"""The file of a saved result: a JSON object that says what it is, with one entry per line where there are many."""
+"""The file of a saved result: a JSON object with its format and kind, and one entry per line in long lists."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ if TYPE_CHECKING:
     Labels = Mapping[str, str | float]
 
 OF_TRUST = Limits(compression=2000.0)
-"""Columns of equal numbers compress far better than a run does."""
+"""Columns of equal numbers compress far better than runs."""
 
 
 MARK = re.compile(rb'^\s*\{\s*"format":\s*"' + FORMAT.encode() + rb'"')
-"""How every file of this format begins."""
+"""The beginning of every file of this format."""
 
 
 class Section(dict[str, Any]):
-    """An object that is written with a line, or several, for each key."""
+    """An object written with one line, or several, per key."""
 
 
 class Lines(list[Any]):
-    """An array that is written with a line for each entry."""
+    """An array written with one line per entry."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a file of this format holds.
+    """The content of a file of this format.
 
     Attributes:
-        name: How messages name the file.
+        name: The name of the file, for messages.
         kind: What was saved: `evaluation`, `comparison`, `questions` or `run`.
         content: The object.
     """
@@ -59,13 +59,13 @@ class Document:
 
     @property
     def labels(self) -> dict[str, Any]:
-        """The labels that it was saved with."""
+        """The labels with which it was saved."""
         with self.place("labels"):
             return dict(self.content.get("labels", {}))
 
     @contextmanager
     def place(self, where: str) -> Iterator[None]:
-        """Say where the file is damaged, if what it holds there cannot be understood."""
+        """Name the damaged place of the file in any error raised inside."""
         try:
             yield
         except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
@@ -76,10 +76,10 @@ class Document:
 
 
 def checked_labels(labels: Labels | None) -> dict[str, Any]:
-    """Return labels of the user's own as JSON holds them.
+    """Return the labels of a user as JSON holds them.
 
     Raises:
-        TypeError: If they are no mapping of names to text or numbers.
+        TypeError: If they are not a mapping of names to text or numbers.
     """
     if labels is None:
         return {}
@@ -88,13 +88,13 @@ def checked_labels(labels: Labels | None) -> dict[str, Any]:
     for name, value in labels.items():
         if not isinstance(name, str) or not isinstance(value, (str, int, float)):
             raise TypeError(
-                f"a label has a str as its name, and text or a number as its value, got {name!r}: {value!r}"
+                f"a label must have a str as its name, and text or a number as its value, got {name!r}: {value!r}"
             )
     return {name: plain(value, f"the label {name!r}") for name, value in labels.items()}
 
 
 def now() -> str:
-    """Return the date and the time, with the offset of UTC."""
+    """Return the date and the time, with the offset from UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -142,19 +142,19 @@ def _compact(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     try:
         text.encode()
-    except UnicodeEncodeError:  # half a character, as a cut text may have: escaped it stays what it is
+    except UnicodeEncodeError:  # half a surrogate pair, as in a cut text, is kept by escaping it
         return json.dumps(value, allow_nan=False)
     return text
 
 
 def is_saved(path: str | PathLike[str]) -> bool:
-    """Return whether a file holds a saved result; a pipe, or what does not exist, does not."""
+    """Return whether a file holds a saved result; False for a pipe or a missing file."""
     if not Path(path).is_file():
         return False
     with opened(path, OF_TRUST) as source:
         try:
             return MARK.match(source.beginning()) is not None
-        except ValueError:  # damaged data, of which its reader says more
+        except ValueError:  # damaged data; the reader raises a better error
             return False
 
 
@@ -163,14 +163,14 @@ def read_document(path: str | PathLike[str]) -> Document:
 
     Raises:
         OSError: If it cannot be opened.
-        ValueError: If it is another file, damaged, or of a newer version.
+        ValueError: If it is not of this format, is damaged, or is of a newer version.
     """
     name = fspath(path)
     with opened(path, OF_TRUST) as source:
         text = source.whole_text()
     if MARK.match(text) is None:
         raise ValueError(
-            f"{name} holds no saved result; read_run, read_qrels, read_queries and read_corpus read files of others"
+            f"{name} holds no saved result; read other files with read_run, read_qrels, read_queries or read_corpus"
         )
     if KIND.encode() in text[:200] and b"\n" in text:
         return Document(name, KIND, {})

@@ -1,4 +1,4 @@
-"""Evaluations as JSON: what they were computed from, by which rules, and every number, to the last bit."""
+"""Evaluations as JSON: their origin, their rules, and every number to the last bit."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import QueryId
 
 OWN = {"metrics", "queries", "values", "residuals", "ideals", "lowest", "highest", "origin"}
-"""Fields of `Scores` that have a form of their own in the file; all others are small records."""
+"""Fields of `Scores` with a special form in the file; all others are small records."""
 OF_A_METRIC = ("residuals", "ideals")
 TABLES = ("values", "lowest", "highest")
 
@@ -37,7 +37,7 @@ TABLES = ("values", "lowest", "highest")
 def save_evaluation(
     record: Scores | Totals, path: str | PathLike[str], labels: Labels | None, *, rankings: bool, totals: Totals | None
 ) -> None:
-    """Write what an evaluation found; see `Evaluation.save`."""
+    """Write an evaluation; see `Evaluation.save`."""
     texts = Texts()
     said = of_evaluation(record, texts, rankings=rankings)
     if isinstance(record, Scores):
@@ -48,13 +48,13 @@ def save_evaluation(
 def of_evaluation(
     record: Scores | Totals, texts: Texts, *, rankings: bool = True, questions_like: str | None = None
 ) -> Section:
-    """Return what an evaluation found as JSON holds it.
+    """Return an evaluation as JSON holds it.
 
     Args:
-        record: What it found.
-        texts: Where the texts of its rankings go.
-        rankings: Whether to keep what it was computed from, and not the numbers alone.
-        questions_like: The name of another evaluation of the same file that has the same questions.
+        record: The scores or totals.
+        texts: The table for the texts of its rankings.
+        rankings: Whether to keep the origin of the numbers too.
+        questions_like: The name of another evaluation in the same file with the same questions.
 
     Raises:
         ValueError: If JSON cannot hold something.
@@ -78,14 +78,14 @@ def of_evaluation(
 
 
 def _by_query(queries: Sequence[QueryId], table: Any) -> Lines:
-    """Return a table with the query at the beginning of each row, for those who read how a file changed."""
+    """Return a table with the query at the beginning of each row, which makes diffs of files readable."""
     return Lines([of_id(query), *row] for query, row in zip(queries, of_column(table), strict=True))
 
 
 def _columns(record: Scores, name: str) -> Mapping[Metric, Any]:
     if name == "residuals":
         return record.residuals
-    # What is computed from the origin when it is asked for: the numbers alone must know it too.
+    # Computed from the origin on demand, so it must be saved if the origin is not.
     columns = {metric: record.column("ideal", metric) for metric in record.metrics}
     return {metric: column for metric, column in columns.items() if column is not None}
 
@@ -95,20 +95,20 @@ def _of_origin(origin: Origin, texts: Texts, questions_like: str | None) -> Sect
     questions: Any = of_qrels(qrels) if questions_like is None else questions_like
     if not isinstance(origin.match, (str, Matching)):
         raise ValueError(  # noqa: TRY004  (the type is right, but a file cannot hold it)
-            f"match={origin.match!r} is a function, which a file cannot hold, for nothing in a file is ever run; match "
-            "by 'source' or 'metadata:<name>', or save the numbers alone: save(path, rankings=False)"
+            f"match={origin.match!r} is a function, which cannot be saved, because loading a file runs no code; match "
+            "by 'source' or 'metadata:<name>', or save only the numbers: save(path, rankings=False)"
         )
     try:
         match = of_record(origin.match, "match")
     except ValueError as error:
-        error.add_note("save(path, rankings=False) saves the numbers alone")
+        error.add_note("save(path, rankings=False) saves only the numbers")
         raise
     run = Section(of_run(origin.run, texts))
     return Section(match=match, largest_grade=qrels.largest_grade, questions=questions, run=run)
 
 
 def of_metric(metric: Metric) -> dict[str, str]:
-    """Return a metric by its name; one of the user's own with the module that defined it."""
+    """Return a metric by its name; a user-defined one with the module that defined it."""
     made_by = metric.definition.made_by
     return {"metric": str(metric)} if made_by is None else {"metric": str(metric), "module": made_by.module}
 
@@ -117,7 +117,7 @@ def metric_of(entry: Mapping[str, str], name: str) -> Metric:
     """Return the metric of that name.
 
     Raises:
-        ValueError: If there is none, with the module that defined it.
+        ValueError: If it is unknown; the message names the module that defined it.
     """
     try:
         return Metric.parse(entry["metric"])
@@ -126,13 +126,13 @@ def metric_of(entry: Mapping[str, str], name: str) -> Metric:
         if module is None:
             raise
         how = (
-            "call define_metric as the program did that saved it"
+            "call define_metric as in the program that saved it"
             if module == "__main__"
             else f"first `import {module}`, which defined it"
         )
         raise ValueError(
-            f"{name} has a metric that somebody defined, {entry['metric']!r}, which is not known here; {how}, and load "
-            "the file again (a file imports nothing by itself)"
+            f"{name} has a user-defined metric, {entry['metric']!r}, which is not known here; {how}, and load "
+            "the file again (loading a file imports nothing)"
         ) from error
 
 
@@ -142,7 +142,7 @@ def evaluation_of(
     """Return what `of_evaluation` was given.
 
     Args:
-        said: What is in the file.
+        said: The content of the file.
         document: The file.
         texts: Its texts.
         others: Judgments of evaluations read before, by name.
@@ -187,7 +187,7 @@ def _scores(held: Any, metrics: Sequence[Metric], known: dict[str, Any], origin:
             if column.shape != (len(queries),):
                 raise ValueError(f"{name} of {metric} has {column.size} numbers for {len(queries)} queries")
     if origin is not None and not set(queries) <= set(origin.judged.qrels.queries):
-        raise ValueError("a query has values and no judgments")
+        raise ValueError("a query has values but no judgments")
     return Scores(metrics=tuple(metrics), queries=queries, origin=origin, **tables, **columns, **known)
 
 

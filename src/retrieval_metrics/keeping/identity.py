@@ -1,4 +1,4 @@
-"""What the queries of an evaluation are, by fingerprints: what two evaluations have in common, and what not."""
+"""Identify evaluations by fingerprints: what two evaluations have in common, and what differs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def question_fingerprints(scores: Scores) -> dict[QueryId, str]:
 
 
 def judgments_fingerprints(scores: Scores) -> dict[QueryId, str]:
-    """Return the fingerprint of the judgments of each query; none where scores came without them."""
+    """Return the fingerprint of the judgments of each query; none if the scores came without them."""
     if scores.origin is None:
         return {}
     qrels = scores.origin.judged.qrels
@@ -40,7 +40,7 @@ def judgments_fingerprints(scores: Scores) -> dict[QueryId, str]:
 
 
 def rankings_fingerprint(scores: Scores) -> str | None:
-    """Return the fingerprint of what was retrieved for all queries; None where scores came without it."""
+    """Return the fingerprint of the rankings of all queries; None if the scores came without them."""
     if scores.origin is None:
         return None
     run = scores.origin.run
@@ -48,13 +48,13 @@ def rankings_fingerprint(scores: Scores) -> str | None:
 
 
 def questions_fingerprint(scores: Scores) -> str:
-    """Return the fingerprint of all questions with their judgments; of their ids alone where no more is known."""
+    """Return the fingerprint of all questions with their judgments, or of their ids if no more is known."""
     texts, judged = question_fingerprints(scores), judgments_fingerprints(scores)
     return fingerprint(sorted([str(query), texts.get(query), judged.get(query)] for query in scores.queries))
 
 
 def differing_rules(one: Rules, other: Rules) -> list[str]:
-    """Return in words what two rule sets do differently; their names do not matter."""
+    """Return in words how two rule sets differ, apart from their names."""
     both = {field.name: (getattr(one, field.name), getattr(other, field.name)) for field in fields(one)}
     return [
         f"{name} is {ours!r} and {theirs!r}" if isinstance(ours, str) else f"the {name} of metrics differ"
@@ -74,7 +74,7 @@ def rules_fingerprint(scores: Scores) -> str:
 
 
 def match_said(scores: Scores) -> str | None:
-    """Return in words what ids are compared with; None where scores came without it."""
+    """Return in words what ids are compared with; None if the scores came without it."""
     if scores.origin is None:
         return None
     match = scores.origin.match

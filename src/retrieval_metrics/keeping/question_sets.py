@@ -1,4 +1,4 @@
-"""Evaluation sets as JSON: an entry for each question, with its judgments and where it comes from."""
+"""Evaluation sets as JSON: one entry per question, with its judgments and provenance."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def save_questions(questions: Questions, path: str | PathLike[str], labels: Labe
     """Write an evaluation set; see `EvaluationSet.save`."""
     qrels = questions.qrels
     if not isinstance(qrels, Qrels):
-        Qrels(qrels)  # whatever is wrong with the judgments is said before anything is written
+        Qrels(qrels)  # errors in the judgments are raised before anything is written
     entries = Lines(_entry(query, text, _judgments(questions, query), questions.provenance.get(query))
                     for query, text in questions.queries.items())  # fmt: skip
     write_document(path, "questions", {"questions": entries}, labels)
@@ -38,7 +38,7 @@ def _judgments(questions: Questions, query: QueryId) -> Any:
 
 
 def of_qrels(qrels: Qrels) -> Lines:
-    """Return judgments as JSON holds them, with the texts of the questions where they are known.
+    """Return judgments as JSON holds them, with the texts of the questions if they are known.
 
     Raises:
         ValueError: If JSON cannot hold something, such as the properties of a `Metadata`.
@@ -60,7 +60,7 @@ def _entry(query: QueryId, text: str | None, judgments: Any, provenance: Provena
 
 
 def _of_judgments(judgments: Any, where: str) -> Any:
-    """Return judgments in any shape as JSON holds them; sets have no order, so theirs is made up."""
+    """Return judgments in any shape as JSON holds them; sets, which have no order, are sorted."""
     if isinstance(judgments, Mapping):
         graded = {key: plain(grade, where) for key, grade in judgments.items()}
         return of_judgments(graded, where)

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 class Texts:
-    """Every text of a file once; the same chunk is retrieved for many queries."""
+    """The texts of a file, each once, because the same chunk is retrieved for many queries."""
 
     def __init__(self) -> None:
         self._at: dict[str, int] = {}
 
     def place(self, text: str) -> int:
-        """Return the position of a text in the table."""
+        """Return the position of a text in the table, adding it if it is new."""
         return self._at.setdefault(text, len(self._at))
 
     def table(self) -> Lines:
@@ -51,8 +51,8 @@ def run_of(said: Mapping[str, Any], texts: list[str]) -> dict[Any, Any]:
     """Return the run that `of_run` was given, in memory.
 
     Raises:
-        KeyError: If an entry lacks something.
-        ValueError: If an entry is not understood.
+        KeyError: If an entry lacks a key.
+        ValueError: If an entry is malformed.
     """
     run = {entry["query"]: ranking_of(entry, texts) for entry in said["rankings"]}
     if "failed" not in said:

@@ -1,4 +1,4 @@
-"""Small records as JSON: each field by name, and nothing made of a file but the records that are listed here."""
+"""Small records as JSON, field by field; reading a file creates only the records listed here."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ RECORDS: dict[str, Any] = {
 }
 
 RESERVED = {"number", "array", "tuple", "mapping", "record"}
-"""Keys of objects that stand for what JSON does not have."""
+"""Keys of objects for values that JSON does not have."""
 
 
 def of_record(value: Any, where: str) -> Any:  # noqa: PLR0911  (one for each kind of value)
@@ -75,8 +75,8 @@ def of_record(value: Any, where: str) -> Any:  # noqa: PLR0911  (one for each ki
             "mapping": [[of_record(key, where), of_record(each, f"{key!r} of {where}")] for key, each in value.items()]
         }
     raise ValueError(
-        f"{where} is {value!r} ({type(value).__name__}), which a file cannot hold"
-        + ("; a function is not saved, for nothing in a file is ever run" if callable(value) else "")
+        f"{where} is {value!r} ({type(value).__name__}), which cannot be saved"
+        + ("; functions are not saved, because loading a file runs no code" if callable(value) else "")
     )
 
 
@@ -84,7 +84,7 @@ def record_of(value: Any) -> Any:  # noqa: PLR0911  (likewise)
     """Return what `of_record` was given.
 
     Raises:
-        ValueError: If it is none of it.
+        ValueError: If it is anything else.
     """
     if isinstance(value, list):
         return [record_of(each) for each in value]
@@ -101,7 +101,7 @@ def record_of(value: Any) -> Any:  # noqa: PLR0911  (likewise)
     if "record" not in value:
         return {key: record_of(each) for key, each in value.items()}
     if value["record"] not in RECORDS:
-        raise ValueError(f"{value['record']!r} is not a record; known are {', '.join(RECORDS)}")
+        raise ValueError(f"{value['record']!r} is not a record; the records are {', '.join(RECORDS)}")
     record = RECORDS[value["record"]]
     return record(**{name: record_of(each) for name, each in value.items() if name != "record"})
 
@@ -132,7 +132,7 @@ def column_of(values: list[Any], dtype: str = "float64") -> Any:
     """Return the array of such a list, NaN for null.
 
     Raises:
-        ValueError: If it is no array of numbers.
+        ValueError: If it is not an array of numbers.
     """
     if dtype not in {"float64", "int64", "bool"}:
         raise ValueError(f"an array has numbers of one of the kinds float64, int64 and bool, not {dtype!r}")

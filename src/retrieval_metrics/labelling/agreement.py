@@ -1,4 +1,4 @@
-"""How far two graders agree, by grade and by kind of passage."""
+"""The agreement of two graders, by grade and by kind of passage."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
 
     Graded = Mapping[tuple[QueryId, DocumentId], float]
     Kinds = Mapping[tuple[QueryId, DocumentId], Mapping[str, str]]
-    """For some passages, what kind each is, in several respects: `{"found by": "bm25 alone", "length": "short"}`."""
+    """The kind of each passage in several respects: `{"found by": "bm25 alone", "length": "short"}`."""
 
 MOST_GRADES = 12
 NEAR_CHANCE = 0.1
-"""A weighted kappa whose interval begins below this cannot be told from chance, or hardly."""
+"""A weighted kappa whose interval begins below this is hardly better than chance."""
 
 
 @dataclass(frozen=True, eq=False)
 class Agreement(Printed):
-    """How far two graders agree on the documents that both graded.
+    """The agreement of two graders on the documents that both graded.
 
     Attributes:
         names: The two graders.
         pairs: The grades of each document that both graded, the first grader's and the second's.
         level: The level of the intervals.
-        kinds: What kind each document is, in several respects; None if it is not known.
+        kinds: The kind of each document in several respects; None if unknown.
     """
 
     names: tuple[str, str]
@@ -45,10 +45,10 @@ class Agreement(Printed):
 
     @classmethod
     def of(cls, names: tuple[str, str], first: Graded, second: Graded, level: float, kinds: Kinds | None) -> Agreement:
-        """Compare the grades of two.
+        """Compare the grades of two graders.
 
         Raises:
-            ValueError: If they graded no document in common, or the grades are not a few levels.
+            ValueError: If they graded no document in common, or there are too many different grades.
         """
         pairs = {key: (grade, second[key]) for key, grade in first.items() if key in second}
         if not pairs:
@@ -59,14 +59,14 @@ class Agreement(Printed):
         found = cls(names, pairs, level, kinds)
         if len(found.grades) > MOST_GRADES:
             raise ValueError(
-                f"{len(found.grades)} different grades, such as {found.grades[:3]}, are no levels on which two could "
-                "agree; round them first"
+                f"{len(found.grades)} different grades, such as {found.grades[:3]}, are too many to compare by "
+                "agreement; round them first"
             )
         return found
 
     @cached_property
     def grades(self) -> tuple[float, ...]:
-        """All grades that occur, in order; of whole numbers those between them, too."""
+        """All grades that occur, in order; for whole numbers also those in between."""
         found = sorted({float(grade) for pair in self.pairs.values() for grade in pair})
         if all(grade.is_integer() for grade in found):
             return tuple(float(grade) for grade in range(int(found[0]), int(found[-1]) + 1))
@@ -74,7 +74,7 @@ class Agreement(Printed):
 
     @cached_property
     def by_query(self) -> FloatArray:
-        """Shape (queries, grades, grades): for each query, how often the one gave i and the other j."""
+        """Shape (queries, grades, grades): for each query, how often one gave i and the other j."""
         at = {grade: number for number, grade in enumerate(self.grades)}
         queries = {query: number for number, query in enumerate(dict.fromkeys(query for query, _ in self.pairs))}
         counts = np.zeros((len(queries), len(at), len(at)))
@@ -90,7 +90,7 @@ class Agreement(Printed):
 
     @property
     def n(self) -> int:
-        """How many documents both graded."""
+        """The number of documents that both graded."""
         return len(self.pairs)
 
     @cached_property
@@ -100,7 +100,7 @@ class Agreement(Printed):
 
     @cached_property
     def kappa(self) -> Agreed:
-        """Cohen's kappa: agreement beyond chance, every disagreement alike; with an interval by query."""
+        """Cohen's kappa: agreement beyond chance, with equal weights of disagreements and an interval by query."""
         return jackknifed(self.by_query, cohens_kappa, level=self.level)
 
     @cached_property
@@ -122,18 +122,18 @@ class Agreement(Printed):
 
     @property
     def shift(self) -> float:
-        """By how much the second grades higher than the first, on average."""
+        """How much higher the second grades than the first, on average."""
         return float(np.mean([other - one for one, other in self.pairs.values()]))
 
     @property
     def near_chance(self) -> bool:
-        """Whether the agreement cannot be told from chance, or hardly."""
+        """Whether the agreement is hardly better than chance."""
         value, (low, _) = self.weighted_kappa
         return not value > NEAR_CHANCE or not low > 0
 
     @property
     def disagreements(self) -> dict[tuple[QueryId, DocumentId], tuple[float, float]]:
-        """The documents that got different grades, the furthest apart first."""
+        """The documents with different grades, the largest differences first."""
         different = [(key, pair) for key, pair in self.pairs.items() if pair[0] != pair[1]]
         return dict(sorted(different, key=lambda each: -abs(each[1][0] - each[1][1])))
 
@@ -156,7 +156,7 @@ class Agreement(Printed):
         title = f"{self.names[0]} with {self.names[1]}: {numbers.count(self.n, 'document')} of {queries}"
         notes = [f"{self.names[1]} grades {abs(self.shift):.2f} {'higher' if self.shift > 0 else 'lower'} on average"]
         if self.near_chance:
-            notes.append("this agreement cannot be told from that of two who grade by chance")
+            notes.append("this agreement is hardly better than chance")
         return Table(["agreement", "", numbers.level_name(self.level)], rows, notes, title)
 
     def _confusion(self) -> Table:

@@ -1,4 +1,4 @@
-"""What a model's grades and a few people's say together: means, differences, and how sure they are."""
+"""Estimates from a model's grades and a few people's: means and differences with their intervals."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 FEW = 15
-"""Labelled queries; intervals of fewer were not simulated and are rough."""
+"""Labelled queries; intervals from fewer were not simulated and are rough."""
 TARGET = "the mean over the population of queries of which these {} are a random sample"
 
 
@@ -38,17 +38,17 @@ TARGET = "the mean over the population of queries of which these {} are a random
 class Estimate(Printed):
     """Means and differences of systems from a model's grades for all queries and people's for a sample of them.
 
-    The target is the mean over the population of queries of which all these are a random sample, as people would grade.
+    They estimate the mean over the population of queries of which these are a random sample, as graded by people.
 
     Attributes:
         estimated: The mean of each metric and system.
         differences: The difference of each pair of systems in each metric.
         sample: The queries that people graded, and how they were drawn.
-        level: The confidence level of the intervals that are printed.
-        agreement: How far people and the model agree on the documents that both graded; None where grades are not of
+        level: The confidence level of the printed intervals.
+        agreement: The agreement of people and the model on the documents that both graded; None if grades are not of
             documents.
-        names: What people and the model are called.
-        notes: What else is to be known, in sentences.
+        names: The names of people and the model.
+        notes: Further notes, as sentences.
     """
 
     estimated: Mapping[tuple[str, str], EstimatedMean]
@@ -76,22 +76,22 @@ class Estimate(Printed):
 
     @cached_property
     def people(self) -> ByMetric[dict[str, float]]:
-        """What people's grades of the sample alone say."""
+        """The means from people's grades of the sample alone."""
         return self._by_metric(lambda one: one.corrected.people)
 
     @cached_property
     def model(self) -> ByMetric[dict[str, float]]:
-        """What the model's grades of all queries alone would have said."""
+        """The means from the model's grades of all queries alone."""
         return self._by_metric(lambda one: one.corrected.model)
 
     @cached_property
     def worth(self) -> ByMetric[dict[str, float]]:
-        """How many queries people alone would have to grade for the same precision."""
+        """How many queries people would have to grade for the same precision without the model."""
         return self._by_metric(lambda one: one.corrected.worth)
 
     @cached_property
     def ranking(self) -> ByMetric[list[str]]:
-        """The systems by their corrected mean, best first; `difference(...).decided` says which are told apart."""
+        """The systems by corrected mean, best first; `difference(...).decided` says which are told apart."""
         return ByMetric(
             {metric: sorted(means, key=lambda system: -means[system]) for metric, means in self.means.items()}
         )
@@ -112,7 +112,7 @@ class Estimate(Printed):
 
         Args:
             metric: The metric, in any spelling.
-            system: The system; None where only one difference is left to choose from.
+            system: The system; None if there is only one difference to choose from.
             baseline: The system it is compared with; None likewise.
 
         Raises:
@@ -120,11 +120,11 @@ class Estimate(Printed):
         """
         name = str(as_metric(metric))
         chosen = fitting(self.differences, name, system, baseline)
-        if system is None or baseline is None:  # each pair is there both ways round; the first listed is meant
+        if system is None or baseline is None:  # each pair is listed in both directions; the first is meant
             chosen = [each for each in chosen if self._listed(each)] or chosen
         if len(chosen) != 1:
             raise KeyError(
-                f"{len(chosen)} differences fit {name!r}, {system!r}, {baseline!r}; there are the systems "
+                f"{len(chosen)} differences match {name!r}, {system!r}, {baseline!r}; there are the systems "
                 f"{', '.join(self.systems)} in {', '.join(self.metrics)}"
             )
         return chosen[0]
@@ -133,14 +133,14 @@ class Estimate(Printed):
         return self.systems.index(difference.system) > self.systems.index(difference.baseline)
 
     def labels_needed(self, width: float, metric: str | Metric, system: str | None = None) -> float:
-        """Return for how many further queries people must grade until the interval of a mean is so wide.
+        """Return how many more queries people must grade for an interval of a given width.
 
-        Infinite if not even all queries would do. For a difference: `difference(...).labels_needed(width)`.
+        Infinite if all queries would not be enough. For a difference: `difference(...).labels_needed(width)`.
 
         Args:
             width: The wanted width, from end to end.
             metric: The metric, in any spelling.
-            system: The system; None takes the one that needs most.
+            system: The system; None takes the one that needs the most.
 
         Raises:
             KeyError: If there is no such metric or system.
@@ -149,18 +149,18 @@ class Estimate(Printed):
         of_metric = ByMetric({name: name for name in self.metrics})[metric]
         asked = [one for (name, each), one in self.estimated.items() if name == of_metric and system in {None, each}]
         if not asked:
-            raise KeyError(f"there is no system {system!r}; there are {', '.join(self.systems)}")
+            raise KeyError(f"there is no system {system!r}; the systems are {', '.join(self.systems)}")
         return max(one.corrected.labels_needed(width, level=self.level) for one in asked)
 
     def report(self, path: str | PathLike[str], *, title: str | None = None) -> None:
-        """Write the estimate as one HTML file that nothing else is needed for.
+        """Write the estimate as a self-contained HTML file.
 
         Args:
-            path: Where to write it.
-            title: Its title.
+            path: The file to write.
+            title: The title.
 
         Raises:
-            OSError: If it cannot be written.
+            OSError: If the file cannot be written.
         """
         parts = [
             (page.section(each.title) if each.title else "") + page.table(each._replace(title=""))
@@ -171,9 +171,9 @@ class Estimate(Printed):
         page.write(path, title or f"{numbers.listed(list(self.systems))}, from people's and a model's grades", parts)
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return a DataFrame with a row per metric and system.
+        """Return a DataFrame with one row per metric and system.
 
-        Its columns are `metric`, `system`, `mean`, `low`, `high`, `people`, `model`, `worth`, `n` and `queries`.
+        The columns are `metric`, `system`, `mean`, `low`, `high`, `people`, `model`, `worth`, `n` and `queries`.
 
         Raises:
             ImportError: If pandas is not installed; the message holds the command.
@@ -204,7 +204,7 @@ class Estimate(Printed):
         people, model = self.names
         found = self.agreement
         if found is None:
-            return ["not known: people or the model graded something else than documents by id"]
+            return ["unknown: people or the model graded something other than documents by id"]
         kappa, binary, weighted = found.kappa.value, found.relevance_kappa.value, found.weighted_kappa
         ends = numbers.interval(weighted.interval)
         both = f"{numbers.count(found.n, 'document')} of {numbers.queries(len(found.by_query))}"
@@ -215,7 +215,7 @@ class Estimate(Printed):
             f"{both}, {100 * found.same.value:.0f} % with the same grade; {model} grades {shift}",
         ]
         if found.near_chance:
-            said.append(f"{model} is of no use here: it agrees with {people} hardly more than chance would")
+            said.append(f"{model} is of no use here: its agreement with {people} is hardly better than chance")
         return said
 
     def _means(self) -> Table:
@@ -231,7 +231,7 @@ class Estimate(Printed):
         title = f"{numbers.queries(n)} of {of:,} graded by people, all by a model"
         notes = [
             f"mean: {TARGET.format(of)}, as people would grade them",
-            "worth: for how many queries people alone would have to grade to be as sure",
+            "worth: how many queries people alone would have to grade for the same precision",
             *self._said_of_help(),
             *self._said_of_undefined(),
             *([f"{n} graded queries are few: intervals from fewer than {FEW} are rough"] if n < FEW else []),
@@ -242,7 +242,7 @@ class Estimate(Printed):
     def _said_of_help(self) -> list[str]:
         idle = [f"{one.metric} of {one.system}" for one in self.estimated.values() if not one.corrected.helps]
         if len(idle) == len(self.estimated):
-            return ["the model does not help: people's grades alone say as much"]
+            return ["the model does not help: people's grades alone are as precise"]
         return [f"the model does not help for {numbers.listed(idle)}"] if idle else []
 
     def _said_of_undefined(self) -> list[str]:
@@ -275,5 +275,5 @@ class Estimate(Printed):
                 said.append(f"{what}: not with these {each.corrected.queries:,} queries, even if people graded all")
             else:
                 said.append(f"{what}: grades for {numbers.queries(int(more))} more")
-            break  # one is enough to plan by; .labels_needed(width) answers for the others
+            break  # one is enough for planning; .labels_needed(width) answers for the others
         return said

@@ -1,4 +1,4 @@
-"""One mean and one difference, estimated from a model's grades and people's."""
+"""A mean and a difference, estimated from a model's grades and people's."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EstimatedMean:
-    """The mean of one metric for one system, as people would grade all queries.
+    """The estimated mean of one metric for one system if people graded all queries.
 
     Attributes:
         metric: The metric.
@@ -36,9 +36,9 @@ class EstimatedMean:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class EstimatedDifference:
-    """One system minus another in one metric, as people would grade all queries.
+    """The estimated difference of two systems in one metric if people graded all queries.
 
-    It is estimated from the differences of each query, so it may differ a little from that of the two means.
+    It is estimated from the differences of each query, so it may differ slightly from that of the two means.
 
     Attributes:
         metric: The metric.
@@ -47,7 +47,7 @@ class EstimatedDifference:
         corrected: The estimate with its variance.
         span: The largest possible difference.
         level: The confidence level of the interval.
-        comparisons: How many differences there are in all.
+        comparisons: The number of differences in all.
     """
 
     metric: str
@@ -70,7 +70,7 @@ class EstimatedDifference:
 
     @property
     def interval(self) -> Interval:
-        """The confidence interval of the mean difference, of this difference alone."""
+        """The confidence interval of the mean difference, not corrected for other differences."""
         return self.corrected.difference_interval(self.level, span=self.span)
 
     @property
@@ -82,13 +82,13 @@ class EstimatedDifference:
 
     @property
     def n(self) -> int:
-        """For how many queries people's grades define it."""
+        """The number of queries for which people's grades define it."""
         return self.corrected.labelled
 
     def labels_needed(self, width: float) -> float:
-        """Return for how many further queries people must grade until the interval is so wide from end to end.
+        """Return how many more queries people must grade for an interval of a given width, from end to end.
 
-        Infinite if not even all queries would do.
+        Infinite if all queries would not be enough.
         """
         return self.corrected.labels_needed(width, level=self.level)
 

@@ -56,34 +56,33 @@ def evaluate_with_labels(
 ) -> Estimate:
     """Estimate means and differences of systems from a model's grades and a few people's.
 
-    A model can grade everything, but its errors do not average out: intervals from its grades alone cover the truth in
-    few cases, or none. Here the metric is computed for all queries with the model's grades, and for a random sample of
-    queries with people's. A regression of the second on the first, over the sample, gives the mean that people's grades
-    would have for all queries, and how sure that is; `retrieval_metrics.statistics.corrected_mean` has the formula. A
-    biased model is corrected, and a useless one costs a few per cent of width.
+    A model can grade everything, but its errors do not average out: intervals from its grades alone rarely cover the
+    truth. Here the metric is computed with the model's grades for all queries, and with people's for a random sample of
+    them. A regression of the second on the first, over the sample, estimates the mean that people's grades would give
+    for all queries, with a confidence interval; see `retrieval_metrics.statistics.corrected_mean` for the formula. The
+    bias of the model is corrected, and a useless model widens the interval by a few per cent.
 
     Args:
-        runs: What each system retrieved, by the name of the system; or a single run.
+        runs: The run of each system, by the name of the system; or a single run.
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
-        people: The grades that people gave to the whole pool of each sampled query: `Labels`, or judgments as
-            `evaluate` takes them. Grades of other queries are left aside.
-        model: The grades that a model gave for all queries, likewise.
-        sample: How people's queries were drawn: `questions.sample(n)`. Or, if they were drawn otherwise, the
-            probability with which each was to be drawn, by query id; the queries are then those that the model graded.
-        clusters: Which queries belong together, as in `evaluate`; `"source"` takes the sources that the sample or the
-            judgments know of.
-        semantics: The rules,
-        match: what an id of the judgments is compared with, and
-        ties: how equal scores are ordered, as in `evaluate`.
+        people: People's grades of the whole pool of each sampled query: `Labels`, or judgments as in `evaluate`. Grades
+            of other queries are ignored.
+        model: The model's grades for all queries, likewise.
+        sample: How people's queries were drawn: `questions.sample(n)`. If they were drawn otherwise, the probability of
+            drawing each, by query id; the population is then the queries that the model graded.
+        clusters: The clusters of the queries, as in `evaluate`; `"source"` takes the sources in the sample or the
+            judgments.
+        semantics: The rules, as in `evaluate`.
+        match: What an id of the judgments is compared with, as in `evaluate`.
+        ties: How equal scores are ordered, as in `evaluate`.
         level: Confidence level of the intervals.
 
     Returns:
-        Means with intervals, differences, what people and the model alone would have said, how far they agree, and how
-        many people's labels the estimate is worth; print it.
+        Means with intervals, differences, the means from people and from the model alone, their agreement, and how many
+        of people's labels the estimate is worth. Print it to see them.
 
     Raises:
-        TypeError: If `sample` is neither a sample nor probabilities: of queries that somebody chose nothing follows
-            for the others.
+        TypeError: If `sample` is neither a sample nor probabilities; hand-picked queries say nothing about the others.
         ValueError: If people did not grade a sampled query, graded a document differently (`Labels.resolved`), graded
             fewer than 5 queries for which a metric is defined, or have no graded document in common with the model.
 
@@ -91,8 +90,8 @@ def evaluate_with_labels(
         RetrievalWarning: As in `evaluate`, with the name of the system.
 
     Example:
-        The model calls everything relevant, so that MRR is 1. People say that d1 alone is, which is second for 6 of
-        the 20 sampled queries: (14 + 6/2) / 20 = .85.
+        The model grades everything as relevant, so MRR is 1. For people only d1 is, which is at rank 2 for 6 of the 20
+        sampled queries: (14 + 6/2) / 20 = .85.
 
         >>> import retrieval_metrics as rm
         >>> queries = [f"q{at}" for at in range(100)]
@@ -115,7 +114,7 @@ def evaluate_with_labels(
     truths = _truths(people, model, drawn)
     options: dict[str, Any] = {"semantics": semantics, "match": match, "ties": ties, "clusters": None}
     known: dict[str, _Values] = {}
-    for name, run in named.items():  # no comprehension: before Python 3.12 it would count as a caller of its own
+    for name, run in named.items():  # not a comprehension, which before Python 3.12 adds a stack frame
         graded = evaluated_as(name, partial(evaluate, truths.people, run, chosen, **options)).scores
         guessed = evaluated_as(name, partial(evaluate, truths.model, run, chosen, **options)).scores
         known[name] = _Values(graded, guessed)
@@ -153,7 +152,7 @@ class _Truths(NamedTuple):
 
 
 class _Values(NamedTuple):
-    """The scores of one system under people's grades and under the model's."""
+    """The scores of one system with people's grades and with the model's."""
 
     people: Scores
     model: Scores
@@ -222,7 +221,7 @@ def _difference(
     known: Mapping[str, _Values],
     design: _Design,
 ) -> Callable[..., EstimatedDifference]:
-    """Return the difference but for what all have in common."""
+    """Return the difference, without the part common to all."""
     (ours, our_model), (theirs, their_model) = (known[name].columns(metric, design) for name in pair)
     ends = [known[name].bounds(metric) for name in pair]
     span = max(high for _, high in ends) - min(low for low, _ in ends)
@@ -236,9 +235,9 @@ def _drawn(sample: Any, model: Labels | QuestionsOrQrels) -> Sample:
     if isinstance(sample, Mapping):
         return Sample.given(sample, _judged(model).queries)
     raise TypeError(
-        f"sample must say how people's queries were drawn, got {type(sample).__name__}. questions.sample(n) draws "
-        "them. Of queries that somebody chose, such as the interesting ones, nothing follows for the others; if each "
-        "was drawn with a probability that is known, give these: {'q1': 0.2, ...}"
+        f"sample must say how people's queries were drawn, got {type(sample).__name__}. Draw them with "
+        "questions.sample(n): hand-picked queries, such as interesting ones, say nothing about the others. If you "
+        "know the probability with which each was drawn, pass the probabilities: {'q1': 0.2, ...}"
     )
 
 
@@ -252,8 +251,8 @@ def _truths(people: Labels | QuestionsOrQrels, model: Labels | QuestionsOrQrels,
     if missing := [query for query in sample.queries if query not in by_people]:
         raise ValueError(
             f"people graded nothing for {len(missing)} of the {len(sample)} sampled queries, for example "
-            f"{missing[0]!r}. Those that are easy to grade are often graded first, so the rest cannot be left out: "
-            "grade these too"
+            f"{missing[0]!r}. Grade these too: easy queries are often graded first, so leaving out the rest would bias "
+            "the estimate"
         )
     wanted = set(sample.of)
     by_model: dict[Any, Any] = {
@@ -271,7 +270,7 @@ def _truths(people: Labels | QuestionsOrQrels, model: Labels | QuestionsOrQrels,
 
 
 def _labels_of_clusters(people: Any, model: Any, sample: Sample, by: ClustersBy) -> Any:
-    """Return the cluster of each query that was sampled from; None where all are on their own."""
+    """Return the cluster of each query of the population; None if all are independent."""
     chosen: Any = by
     if by == "source" and sample.sources:
         chosen = sample.sources.get
@@ -311,7 +310,7 @@ def _notes(
     runs: Mapping[str, Any], metrics: Sequence[Metric], truths: _Truths, sample: Sample, match: Any
 ) -> Iterable[str]:
     if truths.others:
-        yield f"{numbers.queries(truths.others)} that people graded are not in the sample and were left aside"
+        yield f"{numbers.queries(truths.others)} that people graded are not in the sample and were ignored"
     if absent := len(sample.of) - len(truths.model):
         yield f"the model graded nothing for {numbers.queries(absent)}, which count as the mean of the others"
     if not truths.of_documents:

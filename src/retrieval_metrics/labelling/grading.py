@@ -1,4 +1,4 @@
-"""Ask a model for the grades of a pool."""
+"""Ask a model to grade a pool."""
 
 from __future__ import annotations
 
@@ -43,23 +43,22 @@ SEVERAL = (
 
 
 class Grading(TypedDict, total=False):
-    """How a model is asked for grades; everything is optional.
+    """Options for grading with a model; everything is optional.
 
     Attributes:
-        model_name: The name of the model, by which replies are cached and its grades are known; by default what the
-            model says of itself.
-        cache: The file that every reply is written to as it comes, and in which it is found the next time: a second run
-            makes no call, and one that was interrupted goes on where it stopped.
+        model_name: The name of the model, for the cache and the labels; by default the model's own name.
+        cache: The file to which every reply is written as it arrives, and from which it is read next time: a second run
+            makes no calls, and an interrupted one continues where it stopped.
         workers: How many prompts may be under way at once; 8.
         timeout: Seconds that one attempt may take; no limit.
-        retries: How often a call that fails is repeated; 2.
-        budget: How many calls may be made, repeated ones included.
-        token_budget: How many tokens prompts and replies may have together.
-        count_tokens: Counts the tokens of a text; by default a token for every four characters.
-        batch: How many passages of a question are graded by one prompt; 1. More cost less, and the grade of one then
-            depends on the others beside it.
-        rubric: What the grades 0, 1, 2 and 3 mean, four texts; by default those that people are shown.
-        seed: The order in which passages are asked, and their position in a batch; 0.
+        retries: How often a failed call is repeated; 2.
+        budget: The largest number of calls, retries included.
+        token_budget: The largest number of tokens in prompts and replies together.
+        count_tokens: Returns the number of tokens of a text; by default one for every four characters.
+        batch: How many passages of a question are graded in one prompt; 1. Larger batches cost less, but the grade of
+            a passage then depends on the others in its batch.
+        rubric: The meanings of the grades 0, 1, 2 and 3, four texts; by default those shown to people.
+        seed: Seed of the order of passages, and of their position in a batch; 0.
         show_progress: Show a progress bar on stderr; needs rich.
     """
 
@@ -88,7 +87,7 @@ async def grades_of(
     show_progress: bool = False,
     **asking: Any,
 ) -> Labels:
-    """Return a model's grades of some passages; see `Pool.grade`."""
+    """Return a model's grades of passages; see `Pool.grade`."""
     prompter = Prompter(model, **asking)
     meaning = checked_rubric(rubric)
     groups = _groups(items, positive_integer(batch, "batch"), integer(seed, "seed"))
@@ -126,7 +125,7 @@ async def grades_of(
 
 
 def checked_rubric(rubric: Collection[str] | None) -> tuple[str, ...]:
-    """Return what the grades mean.
+    """Return the meanings of the grades.
 
     Raises:
         ValueError: If there are not as many texts as grades.
@@ -135,12 +134,12 @@ def checked_rubric(rubric: Collection[str] | None) -> tuple[str, ...]:
         return RUBRIC
     texts = () if isinstance(rubric, str) else tuple(rubric)
     if len(texts) != len(GRADES) or not all(isinstance(text, str) and text.strip() for text in texts):
-        raise ValueError(f"a rubric has {len(GRADES)} texts, for the grades 0 to {GRADES[-1]}, got {rubric!r}")
+        raise ValueError(f"a rubric must have {len(GRADES)} texts, for the grades 0 to {GRADES[-1]}, got {rubric!r}")
     return texts
 
 
 def version_of(rubric: Sequence[str], batch: int = 1) -> str:
-    """Return the version of the prompt: other words or another rubric make another one."""
+    """Return the version of the prompt, which depends on its words and the rubric."""
     return fingerprint([ASKED, ONE if batch == 1 else SEVERAL, list(rubric)])[:8]
 
 

@@ -1,4 +1,4 @@
-"""One grade: who gave it to which document for which query, when and why."""
+"""A label: the grade of a document for a query, with its grader, date and reason."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ if TYPE_CHECKING:
 Grader: TypeAlias = Literal["person", "model"]
 
 GRADES = (0, 1, 2, 3)
-"""The grades that people and models are asked for."""
+"""The grades that people and models can give."""
 RUBRIC = (
     "does not help to answer the question",
     "is about the subject of the question, but does not answer it",
     "answers a part of the question, or answers it among much else",
     "answers the question",
 )
-"""What each grade means; shown to people and told to models."""
+"""The meaning of each grade, for people and models."""
 _TEXTS = ("prompt", "date", "reason")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
-    """A grade of a document for a query, or that none could be given.
+    """The grade of a document for a query, or the fact that it could not be graded.
 
     Attributes:
         query: The query.
         document: The document.
-        grade: The grade; None if the person cannot tell, or the model gave no reply that can be used.
-        by: The name of the person or of the model.
+        grade: The grade; None if the person cannot tell, or the model gave no usable reply.
+        by: The name of the person or the model.
         kind: `person` or `model`.
-        prompt: The version of the prompt that the model was given, or of the rubric that the person was shown.
-        date: When, such as `2026-05-31`.
-        reason: Why, in the words of the grader; of a model that failed, what was wrong.
-        quotes: The words of the document that answer the query, as they stand there.
+        prompt: The version of the model's prompt, or of the rubric shown to the person.
+        date: The date, such as `2026-05-31`.
+        reason: The reason in the words of the grader; for a model that failed, the error.
+        quotes: The exact words of the document that answer the query.
 
     Raises:
-        TypeError: If an entry has another type.
-        ValueError: If the grade is not finite, the kind is another, the name is empty, or the date is none.
+        TypeError: If an attribute has another type.
+        ValueError: If the grade is not finite, the kind is unknown, the name is empty, or the date is invalid.
     """
 
     query: QueryId
@@ -67,9 +67,9 @@ class Label:
         if self.grade is not None and not isfinite(self.grade):
             raise ValueError(f"{what} has the grade {self.grade!r}, which is not finite")
         if not isinstance(self.by, str) or not self.by.strip():
-            raise ValueError(f"{what} must say by whom it is, got {self.by!r}")
+            raise ValueError(f"{what} must have the name of its grader as `by`, got {self.by!r}")
         if self.kind not in {"person", "model"}:
-            raise ValueError(f"{what} must be of a 'person' or a 'model', got {self.kind!r}")
+            raise ValueError(f"{what} must have 'person' or 'model' as its kind, got {self.kind!r}")
         if odd := [name for name in _TEXTS if not isinstance(getattr(self, name), (str, type(None)))]:
             raise TypeError(f"{what} must have text as its {odd[0]}, got {getattr(self, odd[0])!r}")
         if self.date is not None:
@@ -82,7 +82,7 @@ class Label:
         object.__setattr__(self, "quotes", tuple(self.quotes))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what is known as plain values, which JSON can hold; `Label(**entries)` reads them."""
+        """Return what is known as plain values for JSON; `Label(**entries)` reads them."""
         known = {name: getattr(self, name) for name in FIELDS}
         known["quotes"] = list(self.quotes)
         return {

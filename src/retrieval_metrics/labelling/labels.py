@@ -1,4 +1,4 @@
-"""Grades from people and models, with who gave them; what they agree on, and the judgments they make."""
+"""Labels of people and models: their conflicts, their agreement, and the judgments made from them."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ SHOWN = 3
 
 
 class Labels(Printed):
-    """Grades of documents for queries, each with who gave it.
+    """Grades of documents for queries, each with its grader.
 
     Attributes:
         labels: The grades, in the order in which they were given.
-        notes: What else is to be known of them, such as what the calls of a model cost; sentences.
+        notes: Sentences with further information, such as the cost of a model's calls.
 
     Example:
         >>> ada = Labels.of({"q1": {"d1": 3, "d2": 0}, "q2": {"d1": 1}}, by="Ada")
@@ -55,18 +55,18 @@ class Labels(Printed):
         """Take the grades.
 
         Raises:
-            TypeError: If one is no `Label`.
-            ValueError: If somebody gave a document two different grades for one query.
+            TypeError: If one is not a `Label`.
+            ValueError: If a grader gave a document two different grades for one query.
         """
         found: dict[tuple[str, QueryId, DocumentId], Label] = {}
         for label in labels:
             if not isinstance(label, Label):
-                raise TypeError(f"Labels are made of Label, got {label!r} ({type(label).__name__})")
+                raise TypeError(f"Labels must be made from Label objects, got {label!r} ({type(label).__name__})")
             known = found.setdefault((label.by, label.query, label.document), label)
             if known.grade != label.grade:
                 raise ValueError(
                     f"{label.by} graded document {label.document!r} for query {label.query!r} {known.grade} and "
-                    f"{label.grade}; leave one of the two out"
+                    f"{label.grade}; remove one of them"
                 )
         self.labels = tuple(found.values())
         self.notes = tuple(notes)
@@ -76,17 +76,17 @@ class Labels(Printed):
         """Return judgments as the grades of one person or model.
 
         Args:
-            qrels: Judgments of documents by id, as `evaluate` takes them.
-            by: Whose they are.
+            qrels: Judgments of documents by id, as in `evaluate`.
+            by: The name of the grader.
             kind: `person` or `model`.
 
         Raises:
-            ValueError: If they are groups, or quotes, texts or spans: a label grades a document.
+            ValueError: If they are groups, quotes, texts or spans, because a label grades a document.
         """
         truth = as_qrels(qrels)
         if truth.has_pieces or not truth.is_flat:
             held = next((one for one in truth.documents if isinstance(one, Piece)), "a group")
-            raise ValueError(f"labels grade documents by id, and these judgments hold {held!r}; see rm.relabel")
+            raise ValueError(f"labels grade documents by id, but these judgments hold {held!r}; see rm.relabel")
         found = []
         for at, query in enumerate(truth.queries):
             judged: Any = truth.judgments(at)
@@ -98,22 +98,22 @@ class Labels(Printed):
 
     @cached_property
     def graders(self) -> tuple[str, ...]:
-        """Who graded, in the order in which they first appear."""
+        """The graders, in the order of their first grade."""
         return tuple(dict.fromkeys(label.by for label in self.labels))
 
     @cached_property
     def queries(self) -> tuple[QueryId, ...]:
-        """The queries of which any document was looked at."""
+        """The queries with a label."""
         return tuple(dict.fromkeys(label.query for label in self.labels))
 
     def by(self, grader: str) -> Labels:
         """Return the grades of one person or model.
 
         Raises:
-            KeyError: If nobody of that name graded.
+            KeyError: If there is no such grader.
         """
         if grader not in self.graders:
-            raise KeyError(f"{grader!r} graded nothing; there are {', '.join(self.graders)}")
+            raise KeyError(f"{grader!r} graded nothing; the graders are {', '.join(self.graders)}")
         return Labels([label for label in self.labels if label.by == grader])
 
     @cached_property
@@ -127,18 +127,18 @@ class Labels(Printed):
 
     @cached_property
     def qrels(self) -> dict[Any, dict[Any, float]]:
-        """The grades as judgments, by query and document; a query with none that could be given has no judgment.
+        """The grades as judgments, by query and document; a query without grades has no judgments.
 
         Raises:
-            ValueError: If several graders gave a document different grades: `resolved` says which of them holds.
+            ValueError: If graders gave a document different grades; choose between them with `resolved`.
         """
         if self.conflicts:
             (query, document), grades = next(iter(self.conflicts.items()))
             said = ", ".join(f"{by} {grade:g}" for by, grade in grades.items())
             raise ValueError(
                 f"{numbers.count(len(self.conflicts), 'document')} got different grades, for example {document!r} for "
-                f"query {query!r} ({said}). Grades are never averaged silently: labels.resolved('lowest'), 'highest', "
-                "'majority' or the name of the one whose grade holds; labels.by(name) takes one grader"
+                f"query {query!r} ({said}). Choose between them with labels.resolved('lowest'), 'highest', 'majority' "
+                "or the name of a grader, or take one grader with labels.by(name)"
             )
         found: dict[Any, dict[Any, float]] = {query: {} for query in self.queries}
         for label in self.labels:
@@ -148,9 +148,9 @@ class Labels(Printed):
 
     @cached_property
     def quotes(self) -> dict[Any, dict[Quote, float]]:
-        """The words that graders marked, as judgments that survive re-chunking: each quote with its document's grade.
+        """The words marked by graders, as judgments that survive re-chunking: each quote has its document's grade.
 
-        Queries without any are not among them. A quote marked by several has the largest of their grades.
+        Queries without quotes are left out. A quote marked by several graders has the largest of their grades.
         """
         found: dict[Any, dict[Quote, float]] = {}
         for label in self.labels:
@@ -160,18 +160,18 @@ class Labels(Printed):
         return found
 
     def resolved(self, rule: str) -> Labels:
-        """Return one grade per document, of all graders together; where they differ, by a rule.
+        """Return one grade per document, and resolve conflicts between graders by a rule.
 
         Args:
-            rule: `lowest`, `highest`, `majority` (the most frequent grade, of several the lowest), or the name of the
-                grader whose grade holds where there is one.
+            rule: `lowest`, `highest`, `majority` (the most frequent grade, and the lowest of several), or the name of
+                the grader whose grade is used.
 
         Raises:
-            ValueError: If there is no such rule and no grader of that name.
+            ValueError: If there is no such rule or grader.
         """
         if rule not in {*RULES, *self.graders}:
             raise ValueError(
-                f"conflicts are resolved by 'lowest', 'highest', 'majority' or one of {', '.join(self.graders)}, got "
+                f"resolve conflicts by 'lowest', 'highest', 'majority' or one of {', '.join(self.graders)}, got "
                 f"{rule!r}"
             )
         given: dict[Key, list[Label]] = {}
@@ -182,15 +182,17 @@ class Labels(Printed):
         return Labels(one, [*self.notes, note] if self.conflicts else self.notes)
 
     def merge(self, *others: Labels) -> Labels:
-        """Return the grades of several as one, each with its grader; conflicts stay, and `qrels` then refuses.
+        """Merge several sets of labels; conflicts are kept, and `qrels` raises until they are resolved.
 
         Raises:
-            TypeError: If one is no `Labels`.
-            ValueError: If one grader gave a document different grades in two of them.
+            TypeError: If one is not a `Labels`.
+            ValueError: If a grader gave a document different grades in two of them.
         """
         for other in others:
             if not isinstance(other, Labels):
-                raise TypeError(f"labels are merged with Labels, got {type(other).__name__}; Labels.of(qrels, by=...)")
+                raise TypeError(
+                    f"labels can be merged only with Labels, got {type(other).__name__}; use Labels.of(qrels, by=...)"
+                )
         every = [self, *others]
         return Labels(
             [label for each in every for label in each.labels],
@@ -198,23 +200,23 @@ class Labels(Printed):
         )
 
     def of_queries(self, queries: Iterable[Any]) -> Labels:
-        """Return the grades for some of the queries."""
+        """Return the grades of the given queries."""
         wanted = set(queries)
         return Labels([label for label in self.labels if label.query in wanted], self.notes)
 
     def agreement(
         self, other: Labels | QrelsMapping | None = None, *, level: float = 0.95, kinds: Kinds | None = None
     ) -> Agreement:
-        """Return how far these grades agree with others, on the documents that both graded.
+        """Return the agreement of these grades with others, on the documents in both.
 
         Args:
-            other: Other grades, or judgments. None compares the two graders that these grades come from.
+            other: Other grades, or judgments. None compares the two graders of these grades.
             level: Confidence level of the intervals.
-            kinds: What kind each passage is, to see on which kinds they disagree: `pool.kinds`.
+            kinds: The kind of each passage, to see on which kinds they disagree: `pool.kinds`.
 
         Raises:
-            ValueError: If nothing was graded by both, either side has conflicts of its own, or `other` is None and
-                there are not two graders.
+            ValueError: If no document is in both, either side has conflicts, or `other` is None and there are not
+                exactly two graders.
         """
         if other is None:
             if len(self.graders) != 2:  # noqa: PLR2004  (two agree)
@@ -229,28 +231,28 @@ class Labels(Printed):
 
     @property
     def name(self) -> str:
-        """Who graded, in words."""
+        """The graders, in words."""
         return numbers.listed(list(self.graders)) if self.labels else "nobody"
 
     @property
     def graded(self) -> dict[Key, float]:
-        """The grades by query and document together; conflicts are refused as by `qrels`."""
+        """The grades by (query, document); conflicts raise as in `qrels`."""
         return {(query, document): grade for query, held in self.qrels.items() for document, grade in held.items()}
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the grades to a file that `load` reads.
+        """Save the grades to a file that `load` reads.
 
         Args:
-            path: The file, JSON; with a further `.gz` or `.zst` it is compressed.
+            path: The JSON file; a further `.gz` or `.zst` compresses it.
 
         Raises:
-            OSError: If it cannot be written; a file that was there stays as it was.
+            OSError: If the file cannot be written; an existing file stays as it was.
         """
         held = Lines(label.as_dict() for label in self.labels)
         write_document(path, "labels", {"labels": held, "notes": list(self.notes)})
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return a DataFrame with a row per grade and the columns of `Label`.
+        """Return a DataFrame with one row per grade and the columns of `Label`.
 
         Raises:
             ImportError: If pandas is not installed; the message holds the command.
@@ -290,7 +292,7 @@ class Labels(Printed):
         for one, other in combinations(self.graders, 2):
             try:
                 found = self.by(one).agreement(self.by(other))
-            except ValueError:  # they graded nothing in common, so there is nothing to say
+            except ValueError:  # they graded nothing in common
                 continue
             said.append(
                 f"{one} and {other}: kappa {found.kappa.value:.3f}, weighted {found.weighted_kappa.value:.3f} "
@@ -316,7 +318,7 @@ def _one_of(held: list[Label], rule: str) -> Label:
         "highest": max(grades),
         "majority": min(grades, key=lambda grade: (-most[grade], grade)),
     }.get(rule)
-    if chosen is None:  # the one whose grade holds gave none, and the others differ
+    if chosen is None:  # the chosen grader gave none, and the others differ
         (query, document) = held[0].query, held[0].document
         raise ValueError(f"{rule} did not grade document {document!r} for query {query!r}, and the others differ")
     return next(label for label in graded if label.grade == chosen)
@@ -326,7 +328,7 @@ def labels_of(document: Document) -> Labels:
     """Return the grades that were saved.
 
     Raises:
-        ValueError: If an entry is not understood, naming it.
+        ValueError: If an entry is malformed; the message names it.
     """
     with document.place("labels"):
         entries = list(document.content["labels"])
@@ -334,9 +336,9 @@ def labels_of(document: Document) -> Labels:
     for number, entry in enumerate(entries):
         with document.place(f"labels[{number}]"):
             if not isinstance(entry, Mapping):
-                raise TypeError(f"a label is an object, not {entry!r}")
+                raise TypeError(f"a label must be an object, got {entry!r}")
             if unknown := [name for name in entry if name not in FIELDS]:
-                raise ValueError(f"a label has {', '.join(FIELDS)}, not {unknown[0]!r}")
+                raise ValueError(f"a label can have {', '.join(FIELDS)}, got {unknown[0]!r}")
             found.append(Label(**{**entry, "quotes": tuple(entry.get("quotes", ()))}))
     with document.place("notes"):
         notes = tuple(str(note) for note in document.content.get("notes", ()))

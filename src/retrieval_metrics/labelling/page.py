@@ -43,7 +43,7 @@ def write_page(
         chance.shuffle(held)
         passages = [{"document": item.document, "text": item.text} for item in held]
         questions.append({"query": query, "text": queries[query], "passages": passages})
-    # A page made anew of the same pool finds what was graded on the old one; another pool does not.
+    # A new page of the same pool finds the grades given on the old one; a page of another pool does not.
     key = fingerprint(sorted([str(item.query), queries[item.query], str(item.document), item.text] for item in items))
     data = {
         "key": f"{FORMAT} labels {key}",

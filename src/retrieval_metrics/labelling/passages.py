@@ -1,4 +1,4 @@
-"""One passage of a pool, and what kind of passage it is."""
+"""A passage of a pool, and its kind."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import DocumentId, QueryId
 
 FIRST = 3
-"""Ranks up to which a passage was found first."""
+"""The largest rank that counts as found early."""
 
 
 class Pooled(NamedTuple):
-    """A document that is worth grading for a query.
+    """A document to grade for a query.
 
     Attributes:
         query: The query.
         document: The document.
-        text: Its text; None if it is not known.
-        ranks: Its rank in each system that has it among its first.
-        effect: By how much the largest mean difference between two systems would move if it had the highest grade;
-            None if that was not asked.
+        text: Its text; None if it is unknown.
+        ranks: Its rank in each system that has it among its first documents.
+        effect: How much the largest mean difference between two systems would change if it had the highest grade; None
+            if that was not computed.
     """
 
     query: QueryId
@@ -45,9 +45,9 @@ class Pooled(NamedTuple):
 def kinds_of(
     items: Sequence[Pooled], queries: Mapping[Any, str], systems: Sequence[str]
 ) -> dict[tuple[QueryId, DocumentId], dict[str, str]]:
-    """Return what kind each passage is: by whom it was found, at which rank, how long, how like its question.
+    """Return the kind of each passage: which systems found it, its best rank, its length, its words of the question.
 
-    Long and like are meant beside the median of all passages; words that carry no meaning are not compared.
+    Length and words of the question are relative to the median of all passages; function words are ignored.
     """
     lengths = np.array([len(words(item.text or "")) for item in items])
     shared = np.array([_shared(queries.get(item.query, ""), item.text or "") for item in items])

@@ -1,4 +1,4 @@
-"""What is worth grading: the union of what several systems retrieved first, minus what is judged."""
+"""Pools of documents to grade: the first documents of several systems, without those already judged."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ COLUMNS = ("query", "document", "text", "best_rank", "found_by", "effect")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pool(Printed):
-    """Documents that are worth grading, each with the reason why it is there.
+    """Documents to grade, each with its ranks in the systems that found it.
 
     Attributes:
         items: The documents, query by query.
-        queries: The text of every query that was pooled, also of those for which nothing is left to grade.
+        queries: The text of every pooled query, including those with nothing left to grade.
         systems: The names of the systems.
         depth: How many documents of each ranking were taken.
         judged: How many were left out because they are judged.
-        sources: The document that each query comes from, for those of which it is known.
+        sources: The document that each query comes from, as far as it is known.
     """
 
     items: tuple[Pooled, ...]
@@ -51,14 +51,14 @@ class Pool(Printed):
     sources: Mapping[Any, str] = field(default_factory=dict)
 
     def of(self, queries: Iterable[Any]) -> Pool:
-        """Return the pool of some of the queries, such as those of a sample.
+        """Return the pool of the given queries, such as those of a sample.
 
         Raises:
             KeyError: If a query was not pooled.
         """
         wanted = dict.fromkeys(queries)
         if strange := [query for query in wanted if query not in self.queries]:
-            raise KeyError(f"query {strange[0]!r} was not pooled; there are {len(self.queries)}")
+            raise KeyError(f"query {strange[0]!r} is not among the {len(self.queries)} queries of the pool")
         return self._with(
             (item for item in self.items if item.query in wanted),
             {query: text for query, text in self.queries.items() if query in wanted},
@@ -67,15 +67,15 @@ class Pool(Printed):
     def limited(self, n: int, by: By = "rank", *, seed: int = 0) -> Pool:
         """Return at most `n` documents of the pool.
 
-        What is left out counts as not relevant, so a limited pool is for comparing systems or for a first look;
-        `evaluate_with_labels` wants the whole pool of each query that it samples.
+        Documents left out count as not relevant, so use a limited pool to compare systems or for a first look;
+        `evaluate_with_labels` needs the whole pool of each sampled query.
 
         Args:
             n: How many documents.
-            by: `rank` takes the first of every query and system before the second of any; `effect` those whose grade
-                could move a difference between systems most (`pool(..., metric=...)` computes that); `random` draws
-                them.
-            seed: Which of those of equal rank come first, and what is drawn.
+            by: `rank` takes the first of every query and system before the second of any; `effect` takes those whose
+                grade could change a difference between systems most (computed by `pool(..., metric=...)`); `random`
+                draws them.
+            seed: Seed of the draw, and of the order of documents with equal rank.
 
         Raises:
             ValueError: If `by` is none of these, or effects were not computed.
@@ -88,8 +88,8 @@ class Pool(Printed):
         elif by == "effect":
             if any(item.effect is None for item in order):
                 raise ValueError(
-                    "the pool does not know the effect of a grade: rm.pool(..., metric='ndcg@10') computes it for "
-                    "several systems and judgments by id"
+                    "the pool has no effects; compute them with rm.pool(..., metric='ndcg@10'), which needs several "
+                    "systems and judgments by id"
                 )
             order.sort(key=lambda item: -(item.effect or 0.0))
         elif by != "random":
@@ -98,13 +98,13 @@ class Pool(Printed):
         return self._with((item for item in self.items if id(item) in kept), self.queries)
 
     def sample(self, n: int, strata: Mapping[Any, Hashable] | None = None, seed: int = 0) -> Sample:
-        """Draw the queries that people are to grade, each with its whole pool; see `EvaluationSet.sample`."""
+        """Draw a sample of queries for people to grade, each with its whole pool; see `EvaluationSet.sample`."""
         drawn = draw(list(self.queries), n, strata, seed)
         return Sample(drawn.queries, drawn.of, drawn.probabilities, drawn.strata, self.sources, drawn.seed)
 
     @cached_property
     def kinds(self) -> Kinds:
-        """What kind each document is: by which systems it was found, at which rank, how long, how like the question.
+        """The kind of each document: which systems found it, its best rank, its length, its words of the question.
 
         `labels.agreement(other, kinds=pool.kinds)` shows on which kinds two graders disagree.
         """
@@ -118,32 +118,32 @@ class Pool(Printed):
         rubric: Collection[str] | None = None,
         seed: int = 0,
     ) -> None:
-        """Write a page on which a person grades the pool: one HTML file, without a server.
+        """Write a self-contained HTML page on which a person grades the pool; it needs no server.
 
-        It shows a question and its passages in random order, one at a time or as a list, without ids, systems and
-        ranks. Grades 0 to 3 are given by key, with the rubric in view; there are keys for "cannot tell", skip and undo,
-        and words that answer the question can be marked. What is graded is kept in the browser as one goes. "Export"
-        saves a file that `load` reads as `Labels`; files of several people are merged by `Labels.merge`.
+        It shows questions with their passages in random order, one at a time or as a list, without ids, systems and
+        ranks. Grades 0 to 3 are given by key, with the rubric in view. There are keys for "cannot tell", skip and undo,
+        and words that answer the question can be marked. Grades are kept in the browser. "Export" saves a file that
+        `load` reads as `Labels`; merge files of several people with `Labels.merge`.
 
         Args:
-            path: Where to write it.
-            title: Its title.
-            rubric: What the grades 0, 1, 2 and 3 mean, four texts; None takes those that models are told.
-            seed: The order of questions and passages.
+            path: The file to write.
+            title: The title.
+            rubric: The meanings of the grades 0, 1, 2 and 3, four texts; None takes those in the prompts for models.
+            seed: Seed of the order of questions and passages.
 
         Raises:
             ValueError: If there is nothing to grade, a document has no text, or there are not four texts in the rubric.
-            OSError: If it cannot be written.
+            OSError: If the file cannot be written.
         """
         write_page(path, self._with_texts(), self.queries, title=title, rubric=rubric, seed=seed)
 
     def grade(self, model: Any, **options: Unpack[Grading]) -> Labels:
         """Ask a model to grade the pool.
 
-        The model is told the rubric, the question and the passage; ids, systems and ranks never enter a prompt. Its
-        reply must be the JSON that it was asked for: one that is not is asked for once more, and then counted and left
-        without a grade. Passages are asked in random order. Whether its grades are worth anything, only people's can
-        say: `labels.agreement(people)`. Small local models grade no better than chance.
+        The prompt has the rubric, the question and the passage, but no ids, systems or ranks. The reply must be JSON of
+        the requested form; after a second bad reply, the passage is counted as failed and gets no grade. Passages are
+        sent in random order. Compare the grades with people's before you use them: `labels.agreement(people)`. Small
+        local models grade no better than chance.
 
         Args:
             model: A function of a prompt that returns its reply, synchronous or not, or a model of an installed host,
@@ -151,13 +151,13 @@ class Pool(Printed):
             **options: See `Grading`: the name of the model, the cache, workers, retries, budgets, batches, the rubric.
 
         Returns:
-            The grades, with the name of the model, the version of the prompt, the date, and the reasons it gave.
+            The grades, with the name of the model, the version of the prompt, the date, and the model's reasons.
 
         Raises:
-            TypeError: If it is no model, or an option has another type.
+            TypeError: If it is not a model, or an option has another type.
             ValueError: If there is nothing to grade, a document has no text, an option is out of range, or there is a
-                cache and nobody says the name of the model.
-            Exception: The failure of a model that has never replied.
+                cache but no name of the model.
+            Exception: The error of a model that never replied.
 
         Example:
             >>> import retrieval_metrics as rm
@@ -175,7 +175,9 @@ class Pool(Printed):
         return await grades_of(self._with_texts(), self.queries, model, **options)
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return a DataFrame with a row per document: `query`, `document`, `text`, `best_rank`, `found_by`, `effect`.
+        """Return a DataFrame with one row per document.
+
+        The columns are `query`, `document`, `text`, `best_rank`, `found_by` and `effect`.
 
         Raises:
             ImportError: If pandas is not installed; the message holds the command.
@@ -201,11 +203,11 @@ class Pool(Printed):
 
     def _with_texts(self) -> tuple[Pooled, ...]:
         if not self.items:
-            raise ValueError("the pool is empty: everything that was retrieved is judged")
+            raise ValueError("the pool is empty: all retrieved documents are judged")
         if bare := [item for item in self.items if item.text is None]:
             raise ValueError(
                 f"{len(bare)} of {len(self.items)} documents have no text, for example {bare[0].document!r}; "
-                "rm.pool(runs, questions, corpus) takes the texts, by id"
+                "pass the texts by id: rm.pool(runs, questions, corpus)"
             )
         if unasked := [item.query for item in self.items if item.query not in self.queries]:
             raise ValueError(f"query {unasked[0]!r} has no text")

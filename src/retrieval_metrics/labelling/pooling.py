@@ -1,4 +1,4 @@
-"""Pool what several systems retrieved."""
+"""Pool the documents that several systems retrieved."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.labelling.passages import Pooled
 from retrieval_metrics.labelling.pool import Pool
+from retrieval_metrics.presentation.beginnings import beginning
 from retrieval_metrics.questions.linting.passages import Passages
 
 if TYPE_CHECKING:
@@ -33,26 +34,26 @@ def pool(
     metric: str | Metric | None = None,
     match: str | Key | Matching = "id",
 ) -> Pool:
-    """Return what is worth grading: the first documents of several systems, minus what is judged.
+    """Return a pool of documents to grade: the first documents of several systems, without those already judged.
 
-    Systems that are compared on judgments of one of them are not judged alike; a pool of all of them is
+    If only the documents of one system are judged, other systems are at a disadvantage; a pool treats all of them alike
     (Sparck Jones and van Rijsbergen 1975).
 
     Args:
-        runs: What each system retrieved, by the name of the system; or a single run.
-        questions: An `EvaluationSet`, or texts by query id where nothing is judged yet.
-        corpus: The texts: a mapping of ids to texts, a list of `Retrieved` or a framework's documents. None takes the
+        runs: The run of each system, by the name of the system; or a single run.
+        questions: An `EvaluationSet`, or texts by query id if nothing is judged yet.
+        corpus: The texts: a mapping of ids to texts, a list of `Retrieved` or documents of a framework. None takes the
             texts of the retrieved items.
         depth: How many documents of each ranking are taken.
-        judged: Keep the documents that are judged as well, so that people grade the whole pool anew.
-        metric: Also compute by how much a difference between two systems would move if a document had the highest
-            grade, in this metric, for `Pool.limited(n, "effect")`.
+        judged: Keep the judged documents too, so that people grade the whole pool again.
+        metric: Also compute how much a difference between two systems in this metric would change if a document had
+            the highest grade, for `Pool.limited(n, "effect")`.
         match: What an id of the judgments is compared with, as in `evaluate`.
 
     Raises:
         TypeError: If `runs` or `questions` have another shape.
-        ValueError: If no query of the runs has a text, or effects are wanted of a single system or of judgments that
-            are not by id.
+        ValueError: If no query of the runs has a text, a document has no id, or `metric` is set for a single system or
+            for judgments that are not by id.
 
     Example:
         >>> runs = {"bm25": {"q1": ["d1", "d2"]}, "dense": {"q1": ["d2", "d3"]}}
@@ -72,6 +73,8 @@ def pool(
         rankings = Rankings(run, match)
         for query, ranking in rankings.of(texts):
             for rank, (document, item) in enumerate(rankings.first(ranking, k), start=1):
+                if document is None:
+                    raise ValueError(_without_id(name, query, rank, item))
                 ranks[query].setdefault(document, {}).setdefault(name, rank)
                 if item is not None and item.text is not None:
                     contents.setdefault(document, item.text)
@@ -98,12 +101,22 @@ def pool(
     return Pool(items, dict(texts), tuple(named), k, left_out, sources)
 
 
+def _without_id(system: str, query: Any, rank: int, item: Any) -> str:
+    text = getattr(item, "text", None)
+    begins = f" ({beginning(text)!r})" if text else ""
+    return (
+        f"the document at rank {rank} of query {query!r} in {system!r}{begins} has no id, under which its grade could "
+        "be kept; give every chunk an id before it is indexed, or pass match=, which says what identifies one, such as "
+        'match=lambda item: f"{item.source}@{item.start}"'
+    )
+
+
 def _none(metric: Any) -> float | None:
     return None if metric is None else 0.0
 
 
 def _judged(questions: Questions) -> dict[Any, set[Any]]:
-    """Return the documents that are judged, by query; of quotes and spans no document is known to be judged."""
+    """Return the judged documents by query; for quotes and spans, no document is known to be judged."""
     truth = as_qrels(questions)
     return {
         query: set(truth.documents[start:end])
@@ -115,7 +128,7 @@ def _effects(runs: dict[str, Any], questions: Any, metric: Metric, match: Any) -
     if len(runs) < 2 or not isinstance(questions, Questions):  # noqa: PLR2004  (two differ)
         raise ValueError("the effect of a grade on a difference needs two systems and an EvaluationSet with judgments")
     with warnings.catch_warnings():
-        # What is judged too little is the reason for pooling.
+        # Warnings about few judgments are no help here: they are the reason for pooling.
         warnings.simplefilter("ignore", RetrievalWarning)
         comparison = compare(questions, runs, metric, match=match, resamples=1)
     open_ = comparison.to_judge(10**9)

@@ -1,8 +1,8 @@
 """The metrics, one file each; adding one takes a file and a line here.
 
-What scores one ranking is a function of this package: `retrieval_metrics.metrics.rbp([1, 0, 1])`. A function has the
-name of its module, and hides it here; the module itself is imported from, as in
-`from retrieval_metrics.metrics.rbp import score`.
+The functions of this package score one ranking: `retrieval_metrics.metrics.rbp([1, 0, 1])`. Each function has the name
+of its module and hides it here; to import from the module, write `from retrieval_metrics.metrics.rbp import score`. A
+new metric is a module and a line here.
 """
 
 from retrieval_metrics.definition.table import add

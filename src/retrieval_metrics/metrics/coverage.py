@@ -18,9 +18,9 @@ def score(judged: JudgedRun, *, k: Cut) -> FloatArray:
 
         coverage@k = c / n
 
-    where n is the number of characters of the relevant spans and texts, and c how many of them the first k items hold
-    together, each counted once. For groups of alternatives, both take the choice for which the value is largest. White
-    space does not count if the sources are known. Range [0, 1]. A query for which nothing was retrieved scores 0.
+    where n is the number of characters of the relevant spans and texts, and c how many of them the first k items
+    contain together, each counted once. For groups of alternatives, both are those of the choice with the largest
+    value. White space does not count if the sources are known. Range [0, 1]. A query without retrieved items scores 0.
     Undefined (NaN) if something relevant is not a `Span` or `Text`, or an item has no offsets.
     """
     if judged.covered is None:

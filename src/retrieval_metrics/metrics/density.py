@@ -18,10 +18,10 @@ def score(judged: JudgedRun, *, k: Cut) -> FloatArray:
 
         density@k = c / m
 
-    where c is the number of characters of the relevant spans and texts that the first k items hold together, each
-    counted once, as in coverage@k, and m the number of all characters of these items. Relevant text that is retrieved
-    twice counts as relevant once. White space does not count if the sources are known. Range [0, 1]. A query for which
-    nothing was retrieved scores 0. Undefined (NaN) if coverage@k is.
+    where c is the number of characters of the relevant spans and texts that the first k items contain together, each
+    counted once, as in coverage@k, and m the number of all characters of these items. Text that is retrieved twice
+    counts twice in m and once in c. White space does not count if the sources are known. Range [0, 1]. A query without
+    retrieved items scores 0. Undefined (NaN) if coverage@k is.
     """
     if judged.covered is None:
         return np.full(judged.n_queries, np.nan)

@@ -62,7 +62,7 @@ def over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = None) -
 
 
 def one_suffices(**_: object) -> bool:
-    """Return True: one relevant document is all it needs."""
+    """Return True: it depends on one relevant document only."""
     return True
 
 

@@ -51,7 +51,7 @@ def score(judged: JudgedRun, *, k: Cut, rel: float | None = None, norm: str = "k
 
 
 def n_places(judged: JudgedRun, k: Cut, norm: str) -> FloatArray:
-    """Return what precision divides by, shape (queries,)."""
+    """Return the denominator of precision, shape (queries,)."""
     if k is not None and norm == "k":
         # A budget may be too small for a single item.
         return np.broadcast_to(np.maximum(k, 1), judged.n_queries).astype(np.float64)
@@ -88,7 +88,7 @@ DEFINITION = Definition(
     name="precision",
     score=score,
     summary="relevant documents among the first k / k",
-    in_words="how much of {first} is relevant; where few are relevant, 1 is out of reach",
+    in_words="how much of {first} is relevant; if few documents are, it cannot reach 1",
     aliases=("p", "set_p"),
     parameters={"rel": REL, "norm": NORM},
     reaches_one=False,

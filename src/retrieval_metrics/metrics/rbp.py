@@ -1,4 +1,4 @@
-"""Rank-biased precision: the gain of a user who goes on to the next document with probability p."""
+"""Rank-biased precision: the gain of a user who continues to the next document with probability p."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def rbp(gains: Gains, *, k: int | None = None, p: float = 0.8, max_grade: float | None = None) -> float:
-    """Return the rate of gain of a user who goes on to the next document with probability `p`.
+    """Return the rate of gain of a user who continues to the next document with probability `p`.
 
         RBP@k = (1 - p) * sum over i <= k of p^(i - 1) * g_i / G
 
@@ -89,7 +89,7 @@ DEFINITION = Definition(
     name="rbp",
     score=score,
     summary="rank-biased precision: (1 - p) * sum of p^(rank - 1) * grade / largest grade",
-    in_words="what a reader gains who goes on to the next result with the same patience at each",
+    in_words="the gain of a reader who continues to the next result with the same probability at each",
     parameters={
         "p": Parameter(number_between(0, 1), 0.8, "probability of looking at the next document"),
         "max_grade": MAX_GRADE,

@@ -75,7 +75,7 @@ def over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = None, p
 
 
 def one_suffices(*, per: str = "query", **_: object) -> bool:
-    """Return whether one relevant document is all it needs; if groups are ranked separately, each needs one."""
+    """Return whether it depends on one relevant document only; if groups are ranked separately, each needs one."""
     return per == "query"
 
 
@@ -83,7 +83,7 @@ DEFINITION = Definition(
     name="mrr",
     score=score,
     summary="1 / rank of the first relevant document; its mean over queries is MRR",
-    in_words="1 / rank of the first relevant result: 0.5 is second place",
+    in_words="1 / rank of the first relevant result: 0.5 is rank 2",
     aliases=("rr", "reciprocal_rank", "recip_rank", "mean_reciprocal_rank"),
     parameters={"rel": REL, "per": PER},
     one_suffices=one_suffices,

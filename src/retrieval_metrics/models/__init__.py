@@ -1,1 +1,1 @@
-"""Ask a model many prompts: several at a time, within a budget, and never the same prompt twice."""
+"""Send many prompts to a model: several at a time, within a budget, and no prompt twice."""

@@ -1,4 +1,4 @@
-"""The replies of models on disk: what was answered once is not asked again."""
+"""A cache of model replies on disk, so that no prompt is sent twice."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ KIND = "replies of models"
 
 
 class ReplyCache:
-    """Replies by the name of the model and the prompt, to the letter; each is written as it comes."""
+    """Replies by the name of the model and the exact prompt; each is written as it arrives."""
 
     def __init__(self, path: str | PathLike[str] | None) -> None:
-        """Read what is there.
+        """Read the replies cached so far.
 
         Args:
-            path: The file; None keeps the replies in memory alone.
+            path: The file; None keeps the replies in memory only.
 
         Raises:
-            ValueError: If the file is another one, of a newer version, or damaged before its last line.
+            ValueError: If the file is not a cache, is of a newer version, or is damaged before its last line.
         """
         self._journal = None if path is None else Journal(path, KIND)
         self._replies: dict[str, str] = {}
@@ -43,7 +43,7 @@ class ReplyCache:
         """Keep a reply.
 
         Raises:
-            OSError: If it cannot be written.
+            OSError: If the file cannot be written.
         """
         asked = _asked(model, prompt)
         if self._journal is not None:

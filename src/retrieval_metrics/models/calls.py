@@ -1,4 +1,4 @@
-"""What asking a model costs: calls and tokens, counted, and stopped where a budget is spent."""
+"""Count the calls and tokens of a model, and stop when a budget is spent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 CHARACTERS_OF_A_TOKEN = 4
-"""Where nobody counts tokens: about what tokenizers make of English."""
+"""Characters per token if no function counts tokens: about that of tokenizers on English text."""
 
 
 @dataclass(slots=True)
@@ -20,11 +20,11 @@ class Calls:
 
     Attributes:
         made: Calls made, repeated ones included.
-        cached: Replies that were there already and cost no call.
-        failed: Prompts for which the last attempt failed too, or gave no text.
+        cached: Replies that came from the cache and cost no call.
+        failed: Prompts for which the last attempt failed too, or returned no text.
         prompt_tokens: The tokens of the prompts of the calls made.
         reply_tokens: The tokens of their replies.
-        seconds: How long the calls took, one after the other.
+        seconds: The total duration of the calls; calls under way at once all count.
     """
 
     made: int = 0
@@ -47,15 +47,15 @@ class BudgetSpentError(RuntimeError):
 
 
 class Spending:
-    """Counts calls and tokens, and refuses a call once the budget is spent."""
+    """Counts calls and tokens, and refuses calls once the budget is spent."""
 
     def __init__(
         self, calls: Calls, budget: int | None, token_budget: int | None, count_tokens: Callable[[str], int] | None
     ) -> None:
-        """Take the budgets; None is no limit.
+        """Set the budgets; None sets no limit.
 
         Raises:
-            TypeError: If a budget is no integer, or `count_tokens` is no function.
+            TypeError: If a budget is not an integer, or `count_tokens` is not a function.
             ValueError: If a budget is not positive.
         """
         self._calls = calls
@@ -68,10 +68,10 @@ class Spending:
         self._count = count_tokens or _estimated
 
     def start(self, prompt: str) -> None:
-        """Count a call that begins.
+        """Count a call before it is made.
 
         Raises:
-            BudgetSpentError: If the budget does not allow it.
+            BudgetSpentError: If the budget does not allow the call.
         """
         tokens = self._count(prompt)
         if self._budget is not None and self._calls.made >= self._budget:

@@ -1,4 +1,4 @@
-"""Read the JSON that a model was asked for, strictly: what is not exactly that is a bad reply."""
+"""Parse a model's reply as JSON, strictly: anything but the fields asked for is a bad reply."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class BadReplyError(ValueError):
     """A reply that cannot be used.
 
     Attributes:
-        reason: A few words by which such replies are counted, such as `not JSON`.
+        reason: A few words by which bad replies are counted, such as `not JSON`.
     """
 
     def __init__(self, reason: str, message: str) -> None:
-        """Take the reason and a message, which the model is shown: say what was wrong and what is wanted."""
+        """Take the reason and a message for the model: what was wrong, and what is wanted."""
         super().__init__(message)
         self.reason = reason
 
@@ -37,16 +37,16 @@ class BadReplyError(ValueError):
 def json_reply(reply: str, fields: Mapping[str, Any], optional: Mapping[str, Any] | None = None) -> dict[str, Any]:
     r"""Return the fields of a reply that is one JSON object.
 
-    A code fence around the object is taken off, and so are thoughts in `<think>` before it; any other text beside it is
-    refused. Fields that were not asked for are left out.
+    A code fence around the object and a `<think>` block before it are removed; any other text is refused. Fields that
+    were not asked for are left out.
 
     Args:
         reply: The reply.
         fields: What each field must hold: `str`, `int`, `bool`, `list[str]` or `list[int]`.
-        optional: Likewise for fields that may be absent or null; they are then left out.
+        optional: Likewise for fields that may be absent or null; such fields are left out.
 
     Raises:
-        BadReplyError: If it is something else, for the reason `not JSON` or `wrong fields`.
+        BadReplyError: If the reply is anything else, for the reason `not JSON` or `wrong fields`.
 
     Example:
         >>> json_reply('```json\n{"grade": 2, "why": "it says so"}\n```', {"grade": int})

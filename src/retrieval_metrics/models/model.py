@@ -1,4 +1,4 @@
-"""What a model is: anything that turns a prompt into a reply."""
+"""Models: anything that turns a prompt into a reply."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 NAMES = ("model_name", "model", "model_id", "name")
-"""Where models of frameworks say which model they ask."""
+"""The attributes in which models of frameworks have the name of the model they call."""
 
 
 def how_to_prompt(model: Any) -> Callable[[str], Any]:
-    """Return the function, synchronous or not, that is called with a prompt.
+    """Return the function to call with a prompt, synchronous or not.
 
     Args:
-        model: Any function of a text that returns a text, or a model of an installed host.
+        model: A function from a prompt to a reply, or a model of an installed host.
 
     Raises:
-        TypeError: If it is no model.
-        ImportError: If it is of a host whose integration is not installed.
+        TypeError: If it is not a model.
+        ImportError: If it belongs to a host whose integration is not installed.
     """
     host = host_of(model)
     if host is not None and host.model is not None and (prompt := host.model(model)) is not None:
@@ -36,7 +36,7 @@ def how_to_prompt(model: Any) -> Callable[[str], Any]:
 
 
 def name_of(model: Any) -> str | None:
-    """Return the name of a model, if it says one; a function says none, because it may ask any model."""
+    """Return the name of a model, or None if it has none; a function has none, because it may call any model."""
     for name in NAMES:
         if isinstance(said := getattr(model, name, None), str) and said.strip():
             return said

@@ -1,4 +1,4 @@
-"""Ask a model many prompts, and lose neither a reply nor a failure."""
+"""Send many prompts to a model, and keep every reply and every failure."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ Key = TypeVar("Key")
 Parsed = TypeVar("Parsed")
 
 UNHEARD = 3
-"""Prompts that may fail, each at all attempts, before a model that has never replied is given up."""
+"""How many prompts may fail before a model that has never replied is given up."""
 
 
 def once_more(prompt: str, reply: str, error: BadReplyError) -> str:
-    """Return the prompt that tells a model what was wrong with its reply."""
+    """Return a prompt that repeats the first and tells the model what was wrong with its reply."""
     return f"{prompt}\n\nYou replied:\n{reply}\n\nThat cannot be used: {error}\nReply again as asked above."
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A prompt that got no reply one can use.
+    """A prompt without a usable reply.
 
     Attributes:
         reason: A few words by which failures are counted: that of a `BadReplyError`, or one of `call failed`,
@@ -50,11 +50,11 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Replies(Generic[Key, Parsed]):
-    """What became of the prompts; every key is in one of the two, in the order of the prompts.
+    """The parsed replies and the failures; each key is in one of the two, in the order of the prompts.
 
     Attributes:
-        parsed: What the replies were parsed to.
-        failures: What failed.
+        parsed: The parsed replies.
+        failures: The prompts that failed.
     """
 
     parsed: dict[Key, Parsed] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class Replies(Generic[Key, Parsed]):
 
     @property
     def reasons(self) -> dict[str, int]:
-        """How many failed for each reason, the most frequent first."""
+        """The number of failures for each reason, the most frequent first."""
         return dict(Counter(failure.reason for failure in self.failures.values()).most_common())
 
 
@@ -70,7 +70,7 @@ class Prompter:
     """A model, the replies it has given so far, and what they cost.
 
     Attributes:
-        model_name: The name of the model; None if nobody says it.
+        model_name: The name of the model; None if it is unknown.
         calls: The calls so far.
         budget_spent: Which budget was spent when a call was refused; None as long as none was.
 
@@ -97,33 +97,33 @@ class Prompter:
         token_budget: int | None = None,
         count_tokens: Callable[[str], int] | None = None,
     ) -> None:
-        """Take a model, and complain about everything else before it is asked.
+        """Take a model, and check all arguments before it is called.
 
         Args:
             model: A function of a prompt that returns its reply, synchronous or not, or a model of an installed host.
                 Synchronous functions run in threads.
-            model_name: The name by which replies are cached; None takes what the model says of itself.
-            cache: The file that every reply is written to as it comes, and in which it is found the next time. What
-                failed is not in it. None keeps replies as long as the prompter lives.
-            workers: How many prompts may be under way at once.
+            model_name: The name under which replies are cached; None takes the model's own name.
+            cache: The file to which every reply is written as it arrives, and from which it is read next time. It holds
+                no failures. None keeps replies in memory, as long as the prompter exists.
+            workers: How many calls may run at once.
             timeout: Seconds that one attempt may take; None sets no limit.
-            retries: How often a call that fails is repeated, after 0.5 seconds, then 1, 2, 4 ... and at most 30.
-            budget: How many calls may be made, repeated ones included; replies from the cache cost nothing.
-            token_budget: How many tokens prompts and replies may have together. No call begins after it is spent, so
-                the replies under way then come on top of it.
-            count_tokens: Counts the tokens of a text; None takes a token for every four characters.
+            retries: How often a failed call is repeated: after 0.5 seconds, then 1, 2, 4 ... and at most 30.
+            budget: The largest number of calls, retries included; replies from the cache cost nothing.
+            token_budget: The largest number of tokens in prompts and replies together. No call begins once it is spent,
+                but the calls then under way can exceed it.
+            count_tokens: Returns the number of tokens of a text; None counts one token for every four characters.
 
         Raises:
-            TypeError: If `model` is no model, or a number is none.
-            ValueError: If a number is not positive, `retries` is negative, the cache is another file, or there is a
-                cache and nobody says the name of the model.
-            ImportError: If the model is of a host whose integration is not installed.
+            TypeError: If `model` is not a model, or a number has another type.
+            ValueError: If a number is not positive, `retries` is negative, the file is not a cache, or there is a cache
+                but no name of the model.
+            ImportError: If the model belongs to a host whose integration is not installed.
         """
         self._caller = Caller(how_to_prompt(model), what="model", timeout=timeout, retries=retries)
         self.model_name = name_of(model) if model_name is None else model_name
         if cache is not None and not self.model_name:
             raise ValueError(
-                "a cache needs the name of the model, so that no other model's replies are found in it: "
+                "a cache needs the name of the model, which keeps the replies of different models apart; pass "
                 "model_name='...'"
             )
         self._cache = ReplyCache(cache)
@@ -143,27 +143,27 @@ class Prompter:
         label: str = "asking the model",
         show_progress: bool = False,
     ) -> Replies[Key, Parsed]:
-        """Ask every prompt and parse the replies; `run_until_complete` does it for callers that are not asynchronous.
+        """Send every prompt and parse the replies; synchronous callers use `run_until_complete`.
 
-        Prompts are asked one at a time until the model has replied once, then several at a time. Two prompts that are
-        the same to the letter are one call. Cancelling it cancels the calls that are under way.
+        Prompts are sent one at a time until the model has replied once, then several at a time. Identical prompts are
+        sent once. Cancelling it cancels the calls that are under way.
 
         Args:
             prompts: The prompts, by a key of your own.
-            parse: `parse(key, reply)` returns what the reply says, or raises `BadReplyError`.
+            parse: `parse(key, reply)` returns the parsed reply, or raises `BadReplyError`.
             again: `again(prompt, reply, error)` returns the prompt for one more attempt after a `BadReplyError`; None
-                makes no other attempt.
-            label: What is being done, for the progress bar.
+                makes no further attempt.
+            label: The label of the progress bar.
             show_progress: Show a progress bar on stderr; needs rich.
 
         Returns:
-            What the replies were parsed to, and the failures.
+            The parsed replies and the failures.
 
         Raises:
-            Exception: The failure of a model that failed for the first prompts and has never replied.
+            Exception: The error of a model that failed for the first prompts and never replied.
             TypeError: If the first reply is not a text.
             OSError: If the cache cannot be written.
-            ImportError: If a progress bar is wanted and rich is not installed.
+            ImportError: If `show_progress` is set and rich is not installed.
         """
         parsed: dict[Key, Parsed] = {}
         failures: dict[Key, Failure] = {}
@@ -188,7 +188,7 @@ class Prompter:
     async def _first(
         self, waiting: Iterator[tuple[Key, str]], one: Callable[[tuple[Key, str]], Awaitable[None]]
     ) -> None:
-        """Ask one prompt after the other until the model has replied, so that a useless one costs few calls."""
+        """Send one prompt after the other until the model has replied, so that a broken one costs few calls."""
         while not self._heard and (asked := next(waiting, None)) is not None:
             await one(asked)
 

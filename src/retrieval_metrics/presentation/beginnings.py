@@ -1,4 +1,4 @@
-"""The beginnings of texts, safe to print wherever they come from."""
+"""The beginnings of texts, safe to print."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from retrieval_metrics.presentation.escapes import on_one_line
 
 LENGTH = 60
 _ENOUGH = 4
-"""So many times the length is looked at: what is left after white space is taken out is hardly shorter than it."""
+"""How many times the length is read, so that enough is left when runs of white space are collapsed."""
 
 
 def beginning(text: str, length: int = LENGTH) -> str:
-    r"""Return the beginning of a text in one line.
+    r"""Return the beginning of a text on one line.
 
     Example:
         >>> beginning("The with statement\n wraps a block", 20)

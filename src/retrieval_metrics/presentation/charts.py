@@ -1,4 +1,4 @@
-"""Charts of a page: lines and bars are SVG, and every word is HTML, so that it wraps and keeps its size on a phone."""
+"""Charts for a page: lines and bars are SVG, words are HTML, so that they wrap and keep their size on a phone."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from retrieval_metrics.statistics.intervals import Interval
 
 WIDE, HIGH = 400, 150
-"""Units of the drawing, which is stretched to the width there is."""
+"""Units of the drawing, which is stretched to the available width."""
 _NEARLY = 1e-9
 FEW = 3
-"""Lines up to which intervals are drawn along them; more would hide each other."""
+"""The largest number of lines drawn with intervals along them; more would hide each other."""
 _KEPT = 'vector-effect="non-scaling-stroke"'
 _MARKS = {
     "o": '<circle cx="{x}" cy="{y}" r="3.6"/>',
@@ -46,7 +46,7 @@ class Row(NamedTuple):
 
 
 def grid(*charts: str) -> str:
-    """Return charts beside each other where there is room, and below each other on a phone."""
+    """Return charts side by side if there is room, and below each other on a phone."""
     return f'<div class="charts">{"".join(charts)}</div>'
 
 
@@ -84,7 +84,7 @@ def means(title: str, rows: Sequence[Row], level: float, high: float = 1.0) -> s
 
 
 def counts(title: str, rows: Sequence[tuple[str, int]], total: int) -> str:
-    """Return how many queries have which value, as bars on one scale from 0."""
+    """Return the number of queries for each value, as bars on one scale from 0."""
     most = max([number for _, number in rows], default=0) or 1
     cells = "".join(
         f'<span>{escape(name)}</span><svg height="14" role="img" aria-label="{number} of {total}"><rect '
@@ -99,8 +99,12 @@ def lines(
     series: Mapping[str, Mapping[int, float]],
     intervals: Mapping[str, Mapping[int, Interval]],
     marked: int | None,
+    unit: str = "k",
 ) -> str:
-    """Return means over the cut-off k, a line each, few with their intervals, and the k that was asked for marked."""
+    """Return means over the cut-off, a line each, few with their intervals, and the one that was asked for marked.
+
+    The unit is what the cut-off counts: `k` documents, `characters` or `tokens`.
+    """
     ks = list(next(iter(series.values())))
     drawn_to = [mean for each in series.values() for mean in each.values()]
     if len(series) <= FEW:
@@ -129,16 +133,18 @@ def lines(
         )
         for x, y in points[at % 3 :: max(3, len(points) // 4)]:  # lines on each other keep their markers apart
             markers.append(f'<svg x="{100 * x / WIDE:.4g}%" y="{y}" overflow="visible">{_marker(at, 0, 0)}</svg>')
-    at_k = f"k = {marked} marked" if marked is not None else "cut-off k"
-    axis = f'<div class="axis"><span>k = {ks[0]}</span><span>{at_k}</span><span>{ks[-1]}</span></div>'
+    cutoff = "cut-off k" if unit == "k" else f"cut-off in {unit}"
+    first, asked = (f"k = {k}" if unit == "k" else f"{k:,} {unit}" for k in (ks[0], marked or 0))
+    at_k = cutoff if marked is None else f"{asked} marked"
+    axis = f'<div class="axis"><span>{first}</span><span>{at_k}</span><span>{ks[-1]:,}</span></div>'
     above = f'<div class="axis"><span>{top:.3g}</span></div>'
     stretched = (
         f'<svg viewBox="0 0 {WIDE} {HIGH}" width="100%" height="{HIGH}" preserveAspectRatio="none">'
         f"{''.join(drawn)}</svg>"
     )
-    label = f"{escape(title)} over the cut-off k"
+    label = f"{escape(title)} over the {cutoff}"
     picture = f'<svg height="{HIGH}" role="img" aria-label="{label}">{stretched}{"".join(markers)}</svg>'
-    return _figure(title, f"{title} over the cut-off k", above + picture + axis + key(list(series)))
+    return _figure(title, f"{title} over the {cutoff}", above + picture + axis + key(list(series)))
 
 
 def _joined(points: Sequence[tuple[float, float]]) -> str:
@@ -146,7 +152,7 @@ def _joined(points: Sequence[tuple[float, float]]) -> str:
 
 
 def key(names: Sequence[str]) -> str:
-    """Return which line belongs to which name; nothing of a single one."""
+    """Return the key of the lines; an empty text for a single line."""
     if len(names) == 1:
         return ""
     items = []
@@ -167,7 +173,7 @@ def differences(title: str, values: Sequence[float], said: str, ends: tuple[str,
         title: The heading.
         values: The differences, largest first.
         said: The mean difference, in words.
-        ends: What the left and the right end mean.
+        ends: The labels of the left and the right end.
     """
     widest = max((abs(value) for value in values), default=0.0) or 1.0
     high, middle = 110, 55
@@ -189,7 +195,7 @@ def differences(title: str, values: Sequence[float], said: str, ends: tuple[str,
 
 
 def _steps(values: Sequence[float]) -> list[tuple[int, int, float]]:
-    """Return where each run of equal values starts and ends, so that a thousand of them are one step."""
+    """Return where each run of equal values starts and ends, so that each run is one step."""
     steps: list[tuple[int, int, float]] = []
     for at, value in enumerate(values):
         if steps and abs(value - steps[-1][2]) < _NEARLY:

@@ -1,15 +1,15 @@
-"""Ids as they may be shown: no control characters, no broken lines."""
+"""Escape texts for display: no control characters, no broken lines."""
 
 from __future__ import annotations
 
 import re
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-"""Control characters without tab and line feed, and marks that turn the direction of the text around them."""
+"""Control characters except tab and line feed, and marks that change the direction of the text around them."""
 
 
 def escaped(text: str) -> str:
-    r"""Return a text whose control characters are shown as Python writes them; lines stay lines.
+    r"""Return a text with control characters written as Python escapes; line breaks stay.
 
     Example:
         >>> print(escaped("q\x1b[31m7"))
@@ -19,7 +19,7 @@ def escaped(text: str) -> str:
 
 
 def on_one_line(text: str) -> str:
-    r"""Return a text as one line.
+    r"""Return a text as one line, with control characters escaped.
 
     Example:
         >>> print(on_one_line("two\nlines"))

@@ -60,7 +60,7 @@ def queries(number: int) -> str:
 
 
 def listed(names: list[str], most: int | None = None) -> str:
-    """Return names as a list in a sentence: `a`, `a and b`, `a, b and c`, of more than `most` the first of them.
+    """Return names joined as in a sentence: `a`, `a and b`, `a, b and c`; of more than `most`, only the first.
 
     Example:
         >>> listed(["map", "mrr", "ndcg@10"])

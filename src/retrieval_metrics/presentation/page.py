@@ -1,4 +1,4 @@
-"""A self-contained HTML page for light and dark mode: nothing is fetched, and it can be read without its script."""
+"""A self-contained HTML page for light and dark mode: it fetches nothing, and is readable without its script."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HERE = Path(__file__).parent
 
 
 def section(title: str, *parts: str) -> str:
-    """Return a heading followed by some parts."""
+    """Return a heading followed by parts."""
     return f"<h2>{escape(title)}</h2>{''.join(parts)}"
 
 
@@ -33,9 +33,9 @@ def paragraph(words: str, *, lead: bool = False) -> str:
 
 
 def table(content: Table) -> str:
-    """Return a table that scrolls if it is wider than the page, with its notes below at the width of the page."""
+    """Return a table that scrolls if it is wider than the page, with its notes below."""
     notes = "".join(f'<p class="notes">{escape(note)}</p>' for note in content.notes)
-    # A page has a style sheet, so that its cells need none of their own: half the size of a large table.
+    # The page's style sheet aligns the cells; inline styles would double the size of a large table.
     drawn = tables.html(*content._replace(notes=())).replace(tables.RIGHT, "").replace(tables.LEFT, " class=l")
     return f'<div class="wide">{drawn}</div>{notes}' if content.header else notes
 
@@ -52,7 +52,7 @@ def folded(summary: str, *parts: str) -> str:
 
 
 def queries(static: str) -> str:
-    """Return the place where the script shows the queries of the data; until then it holds what needs no script."""
+    """Return the element in which the script shows the queries; `static` is shown without the script."""
     return f'<div id="queries"><div class="static">{static}</div></div>'
 
 
@@ -71,13 +71,13 @@ def write(
         path: Where to write it.
         title: Its title.
         parts: Its parts, as HTML.
-        data: What the script shows, as JSON can hold it; None leaves the script out.
-        script: The file of the script, beside this one. `queries.js` shows the queries in the place of `queries`.
-        style: The file of a further style sheet, beside this one.
+        data: What the script shows, as values that JSON can hold; None leaves the script out.
+        script: The file of the script, in this folder. `queries.js` shows the queries in the element of `queries`.
+        style: A further style sheet, in this folder.
     """
     program = "" if data is None else _text(script)
     digest = b64encode(sha256(program.encode()).digest()).decode()
-    # No script but the page's own may run and nothing may be fetched, whatever the texts of a corpus hold.
+    # Only the page's own script may run and nothing may be fetched, whatever the texts of the corpus contain.
     allowed = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
     styles = _text("page.css") + (_text(style) if style else "")
     head = (
@@ -89,12 +89,12 @@ def write(
     if data is not None:
         body += f'\n<script type="application/json" id="data">{_json(data)}</script>\n<script>{program}</script>'
     page = f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>\n{body}\n</body></html>\n'
-    # Half a surrogate pair, which broken texts may hold, has no place in UTF-8.
+    # Broken texts may hold half a surrogate pair, which UTF-8 cannot encode.
     save_text(path, page.encode("utf-8", "backslashreplace").decode())
 
 
 def _json(data: Any) -> str:
-    # With "<" escaped no text can end the element that holds the data.
+    # With "<" escaped, no text can close the element that holds the data.
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
 
 

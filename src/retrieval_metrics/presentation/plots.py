@@ -1,4 +1,4 @@
-"""Plots of plain numbers, drawn alike: words in the colour of text, series told apart by colour, marker and dash."""
+"""Plots of plain numbers in one style: text in the text colour, series with a colour, a marker and a dash each."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import FloatArray
 
 PANEL = 4.6, 3.0
-"""Width and least height of one panel, in inches: as wide as a phone shows it without making its letters smaller."""
+"""Width and least height of one panel, in inches: the widest that a phone shows without shrinking the text."""
 PER_ROW = 0.3
-"""Inches that a row takes in a panel with rows."""
+"""Height of a row in a panel with rows, in inches."""
 PER_NAME = 0.24
-"""Inches that a line of the key takes."""
+"""Height of a line of the key, in inches."""
 LETTERS = 44
-"""Letters of a name after which it is broken."""
+"""Letters after which a name is wrapped."""
 TIED = "#9aa0a6"
 _SETTINGS: dict[Any, Any] = {"font.size": 10.5, "axes.titlesize": 11, "legend.fontsize": 10, "axes.titleweight": "bold"}
 
 
 class Plot(Figure):
-    """A figure that displays in any notebook and does not touch the global state of pyplot."""
+    """A figure that displays itself in any notebook and leaves the global state of pyplot alone."""
 
     def __init__(self, width: float, height: float) -> None:
         super().__init__(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1))
@@ -74,16 +74,16 @@ class Side(NamedTuple):
 
 
 def side(name: str, systems: Sequence[str]) -> Side:
-    """Return a system with its colour, which is the same in all plots."""
+    """Return a system with its colour, the same in all plots."""
     return Side(name, style(list(systems).index(name)).colour)
 
 
 def figure(panels: Sequence[Panel], across: int, key: Sequence[str] = (), *, wide: int = 1) -> Plot:
-    """Return a figure of panels, `across` of them beside each other, with one key of the series below all.
+    """Return a figure of panels, up to `across` in a row, with one key of the series below all of them.
 
     Args:
-        panels: The panels, in the order of reading.
-        across: How many stand beside each other, at most.
+        panels: The panels, in reading order.
+        across: The largest number of panels in a row.
         key: The names of the series.
         wide: The least width of the figure, in panels.
     """
@@ -108,7 +108,7 @@ def figure(panels: Sequence[Panel], across: int, key: Sequence[str] = (), *, wid
 
 
 def broken(name: str, letters: int = LETTERS) -> str:
-    """Return a name in lines, with dollar signs escaped, which matplotlib would read as a formula."""
+    """Return a name wrapped to lines, with dollar signs escaped; matplotlib would read them as a formula."""
     return "\n".join(wrap(name, letters) or [""]).replace("$", r"\$")
 
 
@@ -124,14 +124,14 @@ def dash(at: int) -> Any:
 
 
 def from_zero(axes: Axes) -> None:
-    """Let the heights start at 0, and end at 1 where they are means between 0 and 1."""
+    """Start the y axis at 0, and end it at 1 if the means are between 0 and 1."""
     axes.set_ylim(bottom=0)
     if axes.get_ylim()[1] <= 1.1:  # noqa: PLR2004  (1, and the room around it)
         axes.set_ylim(0, 1)
 
 
 def plain(axes: Axes, *, grid: str) -> None:
-    """Leave out of the frame what is not read, and draw faint lines across `x` or `y`."""
+    """Remove unused parts of the frame, and draw faint lines across `x` or `y`."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="x" if grid == "x" else "y", alpha=0.3, linewidth=0.7)
     axes.set_axisbelow(True)
@@ -147,7 +147,7 @@ class Mean(NamedTuple):
 
 
 def draw_means(axes: Axes, rows: Sequence[Mean], title: str, level: float, *, named: bool) -> None:
-    """Draw means with their intervals, one below the other; `named`: with the names beside them instead of in a key."""
+    """Draw means with their intervals, one below the other; with `named`, names are beside them and not in a key."""
     for at, (_, mean, ends, series) in enumerate(rows):
         reach = np.nan_to_num(np.abs(np.array(ends, dtype=np.float64) - mean))[:, None]
         colour, marker, _ = style(series)
@@ -174,8 +174,8 @@ class Line(NamedTuple):
     intervals: Mapping[int, Interval]
 
 
-def draw_cutoffs(axes: Axes, lines: Sequence[Line], title: str, marked: int | None) -> None:
-    """Draw means over the cut-off k, and the k that was asked for: intervals along few lines, at that k of many."""
+def draw_cutoffs(axes: Axes, lines: Sequence[Line], title: str, marked: int | None, unit: str = "k") -> None:
+    """Draw means over the cut-off with `marked` highlighted; with many lines, intervals only there."""
     for at, line in enumerate(lines):
         ks, means = list(line.means), list(line.means.values())
         colour, marker, _ = style(at)
@@ -192,7 +192,8 @@ def draw_cutoffs(axes: Axes, lines: Sequence[Line], title: str, marked: int | No
             axes.vlines(marked + (at - len(lines) / 2) * 0.02 * ks[-1], low, high, color=colour, linewidth=1.2)
     if marked is not None:
         axes.axvline(marked, color=rcParams["text.color"], linewidth=0.9, linestyle=":")
-    axes.set_xlabel("cut-off k" if marked is None else f"cut-off k, {marked} marked")
+    cutoff = "cut-off k" if unit == "k" else f"cut-off in {unit}"
+    axes.set_xlabel(cutoff if marked is None else f"{cutoff}, {marked:,} marked")
     from_zero(axes)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=7, integer=True))
     axes.set_title(broken(title), loc="left")
@@ -206,7 +207,7 @@ def draw_differences(
     system, baseline = sides
     ordered = np.sort(values)[::-1]
     edges = np.arange(len(ordered) + 1) + 0.5
-    if len(ordered):  # two outlines instead of a bar per query, as there may be thousands
+    if len(ordered):  # two outlines instead of one bar per query, of which there may be thousands
         axes.stairs(np.maximum(ordered, 0), edges, fill=True, color=system.colour, label=f"{system.name} better")
         axes.stairs(np.minimum(ordered, 0), edges, fill=True, color=baseline.colour, label=f"{baseline.name} better")
     text = rcParams["text.color"]
@@ -242,7 +243,7 @@ def draw_wins(axes: Axes, rows: Sequence[tuple[str, int, int, int]], sides: tupl
             axes.annotate(
                 str(number), (place, at), xytext=(shift, 0), textcoords="offset points", ha=where, va="center"
             )
-        if tied:  # the box keeps the number readable where it is wider than its bar
+        if tied:  # the box keeps a number readable that is wider than its bar
             box = {"boxstyle": "round,pad=0.15", "facecolor": axes.get_facecolor(), "edgecolor": "none", "alpha": 0.85}
             axes.text(0, at, str(tied), ha="center", va="center", bbox=box)
     axes.set_yticks(range(len(rows)), [broken(metric, 24) for metric, *_ in rows])
@@ -260,7 +261,7 @@ def _opacity(colour: str) -> float:
 
 
 def _key(axes: Axes, colours: Sequence[tuple[str, str]], *, below: int) -> None:
-    """Write some points below a panel what its colours mean."""
+    """Draw a key of the colours below a panel, `below` points down."""
     handles = [Patch(color=colour, alpha=_opacity(colour), label=broken(name, LETTERS)) for colour, name in colours]
     place = offset_copy(axes.transAxes, axes.get_figure(root=True), x=0, y=-below, units="points")
     axes.legend(
@@ -279,7 +280,7 @@ class Point(NamedTuple):
 
 
 def draw_trade_off(axes: Axes, line: Sequence[Point], label: str, reference: Point) -> None:
-    """Draw named points joined by a line that `label` describes, and a reference beside them, with their intervals."""
+    """Draw named points joined by a line with a label, and a reference point, all with their intervals."""
     for points, series, name in ((line, 0, label), ([reference], 1, reference.name)):
         ys = np.array([point.y for point in points], dtype=np.float64)
         ends = np.array([point.interval for point in points], dtype=np.float64)
@@ -297,7 +298,7 @@ def draw_trade_off(axes: Axes, line: Sequence[Point], label: str, reference: Poi
 
 
 def _name_points(axes: Axes, points: Sequence[Point]) -> None:
-    """Write names beside points, leaving out those that would stand on one that is written already."""
+    """Write names beside points, leaving out those that would overlap one that is already written."""
     low, high = axes.get_xlim()
     written: list[float] = []
     for point in points:

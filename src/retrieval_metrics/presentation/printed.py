@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Printed:
-    """A result that is shown as the tables its subclass defines."""
+    """A result shown as tables, which its subclass defines."""
 
     __slots__ = ()
 
@@ -24,7 +24,7 @@ class Printed:
 
     @property
     def tables(self) -> Sequence[Table]:
-        """The tables it is shown as."""
+        """The tables in which the result is shown."""
         return self._tables()
 
     def to_markdown(self) -> str:

@@ -1,14 +1,14 @@
-"""How the systems of a plot are told apart: by colour, marker and dash together, the same in every plot."""
+"""The colour, marker and dash of each system, the same in every plot."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 COLOURS = ("#2f7fc1", "#c2701a", "#1f8f6b", "#a45ab4", "#c9514f", "#77791f")
-"""Mid tones that colour-blind readers can tell apart, too, and that have a contrast of 3:1 to white and black."""
+"""Mid tones that colour-blind readers can tell apart, with a contrast of 3:1 to both white and black."""
 MARKERS = "os^DvPX<>*ph"
 DASHES = ("", "6 3", "2 2", "8 3 2 3")
-"""In units of the drawing: whole, dashed, dotted, dash and dot."""
+"""In units of the drawing: solid, dashed, dotted, dash and dot."""
 
 
 class Style(NamedTuple):
@@ -20,7 +20,7 @@ class Style(NamedTuple):
 
 
 def style(at: int) -> Style:
-    """Return how the series with this number is drawn.
+    """Return the style of the series with this number.
 
     Example:
         >>> style(0)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 LEFT = ' style="text-align:left"'
 RIGHT = ' style="text-align:right;font-variant-numeric:tabular-nums"'
-"""How cells are aligned in HTML that stands in a page of others, such as a notebook."""
+"""Inline alignment of cells, for HTML inside another page, such as a notebook."""
 
 
 class Table(NamedTuple):
@@ -25,7 +25,7 @@ class Table(NamedTuple):
         rows: The cells, row by row.
         notes: Sentences below the table.
         title: A heading above the table, or empty.
-        words: The columns that hold words and are left-aligned; the others are right-aligned. -1 is the last.
+        words: The columns of words, which are left-aligned; the others are right-aligned. -1 is the last.
     """
 
     header: Sequence[str]
@@ -79,7 +79,7 @@ def markdown(
 
 
 def _markdown_cell(cell: str) -> str:
-    """Return a cell that cannot end its row or its column: a bar is escaped, and so are backslashes before it."""
+    """Return a cell that cannot end its row or column: bars, and backslashes before them, are escaped."""
     return re.sub(r"(\\*)\|", r"\1\1\\|", on_one_line(cell))
 
 
@@ -105,7 +105,7 @@ def html(
     if not header:
         return f"{heading}<p>{notes}</p>"
     body = "".join(line(row, "td") for row in rows)
-    # Below the table and not its caption, which would be no wider than the table.
+    # Below the table and not in its caption, which would be no wider than the table.
     below = f"<p>{notes}</p>" if notes else ""
     return f"{heading}<table><thead>{line(header, 'th')}</thead><tbody>{body}</tbody></table>{below}"
 
@@ -117,19 +117,19 @@ def rich(
     title: str = "",
     words: Sequence[int] = (0,),
 ) -> RenderableType:
-    """Return the table for rich, which is installed because only rich asks for this."""
+    """Return the table for rich, which must be installed because only rich calls this."""
     from rich import box  # noqa: PLC0415  (an extra: imported where it is used)
     from rich.console import Group  # noqa: PLC0415  (as above)
     from rich.table import Table as Grid  # noqa: PLC0415  (as above)
     from rich.text import Text  # noqa: PLC0415  (as above)
 
-    # Text objects, because rich would read a name such as [d7] in a str as markup.
+    # Text objects, because rich would read a name such as [d7] as markup.
     parts: list[RenderableType] = [Text(escaped(title), style="bold")] if title else []
     if header:
         to_the_left = _places(words, header)
         drawn = Grid(box=box.SIMPLE_HEAD, pad_edge=False)
         for at, name in enumerate(header):
-            # Where the terminal is narrow, cells are folded, and rows stay rows.
+            # On a narrow terminal cells are folded, so that rows stay rows.
             drawn.add_column(Text(on_one_line(name)), justify="left" if at in to_the_left else "right", overflow="fold")
         for row in rows:
             drawn.add_row(*(Text(on_one_line(cell)) for cell in row))

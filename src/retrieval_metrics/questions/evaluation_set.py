@@ -1,4 +1,4 @@
-"""The facade of evaluation sets: the questions, and everything one does with them."""
+"""Evaluation sets and their methods."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class EvaluationSet(Questions):
-    """The questions to ask, what is relevant to each, and where they come from.
+    """Questions with their judgments and provenance.
 
     Attributes:
         queries: The text of each query, by query id.
         qrels: The judgments of each query, by query id, in any shape that `evaluate` takes.
-        provenance: Where a question comes from, by query id, for those of which it is known.
-        changes: What was done to it since it was read, such as by `Lint.repaired`, a sentence each.
+        provenance: Where each question comes from, by query id, as far as it is known.
+        changes: The changes since it was read, such as those of `Lint.repaired`, one sentence each.
 
     Example:
         >>> questions = EvaluationSet.of([{"id": "q1", "query": "why?", "relevant": ["d7"], "source": "handbook.md"}])
@@ -59,25 +59,25 @@ class EvaluationSet(Questions):
             dataset: One of
 
                 - pairs `(query text, relevant)`;
-                - rows `{"query": text, "relevant": ..., "id": ...}`; the id is optional. The query may also be
+                - rows `{"query": text, "relevant": ..., "id": ...}`; the id is optional. The query can also be
                   called `question`, `user_input` or `text`, its judgments `relevant_docs`, `expected_ids`,
-                  `reference_context_ids` or `qrels`, its id `query_id` or `_id`. A row may say where the question comes
-                  from: `source`, `kind`, `person`, `model`, `prompt`, `date` and `labels`, as `Provenance` takes them;
+                  `reference_context_ids` or `qrels`, its id `query_id` or `_id`. A row can say where the question comes
+                  from: `source`, `kind`, `person`, `model`, `prompt`, `date` and `labels`, as in `Provenance`;
                 - an object or a mapping with `queries` (id to text) and `relevant_docs` (id to judgments), such as
                   LlamaIndex's EmbeddingQAFinetuneDataset or its JSON;
-                - a pandas or polars DataFrame, an Arrow table or a Hugging Face dataset with a row per question, its
-                  columns named as the entries of rows;
+                - a pandas or polars DataFrame, an Arrow table or a Hugging Face dataset with one row per question, with
+                  columns named like the keys of rows;
                 - LlamaIndex's LabelledRagDataset or its JSON; a Ragas EvaluationDataset or Testset; examples of
-                  LangSmith, whose inputs hold the question and whose outputs the judgments. Where such a dataset has
-                  texts and no ids, its judgments are `Text`;
+                  LangSmith with the question in their inputs and the judgments in their outputs. If such a dataset has
+                  texts but no ids, its judgments are `Text`;
                 - the path of a BEIR folder (`queries.jsonl` and `qrels/test.tsv`), or of a JSON file that holds one
                   of the mappings above;
                 - a mapping of query texts to judgments;
                 - an `EvaluationSet`.
 
-                `relevant` is whatever `evaluate` takes as the judgments of a query: ids, grades, or groups. Without an
-                id, the text is the id.
-            split: Which judgments of a BEIR folder to read; of its queries, those that they judge.
+                `relevant` holds the judgments of a query as in `evaluate`: ids, grades, or groups. Without an id, the
+                text is the id.
+            split: The judgments of a BEIR folder to read; only queries that they judge are read.
 
         Raises:
             TypeError: If the dataset or one of its rows has another shape.
@@ -95,18 +95,18 @@ class EvaluationSet(Questions):
         return f"<EvaluationSet: {numbers.count(len(self.queries), 'question')}{such}>"
 
     def split(self, *shares: float, seed: int = 0) -> tuple[EvaluationSet, ...]:
-        """Split the questions into parts between which nothing leaks.
+        """Split the questions into parts without leakage, such as one for tuning and one for testing.
 
-        Questions go to one part together if they come from one source, or if the same document, quote or span is
-        judged for both, also by way of others. So a retriever that is tuned on one part has not seen the answers of
-        the other. Within that, the parts are as near to their shares as a random order, largest clusters first, gets.
+        Questions stay together if they come from one source, or if the same document, quote or span is judged for both,
+        directly or through other questions. A retriever tuned on one part has therefore not seen the answers of
+        another. The clusters are assigned in random order, largest first, so the shares are met only approximately.
 
         Args:
-            shares: The share of the questions in each part, which add up to 1. 0.8 and 0.2 if there are none.
-            seed: Of several ways to split, which one to take; the same seed gives the same parts.
+            shares: The share of the questions in each part; they add up to 1. The default is 0.8 and 0.2.
+            seed: Seed of the random order; the same seed gives the same parts.
 
         Returns:
-            The parts, in the order of their shares, each with its questions in the order they have here.
+            The parts, in the order of their shares, each with its questions in their original order.
 
         Raises:
             ValueError: If the shares do not add up to 1, one is not positive, or a part would be empty.
@@ -127,19 +127,19 @@ class EvaluationSet(Questions):
         return tuple(self._only(queries) for queries in parts(self, shares or (0.8, 0.2), seed))
 
     def sample(self, n: int, strata: str | Mapping[Any, Hashable] | None = None, seed: int = 0) -> Sample:
-        """Draw queries at random, such as those that people are to grade.
+        """Draw a random sample of queries, for people to grade.
 
-        `evaluate_with_labels` needs a sample: what people say of queries that somebody chose holds for these alone. Of
-        one seed a larger sample holds every smaller one, so that further labels add to those that are there.
+        `evaluate_with_labels` needs a random sample, because grades of hand-picked queries say nothing about the
+        others. With one seed, a larger sample contains every smaller one, so you can add labels later.
 
         Args:
             n: How many queries.
-            strata: Draw in proportion from each stratum, at least two: a mapping of query ids, or an entry of where
-                the questions come from, such as `"kind"`. It pays where strata differ in how well systems do.
-            seed: The same seed draws the same queries.
+            strata: Draw in proportion from each stratum, at least two: a mapping of query ids to strata, or an
+                attribute of the provenance, such as `"kind"`. Strata help if systems do better in some than in others.
+            seed: Seed of the sample; the same seed draws the same queries.
 
         Raises:
-            TypeError: If `n` or `seed` is no integer, or `strata` is neither text nor a mapping.
+            TypeError: If `n` or `seed` is not an integer, or `strata` is neither text nor a mapping.
             ValueError: If there are fewer than `n` queries, a query has no stratum, a stratum has a single query, or
                 `n` is less than twice the number of strata.
 
@@ -156,9 +156,9 @@ class EvaluationSet(Questions):
         return replace(draw(list(self.queries), n, layers, seed), sources=sources)
 
     def merge(self, *others: EvaluationSet) -> EvaluationSet:
-        """Return the questions of several sets as one.
+        """Merge several sets into one.
 
-        A question that is in several of them with the same text and the same judgments is taken once.
+        A question that is in several of them with the same text and the same judgments is kept once.
 
         Args:
             others: The sets to add.
@@ -180,37 +180,37 @@ class EvaluationSet(Questions):
     def to_beir(
         self, folder: str | PathLike[str], corpus: Mapping[str, str] | None = None, *, split: str = "test"
     ) -> None:
-        """Write a BEIR folder: `queries.jsonl`, `qrels/<split>.tsv` and, if it is given, `corpus.jsonl`.
+        """Write a BEIR folder: `queries.jsonl`, `qrels/<split>.tsv` and, if a corpus is given, `corpus.jsonl`.
 
-        `EvaluationSet.of(folder)` reads it again; where the questions come from is in the metadata of the queries.
+        `EvaluationSet.of(folder)` reads it again; the provenance of the questions is in the metadata of the queries.
 
         Args:
-            folder: The folder, which is made if it is not there.
+            folder: The folder, which is created if it does not exist.
             corpus: The text of each document by id.
             split: The name of the judgments.
 
         Raises:
-            ValueError: If a judgment is a quote or a span, a group has alternatives, or a grade is not a whole number:
-                BEIR has no place for these.
-            OSError: If it cannot be written.
+            ValueError: If a judgment is a quote or a span, a group has alternatives, or a grade is not a whole number,
+                which BEIR cannot hold.
+            OSError: If the folder cannot be written.
         """
         write_beir(self, Path(folder), corpus, split)
 
     def to_ragas(self) -> list[dict[str, Any]]:
-        """Return rows for `EvaluationDataset.from_list` of Ragas: `user_input` and what is relevant.
+        """Return rows for `EvaluationDataset.from_list` of Ragas: `user_input` and the judgments.
 
         Ids become `reference_context_ids`; quotes and texts become `reference_contexts`. Ragas has neither grades nor
-        groups, so of groups all alternatives are listed, but for spans where a quote or a text says the same.
+        groups, so all alternatives of a group are listed, except spans beside a quote or a text.
 
         Raises:
-            ValueError: If a span or a property is alone in its group: Ragas has no place for it.
+            ValueError: If a group holds only spans or metadata, which Ragas cannot hold.
         """
         return ragas_rows(self)
 
     def to_llama_index(self, corpus: Mapping[str, str] | None = None) -> dict[str, Any]:
-        """Return what the JSON of LlamaIndex's EmbeddingQAFinetuneDataset holds.
+        """Return the content of the JSON file of LlamaIndex's EmbeddingQAFinetuneDataset.
 
-        LlamaIndex has neither grades nor groups, so everything that is relevant is listed.
+        LlamaIndex has neither grades nor groups, so everything relevant is listed.
 
         Args:
             corpus: The text of each document by id.
@@ -238,24 +238,24 @@ class EvaluationSet(Questions):
         difference: float = 0.05,
         show_progress: bool = False,
     ) -> Lint[EvaluationSet]:
-        """Look for what is wrong with the questions and their judgments, without any model.
+        """Find problems in the questions and their judgments, without a model.
 
-        Questions that repeat each other, contradict each other, lean on a passage that nobody sees or say too little;
-        judgments that are not in the corpus, quotes and spans that moved; passages that nobody judged although they
-        are like a relevant one; questions that repeat their answer, and questions that nothing answers. With neither
-        corpus nor runs, the questions and judgments alone are looked at; what could not be is in `Lint.unchecked`.
+        It finds questions that repeat or contradict each other, refer to an unseen passage or say too little;
+        judgments that are not in the corpus, and quotes and spans that moved; unjudged passages that resemble a
+        relevant one; questions that repeat their answer, and questions without an answer. Without a corpus and runs,
+        only the questions and judgments are checked; `Lint.unchecked` lists what was not.
 
         Args:
-            corpus: What is searched: texts by id, a list of `Retrieved` with their texts (and sources and offsets, for
-                spans), documents or nodes of a framework, or the ids of all documents alone.
+            corpus: The corpus: texts by id, a list of `Retrieved` with their texts (and sources and offsets, for
+                spans), documents or nodes of a framework, or only the ids of all documents.
             runs: A run, or several by name, to see which questions are always or never answered, and how much their
-                results vary. Without it BM25 searches the corpus (`pip install 'retrieval-metrics[questions]'`).
-            metric: The metric in which a difference is wanted.
-            difference: The difference of means, at most 1, that the set should be able to tell, with 80 % power.
+                results vary. Without runs, BM25 searches the corpus (`pip install 'retrieval-metrics[questions]'`).
+            metric: The metric of the wanted difference.
+            difference: The difference of means, at most 1, that the set should be able to detect with 80 % power.
             show_progress: Show a progress bar on stderr; needs rich.
 
         Returns:
-            The findings. `print` shows them, `.to_pandas()` has a row for each, and `.repaired()` mends what is safe.
+            The findings. `print` shows them, `.to_pandas()` has one row for each, and `.repaired()` makes safe repairs.
 
         Raises:
             TypeError: If the corpus or the runs have another shape.
@@ -276,16 +276,16 @@ class EvaluationSet(Questions):
         return lint(self, corpus, runs, metric=metric, difference=difference, show_progress=show_progress)
 
     def save(self, path: str | PathLike[str], *, labels: Mapping[str, str | float] | None = None) -> None:
-        """Write the questions with their judgments and where they come from to a file that `load` reads.
+        """Save the questions with their judgments and provenance to a file that `load` reads.
 
         Args:
-            path: The file, JSON; with a further `.gz` or `.zst` it is compressed.
+            path: The JSON file; a further `.gz` or `.zst` compresses it.
             labels: Labels of your own, such as `{"reviewed by": "Ada"}`; `load` ignores them.
 
         Raises:
-            TypeError: If judgments have another shape than `evaluate` takes.
-            ValueError: If JSON cannot hold something, before anything is written.
-            OSError: If it cannot be written; a file that was there stays as it was.
+            TypeError: If judgments have a shape that `evaluate` does not take.
+            ValueError: If something cannot be written as JSON. Nothing is written then.
+            OSError: If the file cannot be written; an existing file stays as it was.
 
         Example:
             >>> from pathlib import Path

@@ -25,7 +25,7 @@ QUERIES, CORPUS = "queries.jsonl", "corpus.jsonl"
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Return what a JSON file holds.
+    """Return the content of a JSON file.
 
     Raises:
         ValueError: If it is not JSON, or not an object.
@@ -65,7 +65,7 @@ def read_beir(kind: type[Asked], folder: Path, split: str) -> Asked:
 
 
 def _provenance(path: Path) -> dict[Any, Provenance]:
-    """Return where questions come from, as far as the metadata of the queries say it."""
+    """Return the provenance of questions, as far as it is in the metadata of the queries."""
     found = {}
     with path.open(encoding="utf-8") as file:
         for line in filter(str.strip, file):
@@ -89,7 +89,7 @@ def write_beir(questions: Questions, folder: Path, corpus: Mapping[str, str] | N
         for group, members in groups.items():
             if len(members) > 1:
                 query = truth.queries[int(truth.group_query[group])]
-                raise ValueError(f"BEIR has no alternatives, and query {query!r} has {members}")
+                raise ValueError(f"BEIR cannot hold alternatives, and query {query!r} has {members}")
         truth = truth.flattened()
     truth.require_integer_grades("BEIR")
     (folder / "qrels").mkdir(parents=True, exist_ok=True)
@@ -124,7 +124,7 @@ def ragas_rows(questions: Questions) -> list[dict[str, Any]]:
         for group in groups:
             held = [one for one in group if not isinstance(one, Piece) or isinstance(one, (Quote, Text))]
             if not held and (other := next((one for one in group if one in judged), None)) is not None:
-                raise ValueError(f"Ragas has no place for {other!r} of query {query!r}; it takes ids, quotes and texts")
+                raise ValueError(f"Ragas cannot hold {other!r} of query {query!r}, only ids, quotes and texts")
         if ids or not texts:
             row["reference_context_ids"] = ids
         if texts:
@@ -134,7 +134,7 @@ def ragas_rows(questions: Questions) -> list[dict[str, Any]]:
 
 
 def llama_index_content(questions: Questions, corpus: Mapping[str, str] | None) -> dict[str, Any]:
-    """Return what LlamaIndex's JSON holds."""
+    """Return the content of LlamaIndex's JSON."""
     _require_ids(questions, "LlamaIndex's dataset")
     relevant = {str(query): [str(one) for one in judged] for query, _, judged in _relevant(questions)}
     texts: Mapping[Any, str] = questions.queries
@@ -159,6 +159,6 @@ def _require_ids(questions: Questions, what: str) -> None:
     for at, judged in zip(truth.document_query.tolist(), truth.documents, strict=True):
         if isinstance(judged, Piece):
             raise ValueError(  # noqa: TRY004  (it is a judgment, but not one that can be written there)
-                f"{what} takes ids alone, and query {truth.queries[at]!r} has {judged!r}; rm.match finds the chunks "
+                f"{what} can hold only ids, and query {truth.queries[at]!r} has {judged!r}; rm.match finds the chunks "
                 "that satisfy it"
             )

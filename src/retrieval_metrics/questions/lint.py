@@ -1,4 +1,4 @@
-"""Look for what is wrong with an evaluation set, without any model."""
+"""Find problems in an evaluation set, without a model."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def lint(
     difference: float = 0.05,
     show_progress: bool = False,
 ) -> Lint[Asked]:
-    """Look for what is wrong with an evaluation set; `EvaluationSet.lint` says what it takes."""
+    """Find problems in an evaluation set; `EvaluationSet.lint` documents the arguments."""
     wanted = Metric.parse(metric) if isinstance(metric, str) else metric
     proportion(difference, "difference", one=True)
     subject = Subject(questions.queries, as_qrels(questions), None if corpus is None else Passages.of(corpus))
@@ -53,7 +53,7 @@ def lint(
 
 
 class _Bench:
-    """Runs the checks that what is given allows."""
+    """Runs the checks that the given data allow."""
 
     def __init__(self, questions: Questions, subject: Subject, runs: dict[str, Any]) -> None:
         self._questions = questions
@@ -62,7 +62,7 @@ class _Bench:
         self._too_small = False
 
     def steps(self, metric: Metric, difference: float) -> list[Callable[[], Iterable[LintFinding]]]:
-        """Return the checks, each a call."""
+        """Return the checks, each as a function."""
         subject, passages = self._subject, self._subject.passages
         steps: list[Callable[[], Iterable[LintFinding]]] = [
             lambda: questions_alone.dependent(subject),
@@ -79,24 +79,22 @@ class _Bench:
         return steps
 
     def unchecked(self) -> list[str]:
-        """Return what could not be looked at."""
+        """Return what could not be checked."""
         passages = self._subject.passages
         said = []
         if passages is None:
-            said.append("whether ids, quotes and spans are there and what else answers, which takes corpus=")
+            said.append("whether ids, quotes and spans are in the corpus, and what else answers, which needs corpus=")
         elif not passages.items:
-            said.append("what the passages say, because the corpus is ids alone; give it as texts by id")
+            said.append("the texts of the passages, because the corpus has only ids; pass texts by id")
         if not self._runs and passages is None:
-            said.append("how hard the questions are, which takes runs= or corpus=")
+            said.append("how hard the questions are, which needs runs= or corpus=")
         elif not self._runs and passages is not None and passages.items:
             if not searching.can_search():
                 said.append(
-                    "how hard the questions are, which takes runs= or: pip install 'retrieval-metrics[questions]'"
+                    "how hard the questions are, which needs runs= or: pip install 'retrieval-metrics[questions]'"
                 )
             elif self._too_small:
-                said.append(
-                    f"how hard the questions are, because fewer than {searching.FEWEST_PASSAGES} passages tell nothing"
-                )
+                said.append(f"how hard the questions are, which needs at least {searching.FEWEST_PASSAGES} passages")
         return said
 
     def _difficulty(self) -> Iterator[LintFinding]:

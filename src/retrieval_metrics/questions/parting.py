@@ -1,4 +1,4 @@
-"""Split questions so that nothing leaks, and put sets together so that nothing is lost."""
+"""Split question sets without leakage, and merge them."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def parts(questions: Questions, shares: Sequence[float], seed: int) -> list[set[
     clusters = _clusters(questions)
     if len(clusters) < len(shares):
         raise ValueError(
-            f"{len(questions)} questions cannot be split into {len(shares)} parts, because by their sources and "
-            f"judgments they are connected to {len(clusters)} that must stay together"
+            f"{len(questions)} questions cannot be split into {len(shares)} parts, because their sources and "
+            f"judgments connect them to {len(clusters)} clusters that must stay together"
         )
     chance = random.Random(integer(seed, "seed"))  # noqa: S311  (not a secret)
     chance.shuffle(clusters)
@@ -37,7 +37,7 @@ def parts(questions: Questions, shares: Sequence[float], seed: int) -> list[set[
     for number, cluster in enumerate(clusters):
         lacking = [share * len(questions) - len(part) for share, part in zip(shares, found, strict=True)]
         empty = [at for at, part in enumerate(found) if not part]
-        # As many clusters as there are empty parts must be left for these.
+        # Each empty part needs at least one of the remaining clusters.
         allowed = empty if len(clusters) - number == len(empty) else range(len(shares))
         found[max(allowed, key=lambda at: lacking[at])].update(cluster)
     return found
@@ -66,14 +66,14 @@ def _clusters(questions: Questions) -> list[list[QueryId]]:
 
 
 def merged(kind: type[Asked], sets: Sequence[Questions]) -> Asked:
-    """Return several sets as one; `EvaluationSet.merge` says how."""
+    """Merge several sets; see `EvaluationSet.merge`."""
     texts: dict[Any, str] = {}
     qrels: dict[Any, Any] = {}
     provenance: dict[Any, Any] = {}
     changes: dict[str, None] = {}
     for each in sets:
         if not isinstance(each, Questions):
-            raise TypeError(f"an EvaluationSet is merged with others of its kind, got {type(each).__name__}")
+            raise TypeError(f"an EvaluationSet can be merged only with EvaluationSets, got {type(each).__name__}")
         queries: Mapping[Any, str] = each.queries
         judged = judgments_by_query(each.qrels)
         for query, text in queries.items():

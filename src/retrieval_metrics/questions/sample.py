@@ -1,4 +1,4 @@
-"""Draw the queries that people are to grade, so that what they say holds for all."""
+"""Draw a random sample of queries for people to grade."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import QueryId
 
 EACH = 2
-"""Queries that every stratum gives at least: of one alone no spread can be seen."""
+"""The fewest queries of each stratum, because a single one shows no spread."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample(Printed):
-    """Queries drawn at random, and with what probability.
+    """A random sample of queries, with their probabilities of being drawn.
 
     Attributes:
-        queries: The queries drawn, in the order in which they were drawn.
-        of: All queries they were drawn from.
-        probabilities: The probability of each query drawn to be among them.
+        queries: The sampled queries, in the order in which they were drawn.
+        of: All queries from which they were drawn.
+        probabilities: The probability of drawing each sampled query.
         strata: The stratum of each of all queries; None if there are none.
-        sources: The document that each query comes from, for those of which it is known.
-        seed: The seed they were drawn with; None if the probabilities were given.
+        sources: The document that each query comes from, as far as it is known.
+        seed: The seed of the sample; None if the probabilities were given.
     """
 
     queries: tuple[QueryId, ...]
@@ -49,8 +49,8 @@ class Sample(Printed):
         """Return a sample that was drawn elsewhere.
 
         Args:
-            probabilities: The probability with which each drawn query was to be among them.
-            of: All queries they were drawn from.
+            probabilities: The probability of drawing each sampled query.
+            of: All queries from which they were drawn.
 
         Raises:
             TypeError: If a probability is not a number.
@@ -66,7 +66,7 @@ class Sample(Printed):
         for query, probability in probabilities.items():
             proportion(probability, f"the probability of query {query!r}", one=True)
             if query not in known:
-                raise ValueError(f"query {query!r} was drawn, but is not among the {len(known)} it was drawn from")
+                raise ValueError(f"query {query!r} was drawn, but is not among the {len(known)} queries to draw from")
         return cls(tuple(probabilities), tuple(of), dict(probabilities))
 
     def __len__(self) -> int:
@@ -82,15 +82,15 @@ class Sample(Printed):
         """Write the sample to a file that `load` reads.
 
         Args:
-            path: The file, JSON; with a further `.gz` or `.zst` it is compressed.
+            path: The JSON file; a further `.gz` or `.zst` compresses it.
 
         Raises:
             ValueError: If a stratum is neither text nor a number.
-            OSError: If it cannot be written; a file that was there stays as it was.
+            OSError: If the file cannot be written; an existing file stays as it was.
         """
         strata = self.strata
         if strata is not None and (odd := [one for one in strata.values() if not isinstance(one, (str, int))]):
-            raise ValueError(f"stratum {odd[0]!r} is neither text nor a whole number, which {fspath(path)} needs")
+            raise ValueError(f"stratum {odd[0]!r} must be text or a whole number to be saved in {fspath(path)}")
         rows = [
             [
                 of_id(query),
@@ -125,7 +125,7 @@ class Sample(Printed):
 
 
 def draw(queries: Sequence[QueryId], n: int, strata: Mapping[Any, Hashable] | None, seed: int) -> Sample:
-    """Draw queries; `EvaluationSet.sample` says how."""
+    """Draw queries; see `EvaluationSet.sample`."""
     id_kind(set(map(type, queries)), "query ids")
     wanted = positive_integer(n, "n")
     if wanted > len(queries):
@@ -145,7 +145,7 @@ def draw(queries: Sequence[QueryId], n: int, strata: Mapping[Any, Hashable] | No
     places = []
     for stratum, held in layers.items():
         chance.shuffle(held)
-        # First two of each stratum, then in proportion: a larger sample holds every smaller one.
+        # First two of each stratum, then in proportion, so that a larger sample contains every smaller one.
         places += [((at >= EACH, (at + 0.5) / len(held)), stratum, query) for at, query in enumerate(held)]
     places.sort(key=lambda place: place[0])
     drawn = [(stratum, query) for _, stratum, query in places[:wanted]]

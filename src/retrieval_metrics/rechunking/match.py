@@ -1,4 +1,4 @@
-"""Show which retrieved item satisfies which judgment, to check the matching before trusting a metric."""
+"""Show which retrieved item satisfies which judgment, to check the matching before you trust a metric."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import QueryId, QuestionsOrQrels, Relevant, RunMapping
 
 SHOWN = 60
-"""Longer cells are cut, because a quote may fill a page."""
+"""The length to which cells are cut, because a quote may fill a page."""
 
 
 class Match(NamedTuple):
@@ -30,7 +30,7 @@ class Match(NamedTuple):
         query: The query.
         relevant: The id, quote, text, span or property.
         grade: Its grade.
-        rank: The rank of the item that satisfies it, or of the last if several do so together; None if none does.
+        rank: The rank of the item that satisfies it, or of the last of several that do so together; None if none does.
     """
 
     query: QueryId
@@ -61,7 +61,7 @@ class Matches(Printed):
         return len(self.rows)
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return a DataFrame with a row per judgment; the rank is missing if no item satisfies it.
+        """Return a DataFrame with one row per judgment; the rank is missing if no item satisfies it.
 
         Raises:
             ImportError: If pandas is not installed; the message holds the command.

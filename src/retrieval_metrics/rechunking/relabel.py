@@ -29,7 +29,7 @@ Fate: TypeAlias = Literal["kept", "moved", "split", "merged", "lost"]
 
 _MEANING: Mapping[Fate, str] = {
     "kept": "the same chunk has the same id",
-    "moved": "one new chunk holds it, under another id or with other edges",
+    "moved": "one new chunk holds it, under another id or with other boundaries",
     "split": "it takes several new chunks to hold it",
     "merged": "one new chunk holds it together with other old chunks",
     "lost": "the new chunks do not hold it",
@@ -40,7 +40,7 @@ SPLIT = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Relabelled:
-    """The result for one label.
+    """The transfer of one label.
 
     Attributes:
         query: The query.
@@ -60,7 +60,7 @@ class Relabelled:
 
 
 class Relabelling(Printed):
-    """Judgments that are independent of the chunking, and the result for every label.
+    """Judgments that do not depend on the chunking, and the result for every label.
 
     Attributes:
         qrels: The judgments, with every label as a `Span` over its old chunk. The spans are marked as uncertain,
@@ -76,7 +76,7 @@ class Relabelling(Printed):
         self.counts: dict[Fate, int] = {fate: found[fate] for fate in _MEANING}
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return a DataFrame with a row per label and the columns of `Relabelled`.
+        """Return a DataFrame with one row per label and the columns of `Relabelled`.
 
         Raises:
             ImportError: If pandas is not installed; the message holds the command.
@@ -116,8 +116,8 @@ def relabel(
 
     Every label becomes a `Span` over the old chunk, and the report says what happens to it in the new chunking. Nothing
     is dropped: a label whose chunk is unknown stays an id, a span that the new chunks do not hold stays a span, and
-    both count against recall. If both texts are known, a new chunk only holds text that is equal in both, so offsets
-    into a source that was edited in between do not match silently.
+    both count against recall. If both texts are known, only text that is equal in both counts as held, so offsets into
+    a source that was edited in between do not match silently.
 
     Args:
         qrels: Judgments by chunk id, flat, graded or grouped; pieces such as quotes stay as they are.
@@ -235,7 +235,7 @@ def _common(left: Retrieved, right: Retrieved) -> tuple[int, int] | None:
 
 
 def _reads_alike(left: Retrieved, right: Retrieved, stretch: tuple[int, int]) -> bool:
-    """Return whether two chunks have the same text where they overlap, if both texts are known verbatim."""
+    """Return whether two chunks have the same text where they overlap; True if a text is not known verbatim."""
     one, other = _verbatim(left, stretch), _verbatim(right, stretch)
     return one is None or other is None or one == other
 

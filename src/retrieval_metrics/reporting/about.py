@@ -1,4 +1,4 @@
-"""What the reader of a report has to know who was not there: metrics and columns in words, rules, date, versions."""
+"""The last section of a report: metrics and columns in words, rules, date and versions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.results.scores import Scores
 
 LOOKED_AT = 10
-"""The results whose judgments are counted where no metric has a cut-off."""
+"""The number of results whose judgments are counted if no metric has a cut-off."""
 NEARLY_ALL = 0.9995
 COLUMNS = {
     "mean": "the mean of the metric over all queries for which it is defined.",
@@ -30,12 +30,12 @@ COLUMNS = {
 
 
 def about(systems: Mapping[str, Scores], glossary: Mapping[str, str], length: int | None) -> list[str]:
-    """Return the folded end of a report.
+    """Return the folded last section of a report.
 
     Args:
         systems: The scores of each system.
-        glossary: What its columns mean, beside those that every report has.
-        length: To which length texts were cut.
+        glossary: What its columns mean, besides those of every report.
+        length: The length to which texts were cut.
     """
     first = next(iter(systems.values()))
     metrics = Table(["metric", "what it says"], [[str(one), one.in_words] for one in first.metrics], words=(0, 1))
@@ -47,7 +47,7 @@ def about(systems: Mapping[str, Scores], glossary: Mapping[str, str], length: in
     ]
     if length is not None:
         facts.append(
-            f"Texts of more than {length:,} characters are shortened, around the needed words where there are some."
+            f"Texts of more than {length:,} characters are shortened, around the needed words if there are any."
         )
     return [
         page.folded("What the metrics say", page.table(metrics)),
@@ -57,7 +57,7 @@ def about(systems: Mapping[str, Scores], glossary: Mapping[str, str], length: in
 
 
 def not_judged(systems: Mapping[str, Scores]) -> list[str]:
-    """Return in a sentence per system how much of what came back is unjudged, where ids are judged."""
+    """Return one sentence per system on how many of its results are unjudged, if ids are judged."""
     said = []
     for name, scores in systems.items():
         if scores.origin is None or scores.origin.judged.qrels.has_pieces:
@@ -74,7 +74,7 @@ def not_judged(systems: Mapping[str, Scores]) -> list[str]:
 
 
 def _today() -> str:
-    """Return the date, or that of SOURCE_DATE_EPOCH, which builds set that must give the same file every time."""
+    """Return the date, or that of SOURCE_DATE_EPOCH, which reproducible builds set."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH")
     now = datetime.now(UTC) if epoch is None else datetime.fromtimestamp(int(epoch), UTC)
     return now.date().isoformat()
@@ -83,5 +83,5 @@ def _today() -> str:
 def _version() -> str:
     try:
         return version("retrieval-metrics")
-    except PackageNotFoundError:  # used from a folder that is not installed
+    except PackageNotFoundError:  # used without being installed
         return "of unknown version"

@@ -1,4 +1,4 @@
-"""Which plots an evaluation and a comparison have."""
+"""The plots of evaluations and comparisons."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from retrieval_metrics.definition.metric import Metric, as_metric
 from retrieval_metrics.presentation import plots
 from retrieval_metrics.presentation.plots import Panel
 from retrieval_metrics.reporting.verdict import telling
-from retrieval_metrics.results.cutoffs import intervals_over_cutoffs, over_cutoffs, usual_cutoffs
+from retrieval_metrics.results.cutoffs import intervals_over_cutoffs, over_cutoffs, size_of, unit_of, usual_cutoffs
 from retrieval_metrics.results.ranking import main_pair
 from retrieval_metrics.results.scores import Scores
 from retrieval_metrics.results.summary import LEVEL, intervals, means
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.results.summary import Summed
 
 ACROSS = 2
-"""Panels beside each other, as a page has room for them."""
+"""Panels in a row, as many as fit on a page."""
 
 
 def evaluation_figure(scores: Summed, kind: str, metric: str | Metric | None, across: int = ACROSS) -> Plot:
@@ -35,7 +35,7 @@ def evaluation_figure(scores: Summed, kind: str, metric: str | Metric | None, ac
     if kind == "cutoffs" and not lines:
         raise ValueError(f"none of {', '.join(map(str, scores.metrics))} has a cut-off; name a metric, such as 'ndcg'")
     if kind == "cutoffs" and not isinstance(scores, Scores):
-        raise ValueError("this evaluation was merged from totals, so that it cannot be scored at other cut-offs")
+        raise ValueError("this evaluation was merged from totals, so it cannot be scored at other cut-offs")
     panels = [] if kind == "cutoffs" else [_means_of_one(scores)]
     if isinstance(scores, Scores) and (kind == "cutoffs" or (kind == "overview" and scores.origin)):
         panels += [_cutoffs({"": scores}, line) for line in lines]
@@ -47,7 +47,7 @@ def comparison_figure(comparison: Compared, kind: str, metric: str | Metric | No
     _known(kind, "intervals", "differences", "wins", "cutoffs")
     positive_integer(across, "across")
     name = _told(comparison, metric)
-    # Of a comparison with several pairs the overview shows the one that matters most; the other kinds show all pairs.
+    # The overview of a comparison shows only its main pair; the other kinds show all pairs.
     pairs = [main_pair(comparison, as_metric(name))] if kind == "overview" else comparison.pairs
     panels: list[Panel] = []
     if kind in {"overview", "intervals"}:
@@ -63,7 +63,7 @@ def comparison_figure(comparison: Compared, kind: str, metric: str | Metric | No
 
 
 def with_cutoff(scores: Summed) -> list[Metric]:
-    """Return the metrics that were computed at a cut-off, each name once."""
+    """Return the metrics with a cut-off, each name once."""
     cut = {metric.name: metric for metric in reversed(scores.metrics) if metric.k is not None}
     return list(reversed(cut.values()))
 
@@ -84,14 +84,15 @@ def _means(comparison: Compared, metric: Metric) -> Panel:
 
 
 def _cutoffs(systems: Mapping[str, Scores], metric: Metric) -> Panel:
-    ks = usual_cutoffs(list(systems.values()))
+    ks = usual_cutoffs(list(systems.values()), metric)
     lines = [
         plots.Line(name, over_cutoffs(scores, metric, ks), intervals_over_cutoffs(scores, metric, ks))
         for name, scores in systems.items()
     ]
-    marked = metric.k if isinstance(metric.k, int) and metric.k <= ks[-1] else None
-    title = f"{Metric(metric.name, None, metric.parameters)} over k"
-    return Panel(partial(plots.draw_cutoffs, lines=lines, title=title, marked=marked))
+    size, unit = size_of(metric), unit_of(metric)
+    marked = size if size is not None and size <= ks[-1] else None
+    title = f"{Metric(metric.name, None, metric.parameters)} over {unit}"
+    return Panel(partial(plots.draw_cutoffs, lines=lines, title=title, marked=marked, unit=unit))
 
 
 def _differences(difference: Difference, systems: Sequence[str]) -> Panel:
@@ -115,12 +116,12 @@ def _has_cutoffs(comparison: Compared) -> bool:
 def _told(comparison: Compared, metric: str | Metric | None) -> str:
     if metric is None:
         return telling(comparison.differences).metric
-    comparison.table[metric]  # complains of a metric that was not compared
+    comparison.table[metric]  # raises for a metric that was not compared
     return str(as_metric(metric))
 
 
 def _cut(comparison: Compared, metric: str | Metric | None) -> Metric:
-    """Return the metric that is drawn over its cut-off: the one asked for, or the first that takes one."""
+    """Return the metric to draw over its cut-off: the given one, or the first that takes one."""
     chosen = as_metric(_told(comparison, metric))
     if metric is not None or chosen.definition.takes_cutoff:
         return chosen
@@ -129,4 +130,4 @@ def _cut(comparison: Compared, metric: str | Metric | None) -> Metric:
 
 def _known(kind: str, *kinds: str) -> None:
     if kind not in {"overview", *kinds}:
-        raise ValueError(f"there is no plot {kind!r}; there are overview, {', '.join(kinds)}")
+        raise ValueError(f"there is no plot {kind!r}; the plots are overview, {', '.join(kinds)}")

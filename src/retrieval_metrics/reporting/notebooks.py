@@ -1,4 +1,4 @@
-"""What a notebook shows of an evaluation and of a comparison: small, without a server, a script or a plot."""
+"""The display of evaluations and comparisons in notebooks, without a server, a script or a plot."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from retrieval_metrics.explaining.explainer import FirstOf, texts_of
 from retrieval_metrics.explaining.explanation import worst
 from retrieval_metrics.presentation import page, tables
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.reporting.verdict import differences_table, means_table, verdict
+from retrieval_metrics.reporting.verdict import cautions, differences_table, means_table, verdict
 from retrieval_metrics.results.ranking import main_pair, ranking_of
 from retrieval_metrics.results.summary import summary_table
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from retrieval_metrics.results.scores import Scores
 
 LOWEST = 5
-"""Queries that are shown of those with the lowest values."""
+"""The number of queries with the lowest values that are shown."""
 MOST = 2_000
-"""Queries up to which a notebook looks for the worst of them by itself; of more it takes a moment, and is asked for."""
+"""The largest number of queries for which a notebook shows the worst unasked; for more it takes a moment."""
 SENTENCES = 12
 PAIRS = 12
-"""Pairs of systems whose differences are shown; `comparison.differences` shows all."""
+"""The number of pairs of systems whose differences are shown; `comparison.differences` shows all."""
 
 
 def evaluation_html(scores: Scores) -> str:
-    """Return the means in plain words, and the worst queries with what came back for them."""
+    """Return the means in plain words, and the worst queries with their results."""
     means = summary_table(scores)
     said = [[*row, metric.in_words] for row, metric in zip(means.rows, scores.metrics, strict=True)]
     table = Table([*means.header, "what it says"], said, means.notes, words=(0, len(means.header)))
@@ -39,12 +39,12 @@ def evaluation_html(scores: Scores) -> str:
 
 
 def comparison_html(comparison: Compared) -> str:
-    """Return the verdict, the ranking, the differences folded, and the worst queries of the two best systems."""
+    """Return the verdict, the ranking, the folded differences, and the worst queries of the two best systems."""
     main = first_telling(comparison.metrics)
     sentences = verdict(comparison)
     ranking = ranking_of(comparison)
     if len(sentences) > SENTENCES:
-        sentences = ranking.sentences
+        sentences = [*cautions(comparison), *ranking.sentences]
     shown = [means_table(comparison), *_pairs(comparison)]
     parts = [
         f"<ul>{''.join(f'<li>{escape(sentence.strip())}</li>' for sentence in sentences)}</ul>",
@@ -67,7 +67,7 @@ def _worst(scores: Scores, metric: Metric, corpus: Mapping[Any, str], of_system:
     lowest = worst(scores, metric, LOWEST, None, corpus)
     folded = (
         page.folded(
-            f"{each.values[lowest.metric]:.4f}  {each.query}",
+            f"{each.values[lowest.metric]:.4f}  {each.query} {each.text}".rstrip(),
             *(tables.html(*table._replace(title="")) for table in each.tables),
         )
         for each in lowest

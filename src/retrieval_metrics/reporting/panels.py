@@ -1,4 +1,4 @@
-"""Which charts a report has."""
+"""The charts of a report."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.presentation import charts, numbers
-from retrieval_metrics.results.cutoffs import intervals_over_cutoffs, over_cutoffs, usual_cutoffs
+from retrieval_metrics.results.cutoffs import intervals_over_cutoffs, over_cutoffs, size_of, unit_of, usual_cutoffs
 from retrieval_metrics.results.summary import LEVEL, intervals, means, numbers_of_queries
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def mean_charts(comparison: Compared) -> list[str]:
 
 
 def value_charts(systems: Mapping[str, Scores], metric: Metric) -> list[str]:
-    """Return a chart per system: how many queries are 0, how many are perfect, and how many lie where between."""
+    """Return a chart per system with the number of queries that score 0, in between, and perfect."""
     return [
         charts.counts(f"{metric}: queries by value{f', {name}' if name else ''}", *_counted(scores, metric))
         for name, scores in systems.items()
@@ -44,7 +44,7 @@ def value_charts(systems: Mapping[str, Scores], metric: Metric) -> list[str]:
 
 
 def said_of_values(scores: Scores, metric: Metric) -> str:
-    """Return the mean of a metric in a sentence, with how many queries are 0 and how many perfect."""
+    """Return the mean of a metric in a sentence, with the numbers of queries at 0 and of perfect ones."""
     counted = dict(_counted(scores, metric)[0])
     name = str(metric)
     ends = numbers.interval(intervals(scores, LEVEL)[name])
@@ -73,17 +73,18 @@ def _counted(scores: Scores, metric: Metric) -> tuple[list[tuple[str, int]], int
 
 
 def cutoff_chart(systems: Mapping[str, Scores], metric: Metric) -> list[str]:
-    """Return the mean over the cut-off k, a line per system; nothing where no metric is cut or no run is known."""
+    """Return the mean over the cut-off, a line per system; nothing where no metric is cut or no run is known."""
     every = list(systems.values())
     if any(scores.origin is None for scores in every) or not metric.definition.takes_cutoff:
         return []
-    ks = usual_cutoffs(every)
+    ks = usual_cutoffs(every, metric)
     lines = {name: over_cutoffs(scores, metric, ks) for name, scores in systems.items()}
     name = str(Metric(metric.name, None, metric.parameters))
     ends = {}
     if len(systems) <= charts.FEW:
         ends = {system: intervals_over_cutoffs(scores, metric, ks) for system, scores in systems.items()}
-    return [charts.lines(f"{name}@k", lines, ends, metric.k if isinstance(metric.k, int) else None)]
+    unit = unit_of(metric)
+    return [charts.lines(f"{name}@k" if unit == "k" else name, lines, ends, size_of(metric), unit)]
 
 
 def difference_chart(difference: Difference) -> str:

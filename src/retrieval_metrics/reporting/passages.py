@@ -1,4 +1,4 @@
-"""The texts that a report shows: each stored once, and shortened around the needed words where all are too much."""
+"""The texts of a report: each stored once, and shortened around the needed words if there is too much text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     Mark: TypeAlias = tuple[int, int]
 
 WHOLE = 5_000_000
-"""Characters of text that a page holds, unless its caller says how long a text may be."""
+"""The number of characters of text on a page, unless the caller limits the length of texts."""
 SHORTEST = 120
 GAP = " … "
 
@@ -23,25 +23,25 @@ class Passages:
         self._marks: dict[int, set[Mark]] = {}
 
     def add(self, name: Any, source: str | None, text: str | None, marks: Iterable[Mark] = ()) -> int:
-        """Return the number of a text, the same for the same name, source and text."""
+        """Return the number of a text; equal texts with equal names and sources have one number."""
         place = self._places.setdefault((name, source, text), len(self._places))
         if marks:
             self._marks.setdefault(place, set()).update(marks)
         return place
 
     def shortened(self, length: int | None) -> Shortened:
-        """Return the texts, none longer than `length` characters; None takes what keeps the page small enough."""
+        """Return the texts, cut to `length` characters; None takes a length that keeps the page small enough."""
         if length is None:
             length = fitting([len(text) for _, _, text in self._places if text], WHOLE)
         return Shortened(list(self._places), self._marks, length)
 
 
 class Shortened:
-    """The texts as the page holds them.
+    """The texts of the page.
 
     Attributes:
         rows: Name, source, text and 1 if it was shortened, without what is missing at the end.
-        length: The longest text that was left whole, in characters.
+        length: The length of the longest text that was not cut, in characters.
     """
 
     def __init__(self, places: Sequence[tuple[Any, ...]], marks: dict[int, set[Mark]], length: int) -> None:
@@ -59,7 +59,7 @@ class Shortened:
             self.rows.append(row)
 
     def marks(self, at: int, marks: Iterable[Mark]) -> list[list[int]]:
-        """Return places of a whole text as places of what is left of it, in order and apart."""
+        """Return places in a whole text as places in the shortened one, sorted and disjoint."""
         moved: list[list[int]] = []
         for start, end in sorted(marks):
             for left, right in self._moved(at, start, end):
@@ -82,7 +82,7 @@ class Shortened:
 
 
 def fitting(lengths: Iterable[int], total: int) -> int:
-    """Return to which length texts must be cut so that all together are no longer than `total`.
+    """Return the length to which texts must be cut so that all together are no longer than `total`.
 
     Example:
         >>> fitting([100, 800, 900], 1300)  # 100 and twice 600
@@ -99,7 +99,7 @@ def fitting(lengths: Iterable[int], total: int) -> int:
 
 
 def kept(size: int, marks: Sequence[Mark], length: int) -> list[Mark]:
-    """Return the stretches of a text that are kept: the needed words and what stands around them, or the beginning.
+    """Return the stretches of a text to keep: the needed words and the text around them, or the beginning.
 
     Example:
         >>> kept(1000, [], 100), kept(1000, [(500, 520)], 100)

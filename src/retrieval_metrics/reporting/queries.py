@@ -1,4 +1,4 @@
-"""Every query of a report as data: its values, what was needed, what came back, and what became of what was needed."""
+"""The queries of a report as data: values, needed documents, their outcomes, and the results."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import QueryId, QueryTexts
 
 SHOWN = 10
-"""Results of a query that are shown where no metric looks further."""
+"""The least number of results shown for a query."""
 MOST = 5_000
-"""Queries that a page holds; of more, those with the lowest values, or that moved most."""
+"""The largest number of queries on a page; of more, those with the lowest values, or that moved most."""
 STATES = ("relevant", "not relevant", "repeated", "unjudged")
 UNJUDGED = STATES.index("unjudged")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """What a reader gets to see beside the numbers.
+    """What a report shows besides the numbers.
 
     Attributes:
         queries: Query texts by query id.
-        corpus: Document texts by document id, where the rankings hold none.
+        corpus: Document texts by document id, for rankings without texts.
         labels: The slice of each query, by query id.
         k: How many results of each query; None takes the largest cut-off of the metrics, and at least 10.
-        length: Characters of a text that are shown; None shows whole texts as long as the page stays small.
+        length: The number of characters shown of a text; None shows whole texts as long as the page stays small.
     """
 
     queries: Mapping[Any, str]
@@ -68,7 +68,7 @@ class Shown:
         """Take what a caller gave, with the query texts already known, and nothing for what else was left out.
 
         Raises:
-            TypeError: If k or the length is no integer.
+            TypeError: If k or the length is not an integer.
             ValueError: If k or the length is not positive.
         """
         for value, name in ((k, "k"), (length, "text_length")):
@@ -84,7 +84,7 @@ class Shown:
 
 
 class QueryData:
-    """Collects what the page shows of each query, system by system."""
+    """Collects the data of each query on the page, system by system."""
 
     def __init__(
         self,
@@ -105,18 +105,18 @@ class QueryData:
         self._details: dict[str, int] = {}
         self._slices: dict[str, int] = {}
         self._rows = {query: self._row(query) for query in _chosen(systems, main, pair)}
-        # The words of a document that one system missed may be known from another.
+        # The text of a document that one system missed may be known from another.
         corpus = FirstOf(shown.corpus, *map(texts_of, systems.values()))
         for at, scores in enumerate(systems.values()):
             self._add(at, scores, corpus)
 
     @property
     def n(self) -> int:
-        """How many queries the page holds."""
+        """The number of queries on the page."""
         return len(self._rows)
 
     def data(self) -> tuple[dict[str, Any], int]:
-        """Return everything as JSON can hold it, and to which length texts were cut."""
+        """Return everything as values for JSON, and the length to which texts were cut."""
         texts = self._passages.shortened(self._shown.length)
         reasons = sorted(at for kind, at in self._kinds.items() if kind in FAILURES)
         judged = next(iter(self._systems.values())).needed_origin("shown").judged
@@ -192,7 +192,7 @@ class QueryData:
 
     @staticmethod
     def _finished(row: dict[str, Any], texts: Shortened) -> dict[str, Any]:
-        """Return a row with its marks where the shortened texts have them, and without what says nothing."""
+        """Return a row with its marks moved to the shortened texts, and without empty values."""
         results = [
             None if found is None else [_compact([*one[:5], texts.marks(one[0], one[5])]) for one in found]
             for found in row["results"]
@@ -201,7 +201,7 @@ class QueryData:
 
 
 def _compact(result: list[Any]) -> Any:
-    """Return a result without what is usual: unjudged, no score, no grade, nothing satisfied, nothing marked."""
+    """Return a result without default values: unjudged, no score, no grade, nothing satisfied, nothing marked."""
     usual: list[Any] = [None, UNJUDGED, None, None, [], []]
     while len(result) > 1 and result[-1] == usual[len(result) - 1]:
         result.pop()
@@ -216,7 +216,7 @@ def _number(value: float) -> float | int | None:
 
 
 def _chosen(systems: Mapping[str, Scores], main: Metric, pair: tuple[str, str]) -> Iterable[QueryId]:
-    """Return the queries that the page holds, in the order of the judgments."""
+    """Return the queries of the page, in the order of the judgments."""
     every = dict.fromkeys(query for scores in systems.values() for query in scores.queries)
     if len(every) <= MOST:
         return every

@@ -1,4 +1,4 @@
-"""What stands in the report of an evaluation, and of a comparison."""
+"""The reports of evaluations and comparisons."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from retrieval_metrics.reporting.queries import QueryData
 from retrieval_metrics.reporting.retrieval import retrieval_tables
 from retrieval_metrics.reporting.verdict import (
     GLOSSARY,
+    cautions,
     differences_table,
     means_table,
     small_print,
@@ -36,12 +37,12 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import QueryTexts
 
 MOVED = 15
-"""Queries that are listed without the script of those that moved most, and"""
+"""The number of queries listed without the script: of those that moved most, and"""
 LOWEST = 10
 """of those with the lowest values, per system."""
 SENTENCES = 8
-"""Sentences of a verdict that a reader takes in; more are folded, and the ranking leads."""
-NO_SCRIPT = "Listed here are some of the queries; a browser that runs the script of this page shows all of them."
+"""The largest number of sentences of a verdict that are shown; more are folded, and the ranking comes first."""
+NO_SCRIPT = "This list has some of the queries; a browser that runs the script of this page shows all of them."
 
 
 def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, shown: Shown, n: int) -> None:
@@ -74,7 +75,7 @@ def comparison_report(comparison: Compared, path: str | PathLike[str], title: st
     sentences = verdict(comparison)
     leads = len(sentences) <= SENTENCES
     parts = [
-        page.sentences(sentences if leads else ranking_of(comparison).sentences),
+        page.sentences(sentences if leads else [*cautions(comparison), *ranking_of(comparison).sentences]),
         page.section("Ranking", *map(page.table, ranking_of(comparison).tables)),
         charts.grid(*mean_charts(comparison)),
         *map(page.paragraph, not_judged(comparison.scores)),
@@ -103,7 +104,7 @@ def _title(comparison: Compared) -> str:
 
 
 def _pairs(comparison: Compared, tables: Sequence[Table], shown: tuple[str, str], main: Metric) -> list[str]:
-    """Return the differences of the pair that matters most, and those of all others folded."""
+    """Return the differences of the main pair, and the folded differences of all others."""
     parts, folded = [], []
     for pair, table in zip(comparison.pairs, tables, strict=True):
         if pair == shown:
@@ -148,7 +149,7 @@ def _moved(comparison: Compared, main: Metric, pair: tuple[str, str], texts: Que
 
 
 def _listed(lowest: Worst) -> str:
-    """Return the queries with the lowest values for readers without JavaScript: folded, each with its tables."""
+    """Return the queries with the lowest values for readers without JavaScript, folded, each with its tables."""
     folded = []
     for each in lowest:
         missing = f"{len(each.failures)} of {each.needed} missing"
@@ -158,7 +159,7 @@ def _listed(lowest: Worst) -> str:
 
 
 def _failures(lowest: Mapping[str, Worst]) -> Table:
-    """Return what became of everything that is needed, one column per system."""
+    """Return the outcomes of everything that is needed, one column per system."""
     kinds = dict.fromkeys(kind for each in lowest.values() for kind in each.failures)
     rows = [["found", *(f"{each.found:,}" for each in lowest.values())]]
     no_room = [each.needed - each.found - sum(each.failures.values()) for each in lowest.values()]

@@ -1,4 +1,4 @@
-"""How long the retrievers of a comparison took, and how often they failed."""
+"""The durations and failures of the retrievers of a comparison."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHARES = {"median": 0.5, "95th percentile": 0.95, "longest": 1.0}
 
 
 def retrieval_tables(comparison: Compared) -> list[Table]:
-    """Return a table with a row per system whose run was retrieved here; no table if there is none."""
+    """Return a table with one row per system whose run has times or errors; no table if there is none."""
     rows, notes = [], []
     for name, scores in comparison.scores.items():
         seconds, errors = seconds_of(scores), errors_of(scores)
@@ -33,7 +33,7 @@ def retrieval_tables(comparison: Compared) -> list[Table]:
 
 
 def notes_tables(comparison: Compared) -> list[Table]:
-    """Return what else than the rankings differs, where evaluations of different days were compared."""
+    """Return what differs besides the rankings, if saved evaluations were compared."""
     return [Table([], [], comparison.notes, "what differs besides the rankings")] if comparison.notes else []
 
 

@@ -1,11 +1,12 @@
-"""A comparison in tables and in words: whether the data can tell the systems apart, and what it would take."""
+"""A comparison in tables and in words: whether the data can tell the systems apart."""
 
 from __future__ import annotations
 
-from math import isinf, isnan
+from math import inf, isinf, isnan, sqrt
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.definition.metric import Metric
+from retrieval_metrics.judging.matching.budget import Budget
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.difference import POWER
@@ -16,24 +17,25 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.results.compared import Compared
     from retrieval_metrics.results.difference import Difference
+    from retrieval_metrics.results.room import Room
     from retrieval_metrics.results.unjudged import Ignorance, UnjudgedBounds
     from retrieval_metrics.statistics import WithinMargin
 
 MOVED = 3
-"""Queries named in the text as those that moved most."""
+"""The number of queries named as those that moved most."""
 
 
 GLOSSARY = {
-    "judged@k": "the share of a system's first k documents that anybody judged; the others count as not relevant.",
-    "interval": "where the true value lies, with the probability given; it also allows for what so few queries cannot "
-    "show. A - means that there are too few for an interval.",
-    "p": "how probable it is that any of all the comparisons made here shows this much if no two systems differ. It is "
-    "found by exchanging the systems on random choices of queries, the same for all metrics, and assumes that a "
-    "difference is as likely to be its opposite; at most 0.05 counts as a finding at 95 %.",
+    "judged@k": "the share of a system's first k documents that are judged; the others count as not relevant.",
+    "interval": "contains the true value with the given probability; it also allows for effects that so few queries "
+    "cannot show. A - means that there are too few for an interval.",
+    "p": "the probability that any of the comparisons made here would show this much if no two systems differed. It is "
+    "computed by exchanging the systems on random choices of queries, the same for all metrics, and assumes that a "
+    "difference is as likely as its opposite; at most 0.05 counts as a finding at 95 %.",
     "effect": "the mean difference in standard deviations of the differences.",
-    "won/tied/lost": "on how many queries the first system is better, equal and worse.",
+    "won/tied/lost": "the number of queries on which the first system is better, equal and worse.",
     "detects": "a true difference of this size would be found in at least 80 % of such evaluations, however it is "
-    "spread over the queries. A - means that nothing is known: too few queries, or none differs.",
+    "spread over the queries. A - means that it is unknown: there are too few queries, or none differs.",
 }
 """What the columns mean, for readers of a report."""
 
@@ -94,7 +96,7 @@ def differences_table(pair: Sequence[Difference], level: float) -> Table:
 
 
 def telling(pair: Sequence[Difference]) -> Difference:
-    """Return the first difference whose metric tells more of a query than yes or no, or else the first."""
+    """Return the first difference whose metric is not binary, or else the first."""
     return next((each for each in pair if not Metric.parse(each.metric).definition.binary), pair[0])
 
 
@@ -104,14 +106,19 @@ def said_of_moved(difference: Difference) -> str:
     return f"moved most in {difference.metric}: {', '.join(moved) or 'none'}"
 
 
-def small_print(comparison: Compared) -> list[str]:
-    """Return what the columns of the differences hold, and what was left out."""
+def small_print(comparison: Compared, *, columns: bool = True) -> list[str]:
+    """Return what the columns of the differences hold, and what was left out.
+
+    Args:
+        comparison: The comparison.
+        columns: Whether the differences are in view; else what they detect is said of all together.
+    """
     tests = comparison.differences[0].comparisons
     exact = all(each.paired.exact for each in comparison.differences)
     corrected = f", corrected for all {tests} comparisons made here" if tests > 1 else ""
     notes = [
         f"p: randomisation test{corrected}, {'exact' if exact else 'sampled where it cannot be exact'}",
-        f"detects: a true difference of this size is found with at least {100 * POWER:g} % power",
+        *_said_of_power(comparison, columns=columns),
     ]
     short = {each.units for each in comparison.differences if each.n and isnan(each.interval.low)}
     if short:
@@ -127,6 +134,17 @@ def small_print(comparison: Compared) -> list[str]:
     return notes
 
 
+def _said_of_power(comparison: Compared, *, columns: bool) -> list[str]:
+    if columns:
+        return [f"detects: a true difference of this size is found with at least {100 * POWER:g} % power"]
+    sizes = [size for each in comparison.differences if 0 < (size := each.detectable()) < inf]
+    if not sizes:
+        return []
+    least, most = (f"{size:.2f}" for size in (min(sizes), max(sizes)))
+    ends = least if least == most else f"{least} to {most}, by metric and pair,"
+    return [f"a true difference of {ends} is found with at least {100 * POWER:g} % power"]
+
+
 def _said_of_clusters(comparison: Compared) -> list[str]:
     clusters = comparison.clusters
     if clusters is None or clusters.labels is None:
@@ -140,9 +158,8 @@ def _said_of_clusters(comparison: Compared) -> list[str]:
 
 
 def verdict(comparison: Compared) -> list[str]:
-    """Return what the data allow to be said: a sentence per pair of systems and metric, and one on the margin."""
-    known = comparison.ignorance
-    said = [] if known is None or not known.unbalanced else [said_of_imbalance(known)]
+    """Return the conclusions: a sentence per pair of systems and metric, and one on the margin."""
+    said = cautions(comparison)
     for pair in comparison.pairs:
         of_pair = comparison.of_pair(pair)
         said += [_said(each) for each in of_pair]
@@ -155,12 +172,32 @@ def verdict(comparison: Compared) -> list[str]:
     return said
 
 
+def cautions(comparison: Compared) -> list[str]:
+    """Return in which respects the systems were not compared on equal terms, a sentence each."""
+    known, room = comparison.ignorance, comparison.room
+    said = [] if known is None or not known.unbalanced else [said_of_imbalance(known)]
+    return said if room is None else [*said, _said_of_room(room)]
+
+
+def _said_of_room(room: Room) -> str:
+    least, most = (of(room.characters.items(), key=lambda held: held[1]) for of in (min, max))
+    k = room.metric.k
+    results = "first result" if k == 1 else f"first {k} results"
+    between = sqrt(least[1] * most[1])  # room for some of the larger chunks, and not for all that was retrieved
+    size = max(1, round(float(f"{between:.2g}")))
+    equal = Metric(room.metric.name, Budget(size, "chars"), room.metric.parameters)
+    return (
+        f"The {results} of {most[0]} hold {most[1]:,.0f} characters on average, those of {least[0]} {least[1]:,.0f}, "
+        f"so @{k} compares unequal amounts of text; a budget such as {equal} compares equal ones."
+    )
+
+
 def said_of_imbalance(known: Ignorance) -> str:
     """Return the warning that systems are not judged alike."""
     shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in known.judged.items())
     return (
-        f"The systems are not judged alike (judged@{known.k}: {shares}). What nobody judged counts as not relevant, so "
-        'a difference may come from that alone; unjudged="bounds" says how much of it does.'
+        f"The systems are not judged alike (judged@{known.k}: {shares}). Unjudged documents count as not relevant, "
+        'which alone can make a difference; unjudged="bounds" shows how much.'
     )
 
 
@@ -170,8 +207,8 @@ def _said_of_unjudged(one: Difference, bounds: UnjudgedBounds) -> str:
     whose = f"{one.system} - {one.baseline} in {one.metric}"
     if low > 0 or high < 0:
         word = "better" if low > 0 else "worse"
-        return f"{whose}: {one.system} comes out {word} whatever the unjudged are ({ends})."
-    return f"{whose} depends on the unjudged: with other grades it is anything from {ends}."
+        return f"{whose}: {one.system} is {word} whatever the grades of unjudged documents ({ends})."
+    return f"{whose} depends on unjudged documents: with other grades it is anything from {ends}."
 
 
 def _said_of_margin(one: Difference, found: WithinMargin, margin: float) -> str:

@@ -33,7 +33,7 @@ def mmr_batch(
     lambda_mult: float = 0.5,
     relevance: npt.ArrayLike | Sequence[npt.ArrayLike] | None = None,
 ) -> list[Selection]:
-    """Select by maximal marginal relevance for many queries, for each as `mmr` does for one.
+    """Select by maximal marginal relevance for many queries, each as in `mmr`.
 
     It is faster than a loop over `mmr` if each query has few candidates (several queries are then computed together) or
     if all queries share their candidates.
@@ -61,7 +61,7 @@ def mmr_batch(
     weight = trade_off(lambda_mult)
     cutoff(k, 0)
     if queries is None and relevance is None:
-        raise ValueError("queries and relevance are both None: give one of them")
+        raise ValueError("queries and relevance are both None; pass one of them")
     shared = _depth(candidates) == _SHARED
     problems = _read(queries, candidates, relevance, shared=shared)
     if shared and problems:

@@ -1,4 +1,4 @@
-"""Maximal marginal relevance: rank for relevance without saying the same thing twice."""
+"""Maximal marginal relevance: rank by relevance while avoiding redundancy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def mmr(
     lambda_mult: float = 0.5,
     relevance: npt.ArrayLike | None = None,
 ) -> Selection:
-    """Select candidates that are relevant to the query and unlike those selected before them.
+    """Select candidates that are relevant to the query and unlike those already selected.
 
         next = argmax over unselected d of  lambda * rel(d) - (1 - lambda) * max over selected s of sim(d, s)
 

@@ -1,4 +1,4 @@
-"""A retriever's own scores or ranks as relevance between 0 and 1, comparable with cosines."""
+"""Convert the scores or ranks of a retriever to relevance between 0 and 1, comparable with cosines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def scaled(scores: FloatArray) -> FloatArray:
     """Return the scores scaled so that the lowest is 0 and the highest 1; if all are equal, all are 1.
 
-    Scores of BM25 or a cross-encoder have scales of their own, which lambda cannot weigh against cosines.
+    Scores of BM25 or a cross-encoder have other scales, which lambda cannot weigh against cosines.
 
     Example:
         >>> scaled(np.array([10.0, 20.0, 12.5])).tolist()

@@ -17,15 +17,15 @@ _SHOWN = 8  # how many numbers `repr` prints before "..."
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Selection:
-    """The candidates that were selected, best first.
+    """The selected candidates, best first.
 
-    Iterating over it gives the positions as Python integers, so `[documents[i] for i in selection]` is the reranked
-    list; two selections are equal if all their positions and scores are.
+    Iterating over it yields the positions as Python integers, so `[documents[i] for i in selection]` is the reranked
+    list. Two selections are equal if all their positions and scores are.
 
     Attributes:
         indices: Positions in the list of candidates, in the order of selection; int64, shape (m,).
-        scores: The score each candidate had at the moment it was selected; float64, shape (m,). They may rise:
-            each belongs to a different step.
+        scores: The score of each candidate when it was selected; float64, shape (m,). They may rise from one to the
+            next, because each belongs to a different step.
 
     Example:
         >>> selection = Selection(np.array([2, 0]), np.array([0.5, 0.125]))

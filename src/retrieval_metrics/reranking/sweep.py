@@ -59,9 +59,9 @@ def mmr_sweep(
     are measured in the same way.
 
     Args:
-        qrels: What is relevant per query, as `evaluate` takes it.
-        run: The candidates per query, as `evaluate` takes them: ids best first, ids with scores, or `Retrieved`. MMR
-            needs more than `k` of them to choose from.
+        qrels: The judgments per query, as in `evaluate`.
+        run: The candidates per query, as in `evaluate`: ids best first, ids with scores, or `Retrieved`. MMR needs more
+            than `k` of them to choose from.
         vectors: The vector of each document, by id.
         query_vectors: The vector of each query, by id: relevance is the cosine with it. None uses the run: its scores,
             scaled to [0, 1] per query, or its ranks, from 1 to 0 in equal steps.
@@ -71,15 +71,15 @@ def mmr_sweep(
         show_progress: Show a progress bar on stderr; needs rich.
 
     Returns:
-        The measurements, which print as a table; `plot()` draws them.
+        The measurements; print them as a table, or draw them with `plot()`.
 
     Raises:
-        TypeError: As `evaluate` and `mmr`.
-        ValueError: As `evaluate` and `mmr`; or if a candidate or a query has no vector, or `lambdas` is empty.
+        TypeError: As in `evaluate` and `mmr`.
+        ValueError: As in `evaluate` and `mmr`; or if a candidate or a query has no vector, or `lambdas` is empty.
         ImportError: If `show_progress` is set and rich is not installed.
 
     Warns:
-        RetrievalWarning: As `evaluate`, once.
+        RetrievalWarning: As in `evaluate`, once.
 
     Example:
         >>> vectors = {"a": [1, 0.1], "b": [1, 0.2], "c": [0.5, 1]}
@@ -121,7 +121,7 @@ class MMRSweep(Printed):
     Attributes:
         lambdas: The lambdas, in the order given.
         evaluations: The evaluation of each lambda.
-        diversity: The mean intra-list diversity of each lambda; NaN where no query has two documents.
+        diversity: The mean intra-list diversity of each lambda; NaN if no query has two documents.
         retrieved: The evaluation of the first `k` candidates as retrieved.
         retrieved_diversity: Their mean intra-list diversity.
         k: How many documents were selected.
@@ -140,7 +140,7 @@ class MMRSweep(Printed):
         return f"<MMRSweep of {len(self.lambdas)} lambdas: {', '.join(map(str, self.retrieved.metrics))}>"
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return a DataFrame with a row per lambda, and a last row, with lambda NaN, for the retrieved rankings.
+        """Return a DataFrame with one row per lambda, and a last row, with lambda NaN, for the retrieved rankings.
 
         Raises:
             ImportError: If pandas is not installed; the message holds the command.
@@ -153,7 +153,7 @@ class MMRSweep(Printed):
     def plot(self, metric: str | Metric | None = None) -> Figure:
         """Return a figure of relevance against diversity: a point per lambda, and a cross for the retrieved rankings.
 
-        See it in a notebook, or write it with `figure.savefig(path)`.
+        Show it in a notebook, or save it with `figure.savefig(path)`.
 
         Args:
             metric: The metric on the vertical axis; None uses the first.

@@ -1,1 +1,1 @@
-"""What an evaluation found, as plain records."""
+"""The results of evaluations and comparisons, as plain records."""

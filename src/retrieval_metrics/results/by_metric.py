@@ -1,4 +1,4 @@
-"""Results by metric, found under every spelling."""
+"""Results by metric, under every spelling of its name."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class ByMetric(dict[str, T]):
     def __missing__(self, metric: str | Metric) -> T:
         name = str(as_metric(metric))
         if not super().__contains__(name):
-            raise KeyError(f"{name} was not computed; there are {', '.join(self)}")
+            raise KeyError(f"{name} was not computed; the computed metrics are {', '.join(self)}")
         return self[name]
 
     def __contains__(self, metric: object) -> bool:
         try:
-            return super().__contains__(str(as_metric(metric)))  # type: ignore[arg-type]  # parse says what is no name
+            return super().__contains__(str(as_metric(metric)))  # type: ignore[arg-type]  # parse refuses other types
         except (TypeError, ValueError):
             return False
 
@@ -39,9 +39,9 @@ class ByMetric(dict[str, T]):
         return self[metric] if metric in self else default  # noqa: SIM401  (this is get)
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError("results cannot be changed; dict(results) is a copy that can")
+        raise TypeError("results cannot be changed; dict(results) returns a copy that can")
 
     __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (dict(self),)  # a dict is else filled again item by item, which is refused
+        return type(self), (dict(self),)  # otherwise a dict is filled item by item, which is refused

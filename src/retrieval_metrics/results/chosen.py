@@ -28,7 +28,7 @@ PairT = TypeVar("PairT", bound=OfPair)
 
 
 def fitting(differences: Iterable[PairT], metric: str, system: str | None, baseline: str | None) -> list[PairT]:
-    """Return the differences in a metric, of any system and from any baseline where these are None."""
+    """Return the differences in a metric between a system and a baseline; None stands for any."""
     return [
         each
         for each in differences

@@ -1,4 +1,4 @@
-"""What a comparison found, as a plain record: several systems, and how each pair differs in each metric."""
+"""The result of a comparison, as a plain record: several systems, and the difference of each pair in each metric."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from retrieval_metrics.definition.metric import as_metric
 from retrieval_metrics.results.aligned import aligned
 from retrieval_metrics.results.by_metric import ByMetric
 from retrieval_metrics.results.chosen import fitting
+from retrieval_metrics.results.room import unequal_room
 from retrieval_metrics.results.summary import clustered_sums, interval_of
 from retrieval_metrics.statistics.sums import Sums
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.clusters import Clusters
     from retrieval_metrics.results.difference import Difference
+    from retrieval_metrics.results.room import Room
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.results.unjudged import Ignorance, UnjudgedBounds
     from retrieval_metrics.statistics import Interval
@@ -35,11 +37,11 @@ class Compared:
         baseline: The system all others are compared with; None if every pair is compared.
         level: Confidence level of the intervals; 1 - level is the accepted rate of false findings.
         differences: One per metric and pair of systems.
-        margin: How much worse is still acceptable; None if that was not asked.
-        clusters: Which queries belong together; None where each is on its own.
-        ignorance: How much of what each system retrieved is judged; None where that is not known.
-        unjudged: Between which values means and differences lie, whatever the unjudged are; None if not asked.
-        notes: What else than the rankings differs between the systems, where evaluations were compared; sentences.
+        margin: The largest acceptable loss; None if there is no margin.
+        clusters: The clusters of the queries; None if queries are independent.
+        ignorance: How much of what each system retrieved is judged; None if that is unknown.
+        unjudged: The bounds of means and differences over all grades of unjudged documents; None if not requested.
+        notes: Sentences on what differs between compared evaluations besides the rankings.
     """
 
     scores: Mapping[str, Scores]
@@ -62,6 +64,11 @@ class Compared:
     def pairs(self) -> list[tuple[str, str]]:
         """The pairs of systems that are compared, each as system and baseline."""
         return list(dict.fromkeys(each.pair for each in self.differences))
+
+    @cached_property
+    def room(self) -> Room | None:
+        """How much text each system has among the first k, where that is unequal and counts; else None."""
+        return unequal_room(self.scores, self.metrics)
 
     @cached_property
     def table(self) -> ByMetric[dict[str, float]]:
@@ -90,7 +97,7 @@ class Compared:
 
     @cached_property
     def n(self) -> ByMetric[int]:
-        """For how many queries each metric is defined in all systems."""
+        """The number of queries for which each metric is defined in all systems."""
         return ByMetric({name: columns.shape[1] for name, columns in self._columns.items()})
 
     @cached_property
@@ -114,7 +121,7 @@ class Compared:
 
         Args:
             metric: The metric, in any spelling.
-            system: The system; None where only one difference is left to choose from.
+            system: The system; None if there is only one difference to choose from.
             baseline: The system it is compared with; None likewise.
 
         Raises:
@@ -126,6 +133,6 @@ class Compared:
             there = ", ".join(dict.fromkeys(f"{each.system} - {each.baseline}" for each in self.differences))
             metrics = ", ".join(map(str, self.metrics))
             raise KeyError(
-                f"{len(chosen)} differences fit {name!r}, {system!r}, {baseline!r}; there are {there} in {metrics}"
+                f"{len(chosen)} differences match {name!r}, {system!r}, {baseline!r}; there are {there} in {metrics}"
             )
         return chosen[0]

@@ -1,4 +1,4 @@
-"""Data issues found: counted and described."""
+"""Count and describe issues of the data."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OTHER_IDS = "are the ids of chunks compared with the ids of documents?"
 
 
 class Counts(TypedDict):
-    """What was met on the way, in numbers.
+    """The numbers of issues in the data of an evaluation.
 
     Attributes:
         queries: Judged queries.
@@ -30,13 +30,13 @@ class Counts(TypedDict):
         failed: Judged queries for which the retriever raised; they are among the missing.
         unjudged_queries: Queries of the run that are not judged; they are left out.
         no_relevant: Judged queries without a relevant document.
-        duplicates: Places of the rankings taken by a document that stood there before.
+        duplicates: Places in the rankings taken by a document that appears earlier in the same ranking.
         ties: Queries in which a judged document has the same score as another document.
-        unplaced: Retrieved items that could not be compared with a span, because their place in its source is not
-            known.
-        misplaced: Retrieved items whose offsets do not fit their text or their source, so that they were looked for by
+        unplaced: Retrieved items that could not be compared with a span, because their position in its source is
+            unknown.
+        misplaced: Retrieved items whose offsets do not fit their text or their source, so they were searched for by
             their text; those not found are unplaced too.
-        ambiguous: Items looked for by their text that stand in their source more than once; the first place was taken.
+        ambiguous: Items searched for by their text that occur in their source more than once; the first place was used.
     """
 
     queries: int
@@ -59,15 +59,15 @@ def count(
     kept: IntArray | None = None,
     among: IntArray | None = None,
 ) -> Counts:
-    """Count what was met.
+    """Count the issues.
 
     Args:
         judged: The judged run.
         run: The run it was judged from.
         rules: The rules.
         kept: Positions of the queries that the rules keep in the result; None if they keep all.
-        among: Positions of the judged queries that are looked at; None looks at all, and at the rest of the run too.
-            What is known of the whole run alone, `unplaced`, `misplaced` and `ambiguous`, is then 0.
+        among: Positions of the judged queries to count; None counts all of them, and the rest of the run. For some of
+            the queries, `unplaced`, `misplaced` and `ambiguous` are 0, because they are known only of the whole run.
     """
     looked_at: slice | IntArray = slice(None) if among is None else among
     undefined = judged.n_relevant() == 0
@@ -90,7 +90,7 @@ def count(
 
 
 def enters_means(has_relevant: BoolArray, rules: Rules) -> BoolArray:
-    """Return which of the queries that the rules keep enter the means: those with a relevant document, or all."""
+    """Return which of the queries kept by the rules enter the means: those with a relevant document, or all."""
     return has_relevant | (rules.no_relevant == "zero")
 
 
@@ -109,15 +109,15 @@ def failed_queries(
 _REPEATS = {
     "ignore": "earn nothing",
     "count": "are hits again",
-    "collapse": "were taken out of the rankings",
+    "collapse": "were removed from the rankings",
     "error": "are refused",
 }
 
 
 def describe(counts: Counts, rules: Rules) -> list[str]:
-    """Return what was met in words, one line each, without what did not occur.
+    """Return the issues in words, one line each, without those that did not occur.
 
-    A query whose retriever failed is told as such and not again among those with nothing retrieved.
+    A query whose retriever failed is counted as such and not among those with nothing retrieved.
     """
     scored_zero = ", scored 0"
     said: dict[str, str] = {
@@ -129,13 +129,13 @@ def describe(counts: Counts, rules: Rules) -> list[str]:
         + (scored_zero if rules.no_relevant == "zero" else ", undefined and out of the means"),
         "ties": "in which a judged document ties with another",
         "duplicates": f"repeated documents, which {_REPEATS[rules.repeats]}",
-        "unplaced": "retrieved items whose place in a source is not known, so that no span was found in them",
-        "misplaced": "retrieved items whose offsets do not fit their text or source, which were not believed",
-        "ambiguous": "items that stand in their source more than once, taken to be the first",
+        "unplaced": "retrieved items whose position in a source is unknown, so no span was found in them",
+        "misplaced": "retrieved items whose offsets do not fit their text or source and were ignored",
+        "ambiguous": "items that occur in their source more than once; the first place was used",
     }
     numbers: Mapping[str, int] = {**counts, "missing": max(counts["missing"] - counts["failed"], 0)}  # type: ignore[dict-item]  # all are numbers
     queries = f"{counts['queries']} {'query' if counts['queries'] == 1 else 'queries'}"
     first = queries if rules.name == "standard" else f"{queries}, {rules.name} rules"
     if rules.unjudged == "condensed":
-        first += ", unjudged documents taken out of the rankings"
+        first += ", unjudged documents removed from the rankings"
     return [first, *(f"{numbers[key]} {text}" for key, text in said.items() if numbers[key])]

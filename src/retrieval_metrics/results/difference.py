@@ -1,4 +1,4 @@
-"""How two systems differ in one metric: the numbers, and what they allow to be said."""
+"""The difference between two systems in one metric, and the conclusions that it allows."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ class Difference:
         metric: The metric.
         system: The system.
         baseline: The system it is compared with.
-        queries: The queries for which both are defined.
+        queries: The queries for which the metric is defined in both systems.
         values: Shape (queries,), system minus baseline per query.
         paired: Mean, interval, both p values, effect size, wins, ties and losses.
         comparisons: How many differences were tested together.
         p_corrected: The randomisation test's p value, corrected for all of them.
-        test_level: What the smallest p value of all must not exceed to be a finding.
+        test_level: The largest value that the smallest p value can have to be a finding.
         span: The largest possible difference.
-        clusters: Shape (queries,), which cluster each query belongs to; None if each is on its own.
-        margin: What can be said of the margin that was asked for; None if none was.
+        clusters: Shape (queries,), the cluster of each query; None if queries are independent.
+        margin: The result of the test against the margin; None if there is no margin.
     """
 
     metric: str
@@ -59,12 +59,12 @@ class Difference:
 
     @property
     def n(self) -> int:
-        """For how many queries both systems are defined."""
+        """The number of queries for which the metric is defined in both systems."""
         return self.paired.count
 
     @property
     def units(self) -> int:
-        """How many independent parts these queries have: clusters, or the queries themselves."""
+        """The number of independent units: clusters, or the queries themselves."""
         return self.paired.clusters
 
     @property
@@ -79,22 +79,22 @@ class Difference:
 
     @property
     def p_value(self) -> float:
-        """The p value of the randomisation test, as it is: not corrected for the number of comparisons."""
+        """The p value of the randomisation test, not corrected for the number of comparisons."""
         return self.paired.p_randomisation
 
     @property
     def alpha(self) -> float:
-        """The rate of false findings that is accepted over all comparisons together: 1 - level."""
+        """The accepted rate of false findings over all comparisons together: 1 - level."""
         return 1 - self.paired.level
 
     @property
     def significant(self) -> bool:
-        """Whether the data tell the two systems apart: the corrected p value is at most alpha."""
+        """Whether the data can tell the two systems apart: the corrected p value is at most alpha."""
         return is_found(self.p_corrected, self.paired.level)
 
     @property
     def decided(self) -> bool:
-        """Whether the interval excludes 0 as well; where only the test does, rare large differences may undo it."""
+        """Whether the interval excludes 0 too; if only the test finds a difference, rare large ones could undo it."""
         return self.significant and not (isnan(self.interval.low) or self.interval.low <= 0 <= self.interval.high)
 
     @property
@@ -104,15 +104,15 @@ class Difference:
 
     @property
     def fewest(self) -> int:
-        """How many queries, or clusters of them, the corrected test needs before it can find anything."""
+        """The smallest number of queries, or clusters, with which the corrected test can find anything."""
         return fewest_units(1 - self.test_level)
 
     def detectable(self, power: float = POWER, span: float | None = None) -> float:
         """Return a true difference that a comparison like this one finds with at least the given power.
 
-        It is computed at the level that the correction asks of the smallest of all p values, so that the power is
-        promised whatever the other comparisons turn out to be. Infinite where no difference, however large, could be
-        found, or where no query differs. See `retrieval_metrics.statistics.detectable_difference`.
+        It is computed at the level that the correction requires of the smallest p value, so the power holds for any
+        outcome of the other comparisons. Infinite if no difference could be found, or if no query differs. See
+        `retrieval_metrics.statistics.detectable_difference`.
 
         Args:
             power: Probability of finding it.
@@ -125,13 +125,13 @@ class Difference:
         return detectable_difference(self.values, power=power, level=level, span=reach, clusters=clusters)
 
     def queries_needed(self, difference: float, power: float = POWER) -> QueriesNeeded:
-        """Return on how many queries a comparison like this one finds a difference of a given size, as a range.
+        """Return how many queries a comparison like this one needs to find a difference of a given size, as a range.
 
-        Name the size that would matter to you. The size seen answers nothing: where the data cannot decide, it is
-        chance that made it.
+        Pass the smallest difference that matters to you, not the observed one: if the data cannot decide, that is
+        mostly chance.
 
         Args:
-            difference: The true mean difference to be found.
+            difference: The true mean difference to find.
             power: Probability of finding it.
 
         Raises:
@@ -141,7 +141,7 @@ class Difference:
         return queries_needed(self.values, difference, power=power, level=level, span=span, clusters=clusters)
 
     def moved(self, n: int = 5) -> list[tuple[QueryId, float]]:
-        """Return the `n` queries with the largest difference either way, and that difference; without those equal."""
+        """Return the `n` queries with the largest differences in either direction; equal queries are left out."""
         order = np.argsort(-np.abs(self.values), kind="stable")[:n].tolist()
         return [(self.queries[at], float(self.values[at])) for at in order if self.values[at] != 0]
 

@@ -1,4 +1,4 @@
-"""The values of single queries with what they rest on: for hosts whose results are rows, one per query."""
+"""The values of single queries with the ranks behind them, for hosts whose results have one row per query."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class QueryScore(NamedTuple):
     """One metric of one query.
 
     Attributes:
-        value: The value; NaN where the metric is undefined.
-        relevant_ranks: The ranks at which something relevant stands, beyond the cut-off too; a document that is
-            retrieved again stands at its first rank alone.
+        value: The value; NaN if the metric is undefined.
+        relevant_ranks: The ranks of relevant documents, also beyond the cut-off; a repeated document has only its first
+            rank.
         n_relevant: How many relevant documents, or groups, there are.
         n_retrieved: How many documents were retrieved, repeats included.
     """
@@ -38,13 +38,13 @@ class QueryScore(NamedTuple):
 
 
 def query_scores(scores: Scores) -> dict[Metric, dict[QueryId, QueryScore]]:
-    """Return each value with the ranks it rests on.
+    """Return each value with the ranks behind it.
 
     Args:
-        scores: What an evaluation found, such as `rm.evaluate(...).scores`.
+        scores: The scores of an evaluation, such as `rm.evaluate(...).scores`.
 
     Raises:
-        ValueError: If the scores came without the run they were computed from.
+        ValueError: If the scores came without the run from which they were computed.
 
     Example:
         >>> import retrieval_metrics as rm

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.statistics import Interval
 
 NAMED = 4
-"""How many systems a sentence names; the table has all of them."""
+"""The largest number of systems named in a sentence; the table has all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,8 @@ class Place:
         system: The system.
         mean: Its mean.
         interval: The confidence interval of its mean.
-        group: 1 for the best and all that the data cannot tell from it, 2 for the best of the others and all that they
-            cannot tell from that, and so on.
+        group: 1 for the best system and all that the data cannot tell from it, 2 for the best of the others and all
+            that the data cannot tell from that one, and so on.
     """
 
     system: str
@@ -47,11 +47,11 @@ class Ranking(Printed):
 
     Attributes:
         places: The places by metric, best first.
-        impossible: How many differences were tested that no data of this size could have shown.
+        impossible: How many of the tests could not find any difference with this many queries.
         tests: How many differences were tested.
         units: How many queries, or clusters of them, the comparison has.
-        baseline: The system all others were compared with; None if every pair was.
-        seconds: The mean time per query of each system whose run knows it.
+        baseline: The system all others were compared with; None if every pair was compared.
+        seconds: The mean time per query of each system whose run has it.
         level: The confidence level of the intervals.
 
     Example:
@@ -110,13 +110,11 @@ class Ranking(Printed):
 
     @property
     def notes(self) -> list[str]:
-        """What the numbers in front of the means are, and what could not be found at all."""
+        """What the numbers in front of the means are, and which tests could not find anything."""
         kind = f"the best with its {numbers.level_name(self.level)}"
         said = [f"1, 2 ...: groups; systems of one group cannot be told apart from the best of it; {kind}"]
         if self.baseline is not None:
-            said = [
-                f"1, 2 ...: better than {self.baseline}, not told apart from it, worse, where there are such; {kind}"
-            ]
+            said = [f"1, 2 ...: better than {self.baseline}, not told apart from it, worse, if there are such; {kind}"]
         if self.impossible:
             tests = numbers.count(self.tests, "test")
             these = f"{self.impossible:,} of these {tests} cannot succeed"
@@ -176,7 +174,7 @@ def _groups(ordered: Sequence[str], differences: Sequence[Difference]) -> dict[s
 
 
 def _around(baseline: str, ordered: Sequence[str], differences: Sequence[Difference], metric: str) -> dict[str, int]:
-    """Return the group of each system where all were compared with one: better, not told apart, worse."""
+    """Return the group of each system if all were compared with one: better, not told apart, worse."""
     sign = dict.fromkeys(ordered, 0)
     for each in differences:
         if each.metric == metric and each.significant:
@@ -196,7 +194,7 @@ def _seconds(comparison: Compared) -> dict[str, float]:
 
 
 def main_pair(comparison: Compared, metric: Metric) -> tuple[str, str]:
-    """Return the pair that a reader wants to see first: the two best of those compared, by their means."""
+    """Return the pair to show first: the two compared systems with the largest means."""
     means = comparison.table[metric]
 
     def height(pair: tuple[str, str]) -> float:

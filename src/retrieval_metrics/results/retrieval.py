@@ -1,4 +1,4 @@
-"""What an evaluation still knows of the retrieval: which queries failed, and how long each took."""
+"""The failed queries of the retrieval and their durations, as far as an evaluation has them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 def errors_of(scores: Scores) -> dict[QueryId, Exception]:
-    """Return the exception of each query whose retriever failed; none where the run knows of none, or is not held."""
+    """Return the exception of each query whose retriever failed; none if the run has no exceptions or is not kept."""
     return {} if scores.origin is None else failed_queries(scores.origin.judged, scores.origin.run)
 
 
 def seconds_of(scores: Scores) -> dict[QueryId, float]:
-    """Return how long the retriever took for each query; nothing where the run does not know, or is not held."""
+    """Return how long the retriever took for each query; nothing if the run does not say or is not kept."""
     run = None if scores.origin is None else scores.origin.run
     return dict(run.seconds) if isinstance(run, RetrievedRun) else {}

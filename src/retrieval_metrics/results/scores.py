@@ -1,4 +1,4 @@
-"""What an evaluation found, as a plain record: one number per query and metric, and what it was computed from."""
+"""The result of an evaluation, as a plain record: one number per query and metric, and its origin."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import FloatArray, IntArray, QueryId, QueryTexts
 
 Column: TypeAlias = Literal["value", "ideal", "residual", "lowest", "highest", "depends"]
-"""What there is for a query and a metric: see `Scores.column`."""
+"""The columns for each metric: see `Scores.column`."""
 
 COLUMNS: tuple[Column, ...] = get_args(Column)
 
@@ -34,7 +34,7 @@ class Origin(NamedTuple):
 
     Attributes:
         judged: The judged run.
-        run: The run, as it was given.
+        run: The run, as given.
         match: What ids of the judgments were compared with.
     """
 
@@ -45,22 +45,22 @@ class Origin(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Scores:
-    """The values of some metrics for some queries.
+    """The values of metrics for queries.
 
     Attributes:
-        metrics: The metrics, in the order asked for.
+        metrics: The metrics, in the order of the call.
         queries: The ids of the queries, in the order of the judgments.
-        values: Shape (queries, metrics), read-only; NaN where a metric is undefined for a query.
-        counts: What was missing, repeated, unjudged, tied or undefined.
+        values: Shape (queries, metrics), read-only; NaN if a metric is undefined for a query.
+        counts: How many queries and documents were missing, repeated, unjudged, tied or undefined.
         rules: The rule set they were computed under.
-        residuals: For metrics that know it, shape (queries,): by how much unjudged and unseen documents could raise it.
-        ideals: What an ideal ranking reaches, shape (queries,), where that may be less than 1; None computes it from
-            the origin.
+        residuals: For metrics that have one, shape (queries,): how much unjudged and unseen documents could add.
+        ideals: The value of an ideal ranking, shape (queries,), for metrics where it can be less than 1; None computes
+            it from the origin.
         lowest: Shape (queries, metrics), the smallest values over all orders of equal scores; None unless
             ties="expected".
         highest: Shape (queries, metrics), the largest, likewise.
-        origin: What they were computed from; None where the values came without it.
-        clusters: Which queries belong together; None where each is on its own.
+        origin: What they were computed from; None if the values came without it.
+        clusters: The clusters of the queries; None if queries are independent.
     """
 
     metrics: tuple[Metric, ...]
@@ -78,18 +78,18 @@ class Scores:
     def __post_init__(self) -> None:
         for name in ("values", "lowest", "highest"):
             if (array := getattr(self, name)) is not None:
-                # A view, so that the flag of the array that was handed over stays as it is.
+                # A view, so that the flag of the caller's array does not change.
                 view = array.view()
                 view.flags.writeable = False
                 object.__setattr__(self, name, view)
 
     def column(self, column: Column, metric: Metric) -> FloatArray | None:
-        """Return one number per query, shape (queries,), NaN where there is none; None if it is not known at all.
+        """Return one number per query, shape (queries,), NaN for missing ones; None if the column is unknown.
 
         Args:
-            column: `value`: the metric. `ideal`: what an ideal ranking reaches, where that may be less than 1.
-                `residual`: by how much unjudged and unseen documents could raise it. `lowest`, `highest` and `depends`:
-                its range over all orders of equal scores, and (1 or 0) whether they differ.
+            column: `value`: the metric. `ideal`: the value of an ideal ranking, if it can be less than 1. `residual`:
+                how much unjudged and unseen documents could add. `lowest`, `highest` and `depends`: the range over all
+                orders of equal scores, and whether the two differ (1 or 0).
             metric: One of the metrics.
         """
         if column == "residual":
@@ -102,7 +102,7 @@ class Scores:
         if self.lowest is None or self.highest is None:
             return None
         if column == "depends":
-            # Two orders that differ in nothing that counts may differ in the last bits of a sum.
+            # Two orders of equal value may differ in the last bits of a sum.
             return (self.highest[:, at] - self.lowest[:, at] > 1e-12).astype(np.float64)  # noqa: PLR2004
         return (self.lowest if column == "lowest" else self.highest)[:, at]
 
@@ -119,7 +119,7 @@ class Scores:
         return np.full(len(self.queries), 1.0 if bounded else np.inf)
 
     def sums(self, column: Column, metric: Metric) -> Sums | None:
-        """Return the sums over the queries of one column, or None if it is not known."""
+        """Return the sums over the queries of one column, or None if the column is unknown."""
         known = self._sums
         if (column, metric) not in known:
             values = self.column(column, metric)
@@ -136,12 +136,12 @@ class Scores:
 
     @cached_property
     def remembered(self) -> dict[str, Any]:
-        """What was worked out from the origin before and takes a pass over the whole run."""
+        """A cache of values computed from the origin that need a pass over the whole run."""
         return {}
 
     @cached_property
     def per_query(self) -> ByMetric[dict[QueryId, float]]:
-        """The value of each metric for each query, NaN where it is undefined."""
+        """The value of each metric for each query; NaN if it is undefined."""
         return ByMetric(
             {
                 str(metric): dict(zip(self.queries, column, strict=True))
@@ -153,15 +153,15 @@ class Scores:
         """Return what the values were computed from.
 
         Args:
-            done: What it is wanted for, as in "explained".
+            done: What it is needed for, as in "explained".
 
         Raises:
             ValueError: If the values came without it.
         """
         if self.origin is None:
             raise ValueError(
-                f"this evaluation cannot be {done}: it holds values only; make it with evaluate(qrels, run), and of a "
-                "merged one ask the parts"
+                f"this evaluation cannot be {done}, because it holds only values; use one from evaluate(qrels, run), "
+                "or the parts of a merged one"
             )
         return self.origin
 

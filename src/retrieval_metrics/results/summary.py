@@ -1,4 +1,4 @@
-"""Means and intervals from sums over the queries, and the table they are printed in."""
+"""Means and intervals from sums over the queries, and the table in which they are printed."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 FEW_CLUSTERS = 20
 SMALL = 4
-"""Queries; an interval of fewer is printed with a word of caution."""
+"""Queries; intervals of fewer are printed with a warning."""
 LEVEL = 0.95
-"""The confidence level of what is printed."""
+"""The confidence level of printed intervals."""
 
 
 class Summed(Protocol):
-    """What can be summed up: the scores of single queries, or the totals of very many."""
+    """What can be summarised: the scores of single queries, or the totals of very many."""
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
@@ -41,7 +41,7 @@ class Summed(Protocol):
 
     @property
     def counts(self) -> Counts:
-        """What was met."""
+        """The numbers of issues in the data."""
 
     @property
     def rules(self) -> Rules:
@@ -62,12 +62,12 @@ def means(record: Summed) -> ByMetric[float]:
 
 
 def numbers_of_queries(record: Summed) -> ByMetric[int]:
-    """Return for how many queries each metric is defined."""
+    """Return the number of queries for which each metric is defined."""
     return ByMetric({str(metric): int(sums_of_values(record, metric).count) for metric in record.metrics})
 
 
 def residuals(record: Summed) -> ByMetric[float]:
-    """Return, for metrics that know it, by how much unjudged and unseen documents could raise the mean."""
+    """Return how much unjudged and unseen documents could add to the mean, for metrics with a residual."""
     sums = {str(metric): record.sums("residual", metric) for metric in record.metrics}
     return ByMetric({name: one.mean for name, one in sums.items() if one is not None and one.count})
 
@@ -83,7 +83,7 @@ def intervals(record: Summed, level: float) -> ByMetric[Interval]:
 
 
 def sums_for_interval(record: Summed, metric: Metric) -> Sums:
-    """Return the sums of a metric; of clustered queries those of as many independent ones as say as much."""
+    """Return the sums of a metric; for clustered queries, those of the independent queries they are worth."""
     clusters = record.clusters if isinstance(record, Scores) else None
     values = record.column("value", metric) if isinstance(record, Scores) else None
     if values is None or clusters is None or clusters.labels is None:
@@ -100,7 +100,7 @@ def clustered_sums(values: FloatArray, labels: IntArray) -> Sums:
 
 
 def said_of_clusters(record: Summed) -> list[str]:
-    """Return how the queries are clustered, and what that costs, in words; nothing where they are not."""
+    """Return in words how the queries are clustered and the design effect; nothing if they are not."""
     clusters = record.clusters if isinstance(record, Scores) else None
     if clusters is None or clusters.labels is None or not isinstance(record, Scores):
         return []
@@ -112,17 +112,17 @@ def said_of_clusters(record: Summed) -> list[str]:
             effects += [] if isnan(effect) else [f"{metric} {effect:.1f}"]
     why = "by the source of their judgments (clusters=None turns that off)" if clusters.by_source else "as given"
     notes = [f"intervals by cluster: {numbers.count(clusters.count, 'cluster')}, {why}"]
-    notes += [f"design effect (variance beside that of independent queries): {', '.join(effects)}"] if effects else []
+    notes += [f"design effect (variance relative to independent queries): {', '.join(effects)}"] if effects else []
     return notes + ([few_clusters(clusters.count)] if clusters.count < FEW_CLUSTERS else [])
 
 
 def few_clusters(count: int) -> str:
-    """Return the warning that so few clusters show little."""
+    """Return the warning that there are too few clusters."""
     return f"{numbers.count(count, 'cluster')} are few: intervals from fewer than {FEW_CLUSTERS} are rough"
 
 
 def interval_of(record: Summed, metric: Metric, sums: Sums, level: float) -> Interval:
-    """Return the interval of the mean of a metric over some of the queries, given the sums of its values."""
+    """Return the interval of the mean of a metric, given the sums of its values over queries."""
     from retrieval_metrics.statistics import interval_from_sums  # noqa: PLC0415  (only means that are printed need it)
 
     bounds = bounds_of(record, metric, sums)
@@ -130,13 +130,13 @@ def interval_of(record: Summed, metric: Metric, sums: Sums, level: float) -> Int
 
 
 def bounds_of(record: Summed, metric: Metric, sums: Sums) -> tuple[float, float]:
-    """Return the least and the largest value that a metric can have on these queries, given some that it has."""
+    """Return the smallest and the largest value that a metric can have on queries, given the sums of its values."""
     best = record.sums("ideal", metric)
     return ideal.bounds(metric, sums.smallest, sums.largest, best.largest if best is not None and best.count else None)
 
 
 def summary_table(record: Summed) -> Table:
-    """Return the means with their intervals, and what was met."""
+    """Return the means with their intervals, and the issues in the data."""
     rows, residual_notes, small = [], [], False
     for metric in record.metrics:
         name, sums, residual = str(metric), sums_of_values(record, metric), record.sums("residual", metric)

@@ -1,4 +1,4 @@
-"""What the order of documents with equal scores decides."""
+"""The range of means over all orders of documents with equal scores."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class TieRange(NamedTuple):
 
     Attributes:
         means: The smallest and the largest mean of each metric.
-        n_queries: For how many queries the value of each metric depends on the order.
+        n_queries: The number of queries in which the value of each metric depends on the order.
 
     Example:
         >>> import retrieval_metrics as rm
@@ -34,7 +34,7 @@ class TieRange(NamedTuple):
 
     @classmethod
     def of(cls, metrics: Sequence[Metric], sums: Callable[[Column, Metric], Sums | None]) -> TieRange | None:
-        """Return the range that sums over the queries give; None if they hold none."""
+        """Return the range from sums over the queries; None if they have none."""
         if sums("depends", metrics[0]) is None:
             return None
 

@@ -1,4 +1,4 @@
-"""What an evaluation comes down to: sums to which those of other queries can be added."""
+"""The sums of an evaluation, to which those of other queries can be added."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 class Totals:
     """The exact sums and the counts of an evaluation: as small for a billion queries as for ten.
 
-    They can be pickled, kept and sent; `merge` makes an evaluation of any number of them.
+    They can be pickled, saved and sent. `merge` makes an evaluation from any number of them.
 
     Attributes:
         metrics: The metrics.
         rules: The rule set they were computed under.
-        counts: What was missing, repeated, unjudged, tied or undefined.
-        exact: The exact sums over all queries, of each metric and of each column that is known.
-        scale: The largest grade of the judgments, which some metrics divide by; None if it is not known.
+        counts: How many queries and documents were missing, repeated, unjudged, tied or undefined.
+        exact: The exact sums over all queries, of each metric and of each known column.
+        scale: The largest grade of the judgments, which some metrics divide by; None if it is unknown.
     """
 
     metrics: tuple[Metric, ...]
@@ -48,8 +48,8 @@ class Totals:
         """Return the totals of the queries of both.
 
         Raises:
-            ValueError: If they have different metrics or rules, or a metric divides by the largest grade there is and
-                they have different ones.
+            ValueError: If they have different metrics or rules, or a metric divides by the largest grade and that
+                differs.
         """
         if self.metrics != other.metrics:
             raise ValueError(
@@ -60,7 +60,7 @@ class Totals:
         _check_scale(self, other)
         theirs = cast("dict[str, int]", other.counts)
         counts = {name: number + theirs[name] for name, number in cast("dict[str, int]", self.counts).items()}
-        known = [key for key in self.exact if key in other.exact]  # what one part does not know, the whole does not
+        known = [key for key in self.exact if key in other.exact]  # what is unknown of one part is unknown of the whole
         exact = {key: ExactSums.merged([self.exact[key], other.exact[key]]) for key in known}
         scale = None if self.scale is None or other.scale is None else max(self.scale, other.scale)
         return Totals(self.metrics, self.rules, cast("Counts", counts), exact, scale)
@@ -79,7 +79,7 @@ def totals_of(scores: Scores) -> Totals:
 
 
 def largest_grade_of(scores: Scores) -> float | None:
-    """Return the largest grade of the judgments; None where scores came without them."""
+    """Return the largest grade of the judgments; None if the scores came without them."""
     return None if scores.origin is None else scores.origin.judged.qrels.largest_grade
 
 
@@ -89,13 +89,13 @@ def _check_scale(one: Totals, other: Totals) -> None:
     for metric in one.metrics:
         if divides_by_largest_grade(metric):
             raise ValueError(
-                f"{metric} divides by the largest grade there is, which is {one.scale:g} in one part and "
-                f"{other.scale:g} in another; say it: {metric.name}(max_grade={max(one.scale, other.scale):g})"
+                f"{metric} divides by the largest grade, which is {one.scale:g} in one part and {other.scale:g} in "
+                f"another; set it: {metric.name}(max_grade={max(one.scale, other.scale):g})"
             )
 
 
 def _difference(one: Rules, other: Rules) -> str:
-    """Return in words what two rule sets differ in first; their names may be the same, as ties= changes no name."""
+    """Return the first difference of two rule sets in words; their names can be equal, as ties= changes no name."""
     name = next(field.name for field in fields(one) if getattr(one, field.name) != getattr(other, field.name))
     if name == "name":
         return f"{one.name} and {other.name}"

@@ -1,4 +1,4 @@
-"""How much of what several systems retrieved has been judged, and what the rest could change."""
+"""How much of what systems retrieved is judged, and what the unjudged rest could change."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class Ignorance(NamedTuple):
     """How much of each system's first k documents is judged.
 
     Attributes:
-        k: How many documents of each ranking are looked at.
+        k: How many documents of each ranking are counted.
         judged: The mean of judged@k of each system; NaN if it retrieved nothing.
-        has_nonrelevant: Whether the judgments name documents that are not relevant. If not, judged means relevant, and
-            a better system has more of it.
+        has_nonrelevant: Whether the judgments include documents that are not relevant. If not, judged means relevant,
+            and a better system has a larger share.
     """
 
     k: int
@@ -32,25 +32,25 @@ class Ignorance(NamedTuple):
 
     @property
     def unbalanced(self) -> bool:
-        """Whether one system is judged so much less than another that a difference may come from that alone."""
+        """Whether one system is judged so much less than another that this alone could explain a difference."""
         shares = [share for share in self.judged.values() if not isnan(share)]
         return self.has_nonrelevant and len(shares) > 1 and max(shares) - min(shares) > IMBALANCE
 
 
 @dataclass(frozen=True, slots=True)
 class UnjudgedBounds:
-    """The values between which means and differences lie, whatever grades the unjudged documents have.
+    """The bounds of means and differences over all possible grades of the unjudged documents.
 
     Attributes:
-        k: The documents in question are the unjudged ones among the first k of any compared run. All others that are
-            not judged count as not relevant, as ever.
-        grades: The grades that each of them may have: 0, and those that occur in the judgments.
+        k: The bounds cover the unjudged documents among the first k of any compared run. All other unjudged documents
+            count as not relevant, as usual.
+        grades: The grades that each of them can have: 0, and those that occur in the judgments.
         means: Per metric and system, the least and the greatest mean.
         differences: Per metric, system and baseline, the least and the greatest mean difference. A document has one
             grade in both systems.
         queries: How many queries have such documents.
-        outer: For how many of these there were too many grades to try: there a value may be anything from 0 to 1, so
-            the bounds hold and may be wider than necessary.
+        outer: How many of these queries have too many combinations of grades to try. Their values are taken as anything
+            from 0 to 1, so the bounds hold but may be wider than necessary.
     """
 
     k: int
@@ -62,17 +62,17 @@ class UnjudgedBounds:
 
     @property
     def exact(self) -> bool:
-        """Whether the bounds are reached."""
+        """Whether the bounds are exact, that is, can be reached."""
         return not self.outer
 
 
 class ToJudge(NamedTuple):
-    """A document whose judgment would tell much.
+    """A document whose judgment could change a comparison.
 
     Attributes:
         query: The query.
         document: The document.
-        effect: By how much the largest mean difference between two systems would move if it had the highest grade.
+        effect: How much the largest mean difference between two systems would change if it had the highest grade.
         ranks: Its rank in each system that has it among its first k.
     """
 

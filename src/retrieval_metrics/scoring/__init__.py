@@ -1,1 +1,1 @@
-"""Compute values from a judged run, a metric and rules; no other folder does."""
+"""Compute values from a judged run, a metric and rules; only this folder does."""

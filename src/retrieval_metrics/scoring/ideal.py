@@ -1,4 +1,4 @@
-"""How high a metric can get on some queries, which bounds its confidence interval."""
+"""The largest value that a metric can have on given queries, which bounds its confidence interval."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def ideal_values(metric: Metric, judged: JudgedRun, rules: Rules) -> FloatArray 
 
 
 def bounds(metric: Metric, smallest: float, largest: float, ideal: float | None) -> tuple[float, float]:
-    """Return the smallest and the largest value that a metric can have on some queries.
+    """Return the smallest and the largest value that a metric can have on given queries.
 
     Args:
         metric: The metric.
-        smallest: The smallest of its values, all of which lie within the bounds; NaN if there are none.
+        smallest: The smallest of its values, all of which are within the bounds; NaN if there are none.
         largest: The largest of its values.
         ideal: The largest of the `ideal_values` of these queries. If it is None, a bounded metric reaches 1.
     """
@@ -44,7 +44,7 @@ def bounds(metric: Metric, smallest: float, largest: float, ideal: float | None)
 
 
 def is_binary(metric: Metric, sums: Sums) -> bool:
-    """Return whether all values are 0 or 1; a binary metric's means over orders of equal scores need not be."""
+    """Return whether all values are 0 or 1; means of a binary metric over orders of equal scores can be fractions."""
     return metric.definition.binary and sums.total == sums.total_of_squares
 
 

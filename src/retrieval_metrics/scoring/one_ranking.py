@@ -1,4 +1,4 @@
-"""Score one ranking, given as a list of gains, by the same definition as a whole run."""
+"""Score one ranking, given as a list of gains, with the same code as a whole run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def score_one(
         gains: Grades in rank order; 0 is not relevant, None is not judged.
         k: The cut-off.
         n_relevant: How many documents are relevant, retrieved or not. None counts those in the list; if there are none,
-            it assumes one that was not retrieved, so that the list scores 0, as it would for any number.
+            it assumes one that was not retrieved, so the list scores 0, as it would for any number.
         ideal: The grades of all relevant documents, retrieved or not, instead of their number.
         n_nonrelevant: How many documents are judged not relevant; None counts those in the list.
         **parameters: The metric's own parameters; None means the default.
@@ -68,7 +68,7 @@ def _numbers(values: Any, what: str, *, none_allowed: bool = False) -> list[floa
         if not isinstance(value, Real):
             raise TypeError(
                 f"{what} must be numbers in rank order, got {value!r} at position {position}; to score rankings of "
-                "document ids use evaluate(qrels, run)"
+                "document ids, use evaluate(qrels, run)"
             )
         if not isfinite(value):
             raise ValueError(f"{what} must be finite, got {value!r} at position {position}")
@@ -83,7 +83,7 @@ def _missing(grades: list[float], n_relevant: int | None, ideal: Gains | None) -
         surplus = Counter(relevant) - lacking
         if surplus:
             raise ValueError(
-                f"the ideal lacks the gain {max(surplus)!r} that the list holds; it must hold every relevant document"
+                f"the ideal lacks the gain {max(surplus)!r} of the list; it must hold every relevant document"
             )
         return list((lacking - Counter(relevant)).elements())
     if n_relevant is None:

@@ -1,4 +1,4 @@
-"""Rule sets: what a library does where the literature leaves a choice, as data."""
+"""Rule sets: what a library does in cases that the literature leaves open, as data."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ UnjudgedRule: TypeAlias = Literal["nonrelevant", "condensed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What happens in the situations that libraries treat differently.
+    """What happens in cases that libraries treat differently.
 
     Attributes:
         name: The name printed with the results.
         missing: A judged query that is not in the run has retrieved nothing (`"zero"`), or is left out (`"skip"`).
-        empty: A query for which nothing was retrieved scores 0, as the formula gives (`"zero"`), is undefined and left
-            out of the mean (`"undefined"`), or is an error.
+        empty: A query for which nothing was retrieved scores 0, by the formula (`"zero"`), is undefined and left out of
+            the mean (`"undefined"`), or is an error.
         no_relevant: A query without a relevant document is undefined and left out of the mean (`"undefined"`), scores 0
             and counts (`"zero"`), scores 1 if nothing was retrieved either and otherwise 0 (`"match"`), or is an error.
         negative: A document with a negative grade is judged and gains nothing (`"nonrelevant"`), or counts as unjudged
@@ -38,7 +38,7 @@ class Rules:
         parameters: Per metric name, parameters that differ from the metric's own defaults. Parameters written in a
             metric's name (`map(norm=retrieved)`) take precedence.
         exceptions: Per metric name, the values of `empty`, `no_relevant` and `repeats` that differ for this metric.
-        metrics: The metrics that the library has; None if it has all. The others are computed by the same rules.
+        metrics: The metrics of the library; None if it has all. Other metrics are computed by the same rules.
     """
 
     name: str
@@ -195,8 +195,8 @@ def as_rules(semantics: str | Rules, ties: str | None = None, unjudged: str | No
 
     Args:
         semantics: A name or a rule set.
-        ties: How to treat ties, in place of the rule set's own way.
-        unjudged: How to treat documents that are not judged, likewise.
+        ties: How to treat ties, instead of as in the rule set.
+        unjudged: How to treat unjudged documents, likewise.
 
     Raises:
         ValueError: If no rule set has that name, or `ties` or `unjudged` is unknown.
@@ -206,15 +206,15 @@ def as_rules(semantics: str | Rules, ties: str | None = None, unjudged: str | No
         raise TypeError(f"semantics must be the name of a rule set or a Rules, got {type(semantics).__name__}")
     if isinstance(semantics, str) and semantics not in RULE_SETS:
         known = ", ".join(RULE_SETS)
-        raise ValueError(f"unknown semantics {semantics!r}; known are {known}, or pass your own Rules(...)")
+        raise ValueError(f"unknown semantics {semantics!r}; the rule sets are {known}, or pass your own Rules(...)")
     rules = RULE_SETS[semantics] if isinstance(semantics, str) else semantics
     if ties is not None and ties not in get_args(Ties):
         raise ValueError(
-            f"ties must be one of {', '.join(get_args(Ties))}, or None for what the rule set says, got {ties!r}"
+            f"ties must be one of {', '.join(get_args(Ties))}, or None for that of the rule set, got {ties!r}"
         )
     if unjudged is not None and unjudged not in get_args(UnjudgedRule):
         raise ValueError(
-            f"unjudged must be one of {', '.join(get_args(UnjudgedRule))}, or None for what the rule set says, got "
+            f"unjudged must be one of {', '.join(get_args(UnjudgedRule))}, or None for that of the rule set, got "
             f"{unjudged!r}"
         )
     changed = {name: value for name, value in (("ties", ties), ("unjudged", unjudged)) if value is not None}

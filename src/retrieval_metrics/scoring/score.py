@@ -44,10 +44,10 @@ def score(judged: JudgedRun, metric: Metric, rules: Rules) -> Scored:
     """
     parameters, rules, k = parameters_of(metric, rules), rules.of(metric.name), judged.cutoff(metric.k)
     definition, judged = metric.definition, judged.with_repeats(rules.repeats)
-    # How much is judged is asked of the rankings as they were retrieved.
+    # The judged share is that of the rankings as retrieved.
     if rules.unjudged == "condensed" and definition.says_how_good:
         if isinstance(k, np.ndarray):
-            raise ValueError(f"{metric}: a budget counts what was retrieved, so unjudged documents cannot be taken out")
+            raise ValueError(f"{metric}: a budget counts everything retrieved, so unjudged documents cannot be removed")
         judged = judged.condensed()
     values = _settled(definition.score(judged, k=k, **parameters), judged, metric, parameters, rules)
     residual = None if definition.residual is None else definition.residual(judged, k=k, **parameters)

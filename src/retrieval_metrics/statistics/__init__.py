@@ -1,6 +1,6 @@
 """Confidence intervals of means, tests between systems, and the differences that an evaluation set can detect.
 
-Everything here works on plain arrays of per-query values and is independent of metrics, runs and qrels.
+Everything here works on plain arrays of per-query values and does not depend on metrics, runs or qrels.
 scipy does the statistics. It is imported where it is called, so that importing the package does not load it.
 """
 

@@ -1,4 +1,4 @@
-"""How far two people, or a person and a model, agree: Cohen's kappa, with intervals by cluster."""
+"""Agreement between two people, or a person and a model: Cohen's kappa, with intervals by cluster."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 Weights = Literal["linear", "quadratic"] | None
-"""How much a disagreement counts by its distance: all alike (None), by distance, or by its square."""
+"""How disagreements are weighted: all alike (None), by their distance, or by its square."""
 
 
 class Agreed(NamedTuple):
@@ -31,11 +31,11 @@ def cohens_kappa(confusion: ArrayLike, weights: Weights = None) -> float:
 
         kappa = 1 - sum w n / sum w e         e(i, j) = n(i, .) n(., j) / n
 
-    with w(i, j) = 1 for i != j, |i - j|, or (i - j)^2. Range [-1, 1]; 0 is what two get who grade independently of each
-    other, 1 perfect agreement. NaN without counts, or if both gave one and the same grade throughout.
+    with w(i, j) = 1 for i != j, |i - j|, or (i - j)^2. Range [-1, 1]: 0 is the agreement of two people who grade
+    independently, 1 perfect agreement. NaN without counts, or if both always gave the same grade.
 
     Args:
-        confusion: Shape (grades, grades), how often the one said i and the other j.
+        confusion: Shape (grades, grades), how often one gave i and the other j.
         weights: None counts every disagreement alike.
 
     Raises:
@@ -82,20 +82,20 @@ def share_alike(confusion: ArrayLike) -> float:
 def jackknifed(
     tables: ArrayLike, measure: Callable[[NDArray[np.float64]], float], *, level: float = 0.95, lowest: float = -1.0
 ) -> Agreed:
-    """Return a measure of the sum of some tables, with an interval that takes each table as one unit.
+    """Return a measure of the sum of several tables, with an interval that treats each table as one unit.
 
-    The passages of a query are not independent, so a table holds those of one query. The variance is that of the
+    The passages of a query are not independent, so each table holds those of one query. The variance is that of the
     delete-one jackknife, with t(G - 1) for G tables; the interval is cut at `lowest` and 1.
 
     Args:
         tables: Shape (G, grades, grades), the counts of each query.
-        measure: What is measured, a function of a table.
+        measure: A function of a table that returns the measure.
         level: Confidence level, strictly between 0 and 1.
         lowest: The least value of the measure.
 
     Returns:
-        The value with its interval: (nan, nan) with fewer than two tables, or where leaving one out leaves it
-        undefined.
+        The value with its interval; the interval is (nan, nan) with fewer than two tables, or if the measure is
+        undefined without one of them.
 
     References:
         R. G. Miller (1974). The jackknife: a review.

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 ROUNDING = 1e-12
-"""Two per-query values closer than this, relative to the largest, differ by rounding only."""
+"""Two per-query values closer than this, relative to the largest, differ only by rounding."""
 
 
 def vector(values: ArrayLike, name: str = "values") -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Queries that belong together: their sums, and how much their mean varies."""
+"""Clusters of queries: their sums, and the variance of their mean."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Units(NamedTuple):
 
     @classmethod
     def of(cls, values: ArrayLike, clusters: ArrayLike | None = None) -> Units:
-        """Return the units of some values.
+        """Return the units of per-query values.
 
         Args:
             values: One finite number per query, shape (n,).
-            clusters: Which cluster each query belongs to, shape (n,): any labels. None: each is on its own.
+            clusters: The cluster of each query, shape (n,), as any labels. None: every query is a unit.
 
         Raises:
             ValueError: If a value is not finite, or the numbers of values and labels differ.
@@ -102,9 +102,9 @@ class Units(NamedTuple):
 
     @property
     def effective_count(self) -> float:
-        """The number of independent queries that say as much: n / design effect, from the number of units to n.
+        """The number of independent queries with the same information: n / design effect, from the units to n.
 
-        Equal values do not show how alike those of a cluster are; they count as one query per cluster.
+        If all values are equal, they do not show how alike a cluster is; each cluster then counts as one query.
         """
         n, units = self.queries, len(self.sizes)
         effect = self.design_effect
@@ -112,7 +112,7 @@ class Units(NamedTuple):
 
 
 def effective_sums(values: ArrayLike, clusters: ArrayLike) -> Sums:
-    """Return the sums of as many independent queries as carry the information of clustered ones.
+    """Return the sums of as many independent queries as carry the information of the clustered ones.
 
     Their number is `Units.effective_count`, times (t(n - 1) / t(G - 1))^2, the squared ratio of the 97.5 % quantiles of
     Student's t, because G clusters show a variance less well than n queries (Korn and Graubard 1998). Mean, mean
@@ -120,8 +120,8 @@ def effective_sums(values: ArrayLike, clusters: ArrayLike) -> Sums:
 
     Args:
         values: One finite number per query, shape (n,).
-        clusters: Which cluster each query belongs to, shape (n,). With a single cluster, which shows no variance
-            between clusters, the sums are those of the queries.
+        clusters: The cluster of each query, shape (n,). A single cluster shows no variance between clusters, so the
+            sums are then those of the queries.
 
     Raises:
         ValueError: If a value is not finite, or the numbers of values and labels differ.

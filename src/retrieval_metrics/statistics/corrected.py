@@ -1,4 +1,4 @@
-"""The mean of what people would say of all queries, from a model's word on all of them and people's on some."""
+"""Estimate the mean of people's values on all queries from a model's values on all and people's on some."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 FEWEST = 5
-"""Labelled queries below which no estimate is given: a slope and a spread need a few."""
+"""The fewest labelled queries for an estimate: a slope and a spread need a few."""
 FEW_DISAGREEMENTS = 3
-"""Where people and model differ on fewer labelled queries than this, differences nobody saw are allowed for."""
+"""If people and model differ on fewer labelled queries than this, the variance allows for unseen differences."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,9 +35,9 @@ class CorrectedMean:
         queries: How many queries there are in all.
         people: The mean of people's values alone, weighted by the sample's weights.
         model: The mean of the model's values alone; NaN if none is defined.
-        slope: By how much people's value rises where the model's rises by 1, on the labelled queries.
+        slope: How much people's value rises per 1 of the model's, on the labelled queries.
         spread: The variance of people's values.
-        unexplained: The variance of people's values that the model's do not explain.
+        unexplained: The part of `spread` that the model's values do not explain.
         explained_part: The part of `variance` that more labels cannot reduce, but more queries can.
     """
 
@@ -55,12 +55,12 @@ class CorrectedMean:
 
     @property
     def worth(self) -> float:
-        """How many labels of people alone would give the same variance; `labelled` if that cannot be said."""
+        """How many labels from people alone would give the same variance; `labelled` if that is unknown."""
         return self.spread / self.variance if self.spread > 0 and self.variance > 0 else float(self.labelled)
 
     @property
     def helps(self) -> bool:
-        """Whether the estimate is worth at least one label more than people's alone."""
+        """Whether the estimate is worth at least one label more than people's labels alone."""
         return self.worth >= self.labelled + 1
 
     def half_width(self, level: float = 0.95) -> float:
@@ -73,9 +73,9 @@ class CorrectedMean:
         """Return the confidence interval of a mean of values between two bounds.
 
         It is the Beta interval of `mean_interval` for as many independent queries as the estimate is worth, times
-        (t(worth - 1) / t(degrees))^2, because the labelled queries alone show the variance. Without finite bounds it is
-        Student's, mean -+ t(degrees) sqrt(variance). A binary metric gets the Clopper-Pearson interval of that count
-        (Korn and Graubard 1998).
+        (t(worth - 1) / t(degrees))^2, because only the labelled queries show the variance. Without finite bounds it is
+        Student's, mean -+ t(degrees) sqrt(variance). A binary metric gets the Clopper-Pearson interval for that number
+        of queries (Korn and Graubard 1998).
 
         Args:
             level: Confidence level, strictly between 0 and 1.
@@ -107,9 +107,9 @@ class CorrectedMean:
         return Interval(max(self.mean - half, -span), min(self.mean + half, span))
 
     def labels_needed(self, width: float, *, level: float = 0.95) -> float:
-        """Return how many further labelled queries an interval of a given width needs; 0 if it is that narrow already.
+        """Return how many more labelled queries an interval of a given width needs; 0 if it is narrow enough.
 
-        Infinite if not even labels for all queries would do: then more queries are needed.
+        Infinite if labels for all queries would not be enough: more queries are needed then.
 
         Args:
             width: The wanted width, from end to end.
@@ -157,38 +157,38 @@ def corrected_mean(
         b = sum (f - mean f)(y - mean y) / sum (f - mean f)^2                            over the labelled
         estimate = mean y over the labelled + b (mean f over all N - mean f over the labelled)
 
-    The model may be biased in any way: b sets its scale, and the labelled queries its level. A model that says nothing
+    The model may be biased in any way: b corrects its scale, and the labelled queries its level. An uninformative model
     gets a slope near 0, and the estimate is the mean of people's values. With c the weight of each labelled query in
     the estimate (sum c y), e its residual and h its leverage, the variance is
 
         max(sum c^2 e^2 / (1 - h), sum e^2 / (n - 2) sum c^2) + b^2 s_f^2 / N
 
-    the larger of HC2 and of least squares, plus what the N queries leave open of their population. Where people's and
-    model's values differ for fewer than 3 labelled queries, k, (1 - k / 3) span^2 / (2 n^2) is added: some queries on
-    which they differ may not have been drawn. Student's t with n - 2 degrees of freedom goes with it.
+    the larger of the HC2 and the least-squares variance, plus the variance from the N queries being a sample. If the
+    values of people and the model differ on only k < 3 labelled queries, (1 - k / 3) span^2 / (2 n^2) is added: queries
+    on which they differ may not have been drawn. The interval uses Student's t with n - 2 degrees of freedom.
 
-    Strata each have a mean of their own and a common slope. With weights (1 / the probability of being drawn) the
-    least squares are weighted. With clusters the variance is the largest of the two above and of one that sums within
-    clusters. Queries without a value of people's are left out of the mean: it is then a ratio, and its variance that of
-    y - estimate. A query without a value of the model's counts as the mean of the others. Where the model's values do
-    not show a slope (one labelled query makes it alone, or the labelled are quite unlike all queries), b is 0.
+    Each stratum has its own mean; the slope is common. With weights (1 / the probability of being drawn) the least
+    squares are weighted. With clusters, the variance is the largest of the two above and one that sums within clusters.
+    Queries without a value from people are left out of the mean, which is then a ratio with the variance of
+    y - estimate. A query without a value from the model counts as the mean of the others. If the model's values do
+    not show a slope (a single labelled query determines it, or the labelled queries are unlike the others), b is 0.
 
     Args:
         people: Shape (n,), people's value of each labelled query; NaN where it is undefined.
         model: Shape (N,), the model's value of each query; NaN where it is undefined.
         labelled: Shape (n,), the positions of the labelled queries among all N.
-        weights: Shape (n,), positive: 1 / the probability of each labelled query to be drawn. None: all alike.
-        strata: Shape (N,), which stratum each query is in, each with at least two labelled queries.
-        clusters: Shape (N,), which cluster each query belongs to. None: each is on its own.
+        weights: Shape (n,), positive: 1 / the probability of drawing each labelled query. None: all equal.
+        strata: Shape (N,), the stratum of each query; each needs at least two labelled queries.
+        clusters: Shape (N,), the cluster of each query. None: queries are independent.
         span: The largest possible difference of two values.
 
     Raises:
-        ValueError: If fewer than 5 labelled queries have a value, shapes do not fit, a position is no query's or occurs
-            twice, a weight is not positive, a stratum has fewer than two labelled queries, or there are too few
+        ValueError: If fewer than 5 labelled queries have a value, shapes do not match, a position is out of range or
+            occurs twice, a weight is not positive, a stratum has fewer than two labelled queries, or there are too few
             clusters.
 
     Example:
-        The model says .2 more than people throughout, so the estimate is its mean over all, .6, less .2.
+        The model is .2 above people everywhere, so the estimate is the model's mean over all queries, .6, less .2.
 
         >>> found = corrected_mean([0.1, 0.5, 0.3, 0.7, 0.4], [0.3, 0.7, 0.5, 0.9, 0.6, 0.6], [0, 1, 2, 3, 4])
         >>> round(found.mean, 12), round(found.people, 12), round(found.model, 12)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.statistics.clusters import Units
 
 RARE = 2.5
-"""Spans divided by the number of queries that a rare difference may hide at 95 %."""
+"""The mean difference, in spans divided by the number of queries, that rare differences can hide at 95 %."""
 UNSEEN = 0.2
 """Weight of an unseen query at either end."""
 
@@ -35,15 +35,15 @@ def fewest_units(level: float) -> int:
 def difference_intervals(samples: Sequence[Units], spans: Sequence[float], *, level: float = 0.95) -> list[Interval]:
     """Return the confidence interval of the mean of each sample of paired differences.
 
-    It is the union of three intervals, each of which fails where another holds. With n differences of mean m:
+    It is the union of three intervals; each fails where another holds. With n differences of mean m:
 
         Student's t          m -+ t(n - 1) sqrt(v)             v = s^2 / n, fails where few queries differ
         rare differences     m -+ c span / n                   c = 2.5 log(1 / (1 - level)) / log(20)
         Dirichlet            quantiles of the mean under Dirichlet weights, 1 for each difference and 0.2 for each of
                              plus and minus the span            skewed differences
 
-    The second says what a sample without a single failure allows: if 5 % of the queries lost 1, 50 queries would show
-    no such loss in 8 % of samples. It is 0.05 at 50 queries and negligible at 1,000. Clusters count as units: v is the
+    The second covers losses that a sample does not contain: if 5 % of all queries lost 1, 8 % of samples of 50 queries
+    would show no loss. It is 0.05 at 50 queries and negligible at 1,000. Clusters count as units: v is the
     delete-one-cluster jackknife's, t has G - 1 degrees of freedom, the Dirichlet weights belong to clusters, and n in
     the second is n / design effect.
 
@@ -59,7 +59,7 @@ def difference_intervals(samples: Sequence[Units], spans: Sequence[float], *, le
         ValueError: If `level` is not between 0 and 1.
 
     Example:
-        Nothing differs on 50 queries, which leaves room for 2.5 / 50 on either side.
+        No difference on 50 queries leaves room for 2.5 / 50 on either side.
 
         >>> from retrieval_metrics.statistics.clusters import Units
         >>> "[{:.3f}, {:.3f}]".format(*difference_intervals([Units.of([0.0] * 50)], [1.0])[0])
@@ -75,7 +75,7 @@ def difference_intervals(samples: Sequence[Units], spans: Sequence[float], *, le
     found = [Interval(math.nan, math.nan)] * len(samples)
     if not shown:
         return found
-    # The lower end is minus the upper end of the negated sample, so that exchanging two systems exchanges the ends.
+    # The lower end is minus the upper end of the negated sample, so exchanging the systems exchanges the ends.
     both = [samples[at] for at in shown] + [samples[at].negated() for at in shown]
     ends = [spans[at] for at in shown] * 2
     upper = mean_quantiles(both, ends, share=(1 + level) / 2, above=UNSEEN, below=UNSEEN)
@@ -95,5 +95,5 @@ def _student(units: Units, level: float) -> float:
 
 
 def _rare(units: Units, span: float, level: float) -> float:
-    """Return how far rare differences may shift the mean."""
+    """Return how far rare differences could shift the mean."""
     return RARE * math.log(1 / (1 - level)) / math.log(20) * span / units.effective_count

@@ -1,4 +1,4 @@
-"""What the mean of a population may be, given a sample of it and an unseen query at either end."""
+"""Quantiles of the population mean, given a sample and an unseen query at either end."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def mean_quantiles(
 
     Args:
         samples: The units of each sample; none may be empty.
-        ends: How far from 0 a value can lie, one per sample.
+        ends: The largest distance of a value from 0, one per sample.
         share: Which quantile.
         above: Weight of the unseen unit at `end`.
         below: Weight of the unseen unit at -`end`.

@@ -1,4 +1,4 @@
-"""Labelled queries drawn from all queries, and the line by which a model's values predict people's."""
+"""Labelled queries drawn from all queries, and the line that predicts people's values from a model's."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 LARGEST_LEVERAGE = 0.8
-"""Where one labelled query alone has more of the slope than this, no slope is used, and"""
+"""No slope is used if a single labelled query has a larger share of it than this, or"""
 LONGEST_STRETCH = 2.0
-"""likewise where it would make the weights of the labelled queries so uneven."""
+"""if it would make the weights of the labelled queries more uneven than this."""
 
 
 class Line(NamedTuple):
-    """A regression of people's values on the model's, before it has seen people's.
+    """A regression of people's values on the model's, as far as it does not depend on people's.
 
     Attributes:
         design: Shape (N, parameters), a column of each stratum, and perhaps the model's values about their mean.
         inverse: Shape (parameters, parameters), the inverse of the weighted squares over the labelled queries.
         share: Shape (n,), the weight of each labelled value in the estimate.
         leverage: Shape (n,), the leverage of each labelled query.
-        slope: Whether the model's values are in it.
+        slope: Whether the design contains the model's values.
     """
 
     design: NDArray[np.float64]
@@ -45,9 +45,9 @@ class Drawn:
         people: Shape (n,), people's values; NaN where undefined.
         model: Shape (N,), the model's values; NaN where undefined.
         labelled: Shape (n,), the positions of the labelled queries.
-        weights: Shape (n,), 1 / the probability of each to be drawn.
+        weights: Shape (n,), 1 / the probability of drawing each.
         strata: Shape (N,), the number of each query's stratum.
-        clusters: Shape (N,), the number of each query's cluster; None if each is on its own.
+        clusters: Shape (N,), the number of each query's cluster; None if queries are independent.
     """
 
     people: NDArray[np.float64]
@@ -100,12 +100,12 @@ class Drawn:
         return float(self.model[known].mean()) if known.any() else math.nan
 
     def line(self) -> Line:
-        """Return the line by which the model's values predict people's.
+        """Return the line that predicts people's values from the model's.
 
-        The design has a column of each stratum, and the model's values about their mean. These are left out where the
-        labelled queries do not show a slope: where the values are the same, where one or two queries alone make the
-        slope, or where the labelled queries are so unlike all queries in them that the estimate would be extrapolated.
-        That is decided by the model's values alone, so the estimate stays as honest as without them.
+        The design has a column for each stratum, and the model's values about their mean. The latter are left out if
+        the labelled queries do not show a slope: if the values are all equal, if one or two queries determine the
+        slope, or if the labelled queries differ so much from all queries that the estimate would extrapolate. This is
+        decided from the model's values only, so it does not bias the estimate.
         """
         layers = (self.strata[:, None] == np.unique(self.strata)[None, :]).astype(np.float64)
         without = self._fitted(layers, slope=False)

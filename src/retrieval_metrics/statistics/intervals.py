@@ -49,13 +49,13 @@ def mean_interval(
 
     The ends are the `bounds`. The lower bound is the metric's, because a query can always fail. The upper bound should
     be the value of an ideal ranking on these queries: 1 for most metrics, but 0.2 for precision@5 if each query has one
-    relevant document. A bound out of reach makes the interval wider than necessary. On a side without a bound, the end
+    relevant document. An unreachable bound makes the interval wider than necessary. On a side without a bound, the end
     is one observed range beyond the most extreme value.
 
     Why not Student's t or a bootstrap: at a mean of 0.95 and 25 queries a 95 % t interval covers the truth in about
-    84 % of samples. The percentile bootstrap does no better, and BCa under-covers small samples, too (Owen 2025): a
-    sample without failures makes them conclude that there are none. For values like those of retrieval metrics and at
-    least 25 queries this interval covers 93 to 98 %, and it approaches Student's as n grows. If a few values are close
+    84 % of samples. The percentile bootstrap does no better, and BCa also under-covers in small samples (Owen 2025):
+    from a sample without failures they conclude that there are none. For values like those of retrieval metrics and at
+    least 25 queries, this interval covers 93 to 98 %, and it approaches Student's as n grows. If a few values are close
     together and far from both bounds, it is wider than necessary. The interval is deterministic.
 
     The interval always contains the sample mean and stays within `bounds`. Without values it is (nan, nan). For a
@@ -72,7 +72,7 @@ def mean_interval(
             `level` or `bounds` are invalid.
 
     Example:
-        24 of 25 queries have their answer first, one has it second: the mean is (24 + 1/2) / 25 = 0.98.
+        24 of 25 queries have their answer at rank 1, one at rank 2: the mean is (24 + 1/2) / 25 = 0.98.
 
         >>> "0.98 [{:.2f}, {:.2f}]".format(*mean_interval([1.0] * 24 + [0.5]))
         '0.98 [0.88, 1.00]'
@@ -105,8 +105,8 @@ def interval_from_sums(
     interval of the whole to the last bit.
 
     Args:
-        sums: The number of the values, their sum, the sum of their squares, the smallest and the largest of them;
-            for clustered queries those of `effective_sums`.
+        sums: The number of values, their sum, the sum of their squares, and the smallest and largest of them; for
+            clustered queries those of `effective_sums`.
         level: Confidence level, strictly between 0 and 1.
         binary: Whether the metric is 0 or 1 by definition.
         bounds: Smallest and largest value the metric can take on these queries; infinite if unbounded.
@@ -170,7 +170,7 @@ def _ends(smallest: float, largest: float, bounds: tuple[float, float]) -> tuple
     """Return the positions of the two half observations: the bounds, or one observed range beyond the values."""
     lower, upper = bounds
     spread = largest - smallest
-    if spread == 0:  # the values do not show how far an unbounded value may lie
+    if spread == 0:  # the values do not show how far an unbounded one can go
         return bounds
     return (smallest - spread if math.isinf(lower) else lower), (largest + spread if math.isinf(upper) else upper)
 

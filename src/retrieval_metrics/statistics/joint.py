@@ -1,4 +1,4 @@
-"""One randomisation test for all hypotheses of a comparison together."""
+"""One randomisation test for all hypotheses of a comparison."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class JointTest(NamedTuple):
         p_values: Shape (m,), the p value of each hypothesis by itself.
         corrected: Shape (m,), the p values corrected for all hypotheses.
         exact: Shape (m,), whether `p_values` come from all choices of signs.
-        level: What the smallest p value must not exceed for its hypothesis to be rejected: alpha shared out, at least
-            alpha / m, and more where the hypotheses go together.
+        level: The largest p value at which the first hypothesis is rejected: at least alpha / m, and more if the
+            hypotheses are correlated.
     """
 
     p_values: NDArray[np.float64]
@@ -42,25 +42,25 @@ def joint_sign_flips(
 ) -> JointTest:
     """Test several hypotheses on the same queries together, by exchanging signs of whole queries.
 
-    A random choice of signs gives each query one sign for all hypotheses, which keeps how they depend on each other.
-    For each choice b, every hypothesis j has a p value p_j(b): the share of choices whose sum is at least as far from
-    zero. With the observed p values sorted, p(1) <= ... <= p(m),
+    A random choice of signs gives each query one sign for all hypotheses, which preserves their dependence. For each
+    choice b, every hypothesis j has a p value p_j(b): the share of choices whose sum is at least as far from zero. With
+    the observed p values sorted, p(1) <= ... <= p(m),
 
         corrected p(i) = max over j <= i of (share of b with min over l >= j of p_(l)(b) at most p(j))
 
-    the step-down min-p method (Westfall and Young 1993). Where hypotheses repeat each other, as ndcg@5 and ndcg@10 do,
-    it costs little to test both; where they are independent, it is as strict as Holm's method. Range (0, 1].
+    the step-down min-p method (Westfall and Young 1993). If hypotheses nearly repeat each other, as ndcg@5 and ndcg@10
+    do, testing both costs little; if they are independent, it is as strict as Holm's method. Range (0, 1].
 
-    All choices are listed where there are few distinct ones, as for two systems and 0/1 metrics. Otherwise `resamples`
-    are drawn, and more if m hypotheses need finer p values; the observed one counts as one of them (Phipson and Smyth
+    All choices are listed if there are few distinct ones, as for two systems and 0/1 metrics. Otherwise `resamples` are
+    drawn, or more if m hypotheses need finer p values; the observed choice counts as one of them (Phipson and Smyth
     2010).
 
-    What is assumed: if systems do not differ, the vector of all differences of a query is as likely to be its negative.
-    A skewed difference of mean 0 violates that and is rejected more often than `alpha`.
+    The test assumes that if systems do not differ, the vector of a query's differences is as likely as its negative. A
+    skewed difference of mean 0 violates that and is rejected more often than `alpha`.
 
     Args:
-        differences: One row per query (or cluster, of sums), one column per hypothesis, shape (n, m); 0 where a query
-            says nothing on a hypothesis.
+        differences: One row per query (or sums per cluster), one column per hypothesis, shape (n, m); 0 if a query has
+            no value for a hypothesis.
         alpha: The accepted probability of any false rejection.
         resamples: Number of random choices where they cannot be listed.
         seed: Seed of the random choices; the same seed gives the same p values.
@@ -70,7 +70,7 @@ def joint_sign_flips(
             range.
 
     Example:
-        Of the 2^3 choices only + + + and - - - reach |1 + 2 + 3|. A second metric that says the same costs nothing.
+        Of the 2^3 choices only + + + and - - - reach |1 + 2 + 3|. A second metric with the same values costs nothing.
 
         >>> joint_sign_flips([[1, 2], [2, 4], [3, 6]]).corrected.round(6).tolist()
         [0.25, 0.25]

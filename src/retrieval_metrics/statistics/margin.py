@@ -17,13 +17,14 @@ MarginOutcome: TypeAlias = Literal["no worse", "worse", "cannot tell"]
 
 
 class WithinMargin(NamedTuple):
-    """What a sample allows to be said of a margin.
+    """The outcome of a test against a margin.
 
     Attributes:
-        outcome: `"no worse"`: the system is no worse by more than the margin. `"worse"`: it is. `"cannot tell"`.
+        outcome: `"no worse"` if the system is no worse by more than the margin, `"worse"` if it is worse by more, or
+            `"cannot tell"`.
         low: Lower confidence bound of the mean difference, one-sided.
         high: Upper confidence bound, one-sided.
-        fewest: Without this many queries (clusters count as one), no sample can pass the margin.
+        fewest: With fewer queries than this (a cluster counts as one), no sample can pass the margin.
     """
 
     outcome: MarginOutcome
@@ -35,21 +36,21 @@ class WithinMargin(NamedTuple):
 def within_margins(
     samples: Sequence[Units], spans: Sequence[float], margin: float, *, alpha: float = 0.05
 ) -> list[WithinMargin]:
-    """Test for each sample of paired differences whether its mean lies above -margin, below it, or either.
+    """Test for each sample of paired differences whether its mean is above -margin, below it, or cannot be told.
 
     The lower bound is the alpha quantile of the mean under Dirichlet(1, ..., 1) weights of the differences and one
-    unseen query at -span; the upper bound mirrors it (Gaffke 2005). The system is "no worse" if the lower bound lies
-    above -margin, and "worse" if the upper bound lies below it. Unlike a t interval, the bound holds where a few
-    queries lose much, which a sample may not contain: without any loss seen, n queries only exclude a mean loss of
-    (1 - alpha^(1/n)) span, so a margin is never passed with fewer than about 3 / margin queries at alpha = 0.05.
+    unseen query at -span; the upper bound mirrors it (Gaffke 2005). The system is "no worse" if the lower bound is
+    above -margin, and "worse" if the upper bound is below it. Unlike a t interval, the bound holds if a few queries
+    lose much and the sample happens to contain none of them: n queries without a loss only exclude a mean loss of
+    (1 - alpha^(1/n)) span. A margin is therefore never passed with fewer than about 3 / margin queries at alpha = 0.05.
 
-    The level is that of one sample. A claim about several systems or metrics at once that requires all of them to pass
-    has the same level; a claim about any one of them has not.
+    The level is that of one sample. It also holds for the claim that all of several systems or metrics pass, but not
+    for the claim that at least one of them does.
 
     Args:
         samples: The differences of each sample.
         spans: The largest possible difference, one per sample.
-        margin: How much worse is still acceptable; positive.
+        margin: The largest acceptable loss; positive.
         alpha: Accepted probability of calling a system "no worse" whose true mean difference is -margin or lower.
 
     Raises:

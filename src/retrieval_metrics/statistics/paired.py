@@ -28,7 +28,7 @@ class PairedDifference:
 
     Attributes:
         count: Number of queries n.
-        clusters: Number of clusters they belong to; n if each is on its own.
+        clusters: Number of clusters they belong to; n if queries are independent.
         design_effect: How many times larger the variance of the mean is than that of n independent queries; 1 without
             clusters, NaN where it cannot be known.
         mean: Mean of the differences, system minus baseline; NaN without queries.
@@ -64,7 +64,7 @@ class PairedDifferences(NamedTuple):
     Attributes:
         each: The differences; their intervals agree with the corrected p values.
         corrected: Their p values, corrected for all of them; see `joint_sign_flips`.
-        test_level: What the smallest p value of all must not exceed to be a finding; see `JointTest.level`.
+        test_level: The largest value that the smallest p value can have to be a finding; see `JointTest.level`.
     """
 
     each: list[PairedDifference]
@@ -92,8 +92,8 @@ def paired_difference(
         interval                                   see `difference_intervals`
 
     The interval agrees with the test: it excludes 0 only if `p_randomisation` is at most 1 - level, and is extended to
-    0 otherwise. It may hold 0 although the test finds a difference, because it also covers what a sample of n cannot
-    show: a rare large loss.
+    0 otherwise. It can contain 0 although the test finds a difference, because it also allows for rare large losses
+    that a sample of n queries may not contain.
 
     With `clusters`, signs are exchanged by cluster, d' / t is the delete-one-cluster jackknife's standard error, and t
     has G - 1 degrees of freedom.
@@ -109,7 +109,7 @@ def paired_difference(
         span: The largest possible difference: the distance between the metric's bounds.
         resamples: Number of random choices of signs if the randomisation test cannot be exact.
         seed: Seed of the random choices.
-        clusters: Which cluster each query belongs to, shape (n,); None: each is on its own.
+        clusters: The cluster of each query, shape (n,); None: queries are independent.
 
     Raises:
         ValueError: If the numbers of values differ, a value is NaN or infinite, or another argument is out of range.
@@ -152,7 +152,7 @@ def paired_differences(
         level: Confidence level of the intervals; 1 - level is the accepted probability of any false finding.
         resamples: Number of random choices of signs if the test cannot be exact.
         seed: Seed of the random choices.
-        clusters: Which cluster each query belongs to, shape (n,); None: each is on its own.
+        clusters: The cluster of each query, shape (n,); None: queries are independent.
 
     Raises:
         ValueError: If a difference is infinite or an argument is out of range.
@@ -202,7 +202,7 @@ def paired_differences(
 
 
 def is_found(p_value: float, level: float) -> bool:
-    """Return whether a p value is a finding: at most 1 - level, of which 1 - 0.95 is a hair above 0.05."""
+    """Return whether a p value is a finding: at most 1 - level, up to rounding, as 1 - 0.95 is slightly above 0.05."""
     return p_value <= 1 - level + arrays.ROUNDING
 
 

@@ -1,4 +1,4 @@
-"""The smallest difference that an evaluation set detects, and the number of queries that a difference needs."""
+"""The smallest difference that an evaluation set detects, and the number of queries needed to detect a difference."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 CONFIDENCE = 0.8
-"""How sure the spread of other queries is to lie below its upper bound, and above its lower one."""
+"""The probability that the spread of other queries is below its upper bound, and above its lower one."""
 MOST_QUERIES = 2**40
 
 
 class QueriesNeeded(NamedTuple):
-    """How many queries a difference needs, as a range.
+    """The number of queries needed to find a difference, as a range.
 
     Attributes:
         low: Enough if the difference is the same on every query and they vary as little as the sample allows.
@@ -42,7 +42,7 @@ def detectable_difference(
     """Return a mean difference that a paired test finds with at least a given power, however it is distributed.
 
     The differences of one sample understate those of a system that is better or worse: they may come from a handful of
-    queries, and a difference brings a spread of its own. With n queries, s the standard deviation of the differences
+    queries, and a difference adds to the spread. With n queries, s the standard deviation of the differences
     seen, e the effect (in standard deviations) for which the t test has the power, and k the number of queries that
     must change alike before a sign-flip test finds anything (6 at 5 %), it is
 
@@ -55,15 +55,15 @@ def detectable_difference(
     p values that come in steps. Clusters count as single queries that change as a whole, and s is the
     delete-one-cluster jackknife's.
 
-    Infinite if no difference up to `span` is sure enough to be found with so few queries, or if no query differs: that
-    does not show how much other differences would vary.
+    Infinite if even a difference of `span` is not found with the given power, or if no query differs: that does not
+    show how much other differences would vary.
 
     Args:
         differences: One difference per query, shape (n,).
         power: Probability of finding the difference, strictly between `level` and 1.
         level: Level of the two-sided test, strictly between 0 and 1.
         span: The largest possible change of a query: the distance between the metric's bounds, or what it has to lose.
-        clusters: Which cluster each query belongs to, shape (n,); None: each is on its own.
+        clusters: The cluster of each query, shape (n,); None: queries are independent.
 
     Raises:
         ValueError: If a difference is NaN or infinite, or another argument is out of range.
@@ -101,9 +101,9 @@ def queries_needed(
     span: float = 1.0,
     clusters: ArrayLike | None = None,
 ) -> QueriesNeeded:
-    """Return on how many queries a paired test finds a true mean difference with a given power, as a range.
+    """Return how many queries a paired test needs to find a true mean difference with a given power, as a range.
 
-    One sample does not say how the difference will be spread over the queries, nor exactly how much they vary:
+    One sample shows neither how the difference is spread over other queries, nor exactly how much they vary:
 
         low    every query changes alike           variance s^2 at the lower end of its one-sided 80 % interval
         high   a few queries change by the span    as in `detectable_difference`
@@ -117,15 +117,15 @@ def queries_needed(
         power: Probability of finding the difference, strictly between `level` and 1.
         level: Level of the two-sided test, strictly between 0 and 1.
         span: The largest possible change of a query.
-        clusters: Which cluster each query belongs to, shape (m,); None: each is on its own.
+        clusters: The cluster of each query, shape (m,); None: queries are independent.
 
     Raises:
         ValueError: If `difference` is zero, not finite or larger than `span`, if there are fewer than two queries, or
             if another argument is out of range.
 
     Example:
-        s = 0.1; a difference of 0.02 is 0.2 s, and (2.8 / 0.2)^2 = 196 queries. The sample of 25 leaves 0.89 s to
-        1.15 s open, and a difference of 0.02 that is 1 on 2 % of the queries has a spread of 0.14 of its own.
+        s = 0.1; a difference of 0.02 is 0.2 s, and (2.8 / 0.2)^2 = 196 queries. A sample of 25 allows 0.89 s to 1.15 s,
+        and a difference of 0.02 that is 1 on 2 % of the queries adds a spread of 0.14.
 
         >>> queries_needed([0.1, -0.1] * 12 + [0.0], 0.02)
         QueriesNeeded(low=162, high=718)

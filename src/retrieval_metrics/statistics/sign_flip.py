@@ -1,4 +1,4 @@
-"""The randomisation test of paired differences, which exchanges the two systems query by query."""
+"""The randomisation test of paired differences: it exchanges the two systems query by query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sums of values that can be merged across parts of an evaluation, and are rounded only at the end."""
+"""Sums of values that can be merged across parts of an evaluation and are rounded only once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Sums:
     """The sums from which a mean and its interval are computed; each is rounded once.
 
     Attributes:
-        count: How many values there are; of clustered queries, as how many independent ones they count.
+        count: The number of values; for clustered queries, the number of independent queries they are worth.
         total: Their sum.
         total_of_squares: The sum of their squares, each rounded to a float.
         smallest: The smallest of them; NaN if there are none.
@@ -102,7 +102,7 @@ class ExactSums:
         if not len(values):
             return cls()
         if not np.isfinite(values).all():
-            raise ValueError("values must be finite to be summed, but one is infinite")
+            raise ValueError("values must be finite to be summed, but at least one is infinite")
         total, squares = _whole(values), _whole(values * values)
         return cls(len(values), total, squares, float(values.min()), float(values.max()))
 

@@ -115,7 +115,7 @@ def test_two_ends_are_refused_with_the_way_out() -> None:
 
 
 def test_what_is_no_retriever_is_refused() -> None:
-    with pytest.raises(TypeError, match="a retriever must be callable"):
+    with pytest.raises(TypeError, match="a retriever must be a function"):
         rm.retrieve(Embedder({}), QUESTIONS)
 
 

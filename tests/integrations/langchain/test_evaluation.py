@@ -80,10 +80,14 @@ def test_chunks_of_one_parent_count_once_and_can_be_collapsed() -> None:
 @pytest.mark.parametrize(
     ("match", "error", "message"),
     [
-        ("metadata:page", ValueError, "has no metadata 'page', by which it is to be judged; it has 'source'"),
+        ("metadata:page", ValueError, "has no metadata 'page' to judge it by; it has 'source'"),
         ("ids", ValueError, "match must be 'id', 'metadata:<key>', 'content', a function of a Document or a Matching"),
         ("metadata:", ValueError, "match must be 'id'"),
-        (lambda _: None, TypeError, "match must give every document an id, a str or an int; for document 'x'.*None"),
+        (
+            lambda _: None,
+            TypeError,
+            "match must return an id, a str or an int, for every document; for document 'x'.*None",
+        ),
         (rm.Matching(by="metadata:page"), ValueError, "has nothing that match='metadata:page' could judge it by"),
     ],
 )
@@ -221,7 +225,7 @@ def test_clusters_are_those_of_the_core(clusters: Any, *, asynchronous: bool) ->
 def test_clusters_that_know_no_question_are_refused_before_anything_is_asked() -> None:
     asked: list[str] = []
     retriever: Any = asked.append
-    with pytest.raises(ValueError, match="clusters has none of the judged queries, such as 'why\\?'"):
+    with pytest.raises(ValueError, match="clusters= has none of the judged queries, such as 'why\\?'"):
         evaluate_retriever(retriever, ROWS, "mrr", clusters={"other": 1})
     assert not asked
 

@@ -169,5 +169,5 @@ def test_a_chain_is_evaluated_by_the_documents_in_its_answer() -> None:
     assert result.means["mrr"] == 0.5
     with pytest.raises(ValueError, match="the answer of the retriever has no 'documents'; it has 'answer', 'context'"):
         evaluate_retriever(chain, [("why?", ["d7"])], "mrr", documents_key="documents")
-    with pytest.raises(TypeError, match="documents_key='context' names where a chain's answer holds its documents"):
+    with pytest.raises(TypeError, match="documents_key='context' is for chains that return a mapping"):
         evaluate_retriever(Prepared(answers=ANSWERS), [("q0", ["d"])], "mrr", documents_key="context")

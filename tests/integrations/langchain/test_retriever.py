@@ -203,10 +203,10 @@ def test_a_missing_or_impossible_score_is_named(metadata: dict[str, Any], messag
         ({"lambda_mult": 1.5}, r"lambda_mult\n.*less than or equal to 1.*input_value=1\.5"),
         ({"lambda_mult": float("nan")}, r"lambda_mult\n.*input_value=nan"),
         ({"fetch_k": 1}, "fetch_k=1 candidates cannot give k=2 documents"),
-        ({"fetch_k_arg": "k"}, "fetch_k_arg='k' hands fetch_k to the base retriever, but fetch_k is not given"),
+        ({"fetch_k_arg": "k"}, "fetch_k_arg='k' passes fetch_k to the base retriever, but fetch_k is not set"),
         ({"relevance": "cosine"}, "'query', 'score' or 'rank'.*input_value='cosine'"),
         ({"embeddings": None}, "relevance='query' needs embeddings"),
-        ({"embeddings": None, "relevance": "rank"}, "give embeddings, an embedding_key or a vector_fn"),
+        ({"embeddings": None, "relevance": "rank"}, "pass embeddings, an embedding_key or a vector_fn"),
         ({"embedding": None}, r"embedding\n.*Extra inputs are not permitted"),
         ({"cache_size": -1}, r"cache_size\n.*input_value=-1"),
         ({"base_retriever": "bm25"}, r"base_retriever\n.*input_value='bm25'"),
@@ -244,7 +244,7 @@ def test_a_setting_is_checked_when_it_is_assigned_too() -> None:
         ([[1.0, float("nan")], [1.0, 0.0]], "the vector of document 'x', 'a' holds nan at position 1"),
         ([[1.0, 0.0], ["a", "b"]], r"vector of document 'y', 'same' must be a list of numbers, got \['a', 'b'\]"),
         ([[1.0, 0.0], [[1.0], [2.0, 3.0]]], "the vector of document 'y', 'same' must be a list of numbers"),
-        ([[1.0, 0.0]], "vector_fn gave 1 vectors for 2 documents"),
+        ([[1.0, 0.0]], "vector_fn returned 1 vectors for 2 documents"),
     ],
 )
 def test_vectors_that_do_not_fit_are_named(vectors: Any, message: str) -> None:
@@ -254,7 +254,7 @@ def test_vectors_that_do_not_fit_are_named(vectors: Any, message: str) -> None:
 
 
 def test_a_document_without_a_vector_is_named_where_nothing_can_embed_it() -> None:
-    with pytest.raises(ValueError, match="4 documents have no vector, for example 'a'; give embeddings"):
+    with pytest.raises(ValueError, match="4 documents have no vector, for example 'a'; pass embeddings"):
         retriever(embeddings=None, relevance="rank", embedding_key="v").invoke("query")
 
 

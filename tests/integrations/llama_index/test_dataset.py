@@ -64,7 +64,7 @@ def test_the_file_that_the_removed_dataset_class_saved_is_read(tmp_path: Path, a
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("not json", "is no JSON"),
+        ("not json", "is not JSON"),
         ("[1, 2]", "must hold a JSON object with 'queries' and 'relevant_docs'"),
         ('{"queries": {}}', "must hold a JSON object with 'queries' and 'relevant_docs'"),
         ('{"queries": {}, "relevant_docs": {}}', "the dataset is empty"),

@@ -72,5 +72,5 @@ def test_a_budget_works_with_ids_where_nodes_have_text() -> None:
 
 def test_an_empty_text_of_a_corpus_is_named() -> None:
     dataset = {"queries": {"q": "why?"}, "corpus": {"n1": "  "}, "relevant_docs": {"q": ["n1"]}}
-    with pytest.raises(ValueError, match="the text of 'n1', relevant for query 'q', is empty"):
+    with pytest.raises(ValueError, match="the text of 'n1', relevant to query 'q', is empty"):
         judged_by_text(dataset)

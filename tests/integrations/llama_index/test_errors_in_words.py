@@ -40,9 +40,9 @@ def test_an_empty_list_of_names() -> None:
 def test_a_node_where_its_id_is_expected(entry: Any, nested: bool) -> None:  # noqa: FBT001  (a parameter of the test)
     ours = RetrieverEvaluator.from_metric_names(["mrr"], retriever=Prepared({}))
     truth = [[entry], ["n2"]] if nested else [entry]
-    with pytest.raises(TypeError, match="is among the judgments of query 'q'; give its id, 'n1', or its text as rm"):
+    with pytest.raises(TypeError, match="is among the judgments of query 'q'; pass its id, 'n1', or its text as rm"):
         ours.evaluate("q", truth)
-    with pytest.raises(TypeError, match="give its id, 'n1'"):
+    with pytest.raises(TypeError, match="pass its id, 'n1'"):
         ours.evaluate_dataset([("q", truth)])
 
 

@@ -86,7 +86,7 @@ def test_a_whole_document_is_its_own_source() -> None:
             ValueError,
             "'x' has no metadata 'page'.*; it has 'file'",
         ),
-        (lambda _: None, CHUNKS, TypeError, "an id, a str or an int; for node 'chunk1' it is None"),
+        (lambda _: None, CHUNKS, TypeError, "a str or an int as the id of every node; for 'chunk1' it is None"),
         (lambda found: found.no_such_thing, CHUNKS, AttributeError, "no_such_thing"),
     ],
 )
@@ -217,7 +217,7 @@ def test_a_wrong_argument_is_refused_when_the_evaluator_is_made(arguments: dict[
             ["a"],
             {"relevance": {"a": 3}},
             TypeError,
-            "unknown argument 'relevance'; grades and groups are given as",
+            "unknown argument 'relevance'; pass grades and groups as",
         ),
         ("q", "abc", {}, TypeError, "bare string 'abc'"),
         ("q", [1], {}, TypeError, "document ids in the qrels are int and those in the run are str"),

@@ -74,7 +74,7 @@ def test_metrics_that_compare_ids_are_refused_where_texts_are_judged(truth: Any)
     never = Prepared({"q": ConnectionError("asked")})
     ours = RetrieverEvaluator(metrics=[HitRate(), metric("recall")], retriever=never)
     for evaluate in (lambda: ours.evaluate("q", truth), lambda: ours.evaluate_dataset([("q", truth)])):
-        with pytest.raises(TypeError, match="'hit_rate' is a metric that compares ids, and the judgments hold quotes"):
+        with pytest.raises(TypeError, match="'hit_rate' compares ids, but the judgments hold quotes"):
             evaluate()
 
 

@@ -71,7 +71,7 @@ def test_two_cut_offs_of_one_metric_live_side_by_side() -> None:
         ("ndcg@1.5", ValueError, "positive integer, got '1.5'"),
         ("ndgc@3", ValueError, "unknown metric 'ndgc'; did you mean ndcg"),
         ("bpref@5", ValueError, "bpref takes no cut-off"),
-        (5, TypeError, "named by a str such as 'ndcg@10', got 5"),
+        (5, TypeError, "must be a str such as 'ndcg@10', got 5"),
     ],
 )
 def test_a_name_that_is_none_is_refused(name: Any, error: type[Exception], match: str) -> None:
@@ -84,7 +84,7 @@ def test_a_name_that_is_none_is_refused(name: Any, error: type[Exception], match
 def test_a_bare_name_is_no_list_of_names() -> None:
     with pytest.raises(TypeError, match=r"write \['map'\], or metric\('map'\)"):
         ranking_metrics("map")
-    with pytest.raises(ValueError, match="no metric was asked for"):
+    with pytest.raises(ValueError, match="there are no metrics"):
         ranking_metrics([])
     assert ranking_metrics(["map", "map"]) == [metric("map")]
 
@@ -92,7 +92,7 @@ def test_a_bare_name_is_no_list_of_names() -> None:
 def test_what_a_metric_does_not_know_is_refused() -> None:
     with pytest.raises(ValueError, match="Extra inputs are not permitted"):
         type(metric("map"))(k=5)  # type: ignore[call-arg]  # the point of the line
-    with pytest.raises(TypeError, match="map knows no argument 'relevance'"):
+    with pytest.raises(TypeError, match="map has no argument 'relevance'"):
         metric("map").compute(expected_ids=["a"], retrieved_ids=["a"], relevance={"a": 2})
     with pytest.raises(ValueError, match="map needs retrieved_ids"):
         metric("map").compute(expected_ids=["a"])

@@ -118,7 +118,7 @@ def test_a_dataset_with_a_corpus_is_judged_by_its_texts_after_the_index_was_buil
         (
             {"queries": {"q": "why?"}, "corpus": {"a": "b"}, "relevant_docs": {"q": ["z"]}},
             ValueError,
-            "'z', relevant for query 'q', is not in the corpus of 1 texts",
+            "'z', relevant to query 'q', is not in the corpus of 1 texts",
         ),
     ],
 )

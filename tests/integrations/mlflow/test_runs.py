@@ -84,7 +84,7 @@ def test_nothing_is_written_over(evaluation: rm.Evaluation) -> None:
     run = log_evaluation(evaluation)
     before = mlflow.get_run(run).data.metrics
     other = rm.evaluate({"q": ["d"]}, {"q": ["x", "d"]}, "mrr")
-    with pytest.raises(ValueError, match="has artefacts under 'retrieval' already; pass another name="):
+    with pytest.raises(ValueError, match="already has artefacts under 'retrieval'; pass another name="):
         log_evaluation(other, run_id=run)
     assert mlflow.get_run(run).data.metrics == before
 
@@ -148,7 +148,7 @@ def test_systems_that_mlflow_cannot_tell_apart_are_refused() -> None:
 
 
 def test_other_things_are_refused(evaluation: rm.Evaluation, comparison: rm.Comparison) -> None:
-    with pytest.raises(TypeError, match="log_evaluation takes an Evaluation, got Comparison"):
+    with pytest.raises(TypeError, match="log_evaluation needs an Evaluation, got Comparison"):
         log_evaluation(comparison)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="log_comparison takes a Comparison, got Evaluation"):
+    with pytest.raises(TypeError, match="log_comparison needs a Comparison, got Evaluation"):
         log_comparison(evaluation)  # type: ignore[arg-type]

@@ -180,7 +180,7 @@ def test_undefined_is_no_value_with_a_reason() -> None:
     feedback = score(outputs=["d1"], retrieved="outputs", expectations={"relevant_ids": []})
     assert feedback.value is None
     assert feedback.rationale == (
-        "undefined, and out of the mean: 0 relevant, 1 retrieved; ranks of the relevant: none"
+        "undefined and left out of the mean: 0 relevant, 1 retrieved; ranks of the relevant: none"
     )
 
 

@@ -71,7 +71,7 @@ def test_a_score_has_its_reason_and_what_is_undefined_a_label() -> None:
     (case,) = evaluated(lambda _: ["d3"], relevant=[]).cases
     assert not case.scores
     assert case.labels["mrr"].value == "undefined"
-    assert str(case.labels["mrr"].reason).startswith("undefined, and out of the mean: 0 relevant")
+    assert str(case.labels["mrr"].reason).startswith("undefined and left out of the mean: 0 relevant")
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_what_is_wrong_is_said_before_anything_runs(settings: dict[str, Any], sa
 def test_a_report_says_that_it_holds_no_spans() -> None:
     with pytest.raises(ValueError, match=r"lifecycle=keep_spans\('spans:retrieve:document_ids'\)"):
         RetrievalReport(retrieved=SPANS)
-    with pytest.raises(ValueError, match="keep_spans takes a path into spans"):
+    with pytest.raises(ValueError, match="keep_spans needs a path into spans"):
         keep_spans("output")
     with pytest.raises(ValueError, match="calls must be one of"):
         keep_spans(SPANS, calls="all")  # type: ignore[arg-type]

@@ -51,7 +51,7 @@ def test_an_update_that_is_proven_worse_asks_for_acceptance(builds: Builds) -> N
     refused = builds.run("--retrieval-update", lost=12)
     refused.assert_outcomes(failed=1)
     refused.stdout.fnmatch_lines(
-        ["ndcg@10 worse: 1.0000 -> 0.7413 *", "the baseline stays as it was; --retrieval-accept-worse stores this"]
+        ["ndcg@10 worse: 1.0000 -> 0.7413 *", "the baseline was not replaced; --retrieval-accept-worse replaces it"]
     )
     assert (builds.path / WORDS).read_bytes() == before
     accepted = builds.run("--retrieval-update", "--retrieval-accept-worse", lost=12)
@@ -89,7 +89,7 @@ def test_what_is_below_its_floor_or_failed_is_never_stored(builds: Builds, accep
     refused.stdout.fnmatch_lines(
         [
             "ndcg@10 below the floor: 0.1377 < 0.35, 40 queries",
-            "the baseline stays as it was: nothing is stored below its floor*",
+            "the baseline was not replaced: nothing is stored below its floor*",
         ]
     )
     broken = (
@@ -110,7 +110,7 @@ def test_what_is_below_its_floor_or_failed_is_never_stored(builds: Builds, accep
 
 def test_accepting_without_updating_is_refused(builds: Builds) -> None:
     result = builds.run("--retrieval-accept-worse")
-    result.stderr.fnmatch_lines(["*--retrieval-accept-worse goes with --retrieval-update*"])
+    result.stderr.fnmatch_lines(["*--retrieval-accept-worse has no effect without --retrieval-update*"])
 
 
 TEXTS = """
@@ -170,7 +170,7 @@ def test_where_nothing_can_be_compared_the_reason_is_said(builds: Builds, change
     builds.write(change)
     result = builds.run(lost=12)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines([f"ndcg@10 not compared: {said}; --retrieval-update writes test_words.json anew"])
+    result.stdout.fnmatch_lines([f"ndcg@10 not compared: {said}; --retrieval-update writes a new test_words.json"])
     result.stdout.no_fnmatch_line("*->*")
 
 
@@ -240,12 +240,12 @@ DAMAGES: dict[str, tuple[Callable[[str], str], str]] = {
     "cut short": (lambda text: text[:400], "*test_words.json is damaged or cut short at line *"),
     "of a newer version": (
         lambda text: text.replace('"version": 1', '"version": 7'),
-        "*is of version 7 of the format*pip install*",
+        "*has format version 7*pip install*",
     ),
     "another file": (lambda _: "[]", "*test_words.json holds no saved result*"),
-    "of an earlier form": (
+    "of an earlier format": (
         lambda _: '{\n  "version": 1,\n  "qrels": "sha256:12"',
-        "*a baseline of an earlier form*",
+        "*a baseline of an earlier format*",
     ),
 }
 
@@ -347,7 +347,7 @@ def test_two_tests_whose_names_differ_in_case_alone_do_not_share_a_baseline(buil
     (builds.path / WORDS).rename((builds.path / WORDS).with_name("test_WORDS.json"))  # as such a file system would
     result = builds.run()
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*is the baseline of test_words, whose name differs from test_WORDS in case alone*"])
+    result.stdout.fnmatch_lines(["*is the baseline of test_words, whose name differs from test_WORDS only in case*"])
 
 
 @pytest.mark.parametrize("name", ["検索品質" * 30, "q" * 300, "é" * 100, "a/b\\c:d*e?f"])

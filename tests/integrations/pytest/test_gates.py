@@ -186,7 +186,7 @@ def test_one_query_that_may_not_lose_fails_the_build_where_no_test_could(builds:
     builds.run("-k", "exact").assert_outcomes(passed=1, deselected=1)
     result = builds.run("-k", "exact", lost=1)
     result.assert_outcomes(failed=1, deselected=1)
-    result.stdout.fnmatch_lines(["mrr worse: 1 of 2 queries that may not lose: q0 1.0000 -> 0.3333"])
+    result.stdout.fnmatch_lines(["mrr worse: 1 of 2 queries that must not get worse: q0 1.0000 -> 0.3333"])
     exact(builds, "baseline=True, never_worse=['q38', 'q39']")
     builds.run("-k", "exact", lost=4).assert_outcomes(passed=1, deselected=1)
 
@@ -198,7 +198,7 @@ def test_a_query_that_may_not_lose_and_is_judged_anew_is_not_compared(builds: Bu
     builds.write(changed.replace("    LOST", '    QRELS["q0"] = {"d": 1}\n    LOST'))
     result = builds.run("-k", "exact")
     result.assert_outcomes(failed=1, deselected=1)
-    result.stdout.fnmatch_lines(["mrr not compared: q0 may not lose, and cannot be compared: *"])
+    result.stdout.fnmatch_lines(["mrr not compared: q0 must not get worse, but cannot be compared: *"])
 
 
 VARIES = """

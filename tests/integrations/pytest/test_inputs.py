@@ -89,12 +89,12 @@ def test_the_texts_of_queries_can_stand_beside_the_judgments(check: RetrievalChe
 @pytest.mark.parametrize(
     ("arguments", "error", "said"),
     [
-        ((QRELS, QRELS, ["mrr"]), TypeError, "at_least maps metrics to floors"),
+        ((QRELS, QRELS, ["mrr"]), TypeError, "at_least must map metrics to floors"),
         ((QRELS, QRELS, {}), ValueError, "at_least is empty"),
         ((QRELS, QRELS, {"mrrr": 1}), ValueError, "mrr"),
         ((QRELS, QRELS, {"mrr": "high"}), TypeError, "the floor of mrr must be a number or None, got 'high'"),
         ((QRELS, QRELS, {"mrr": math.nan}), ValueError, "the floor of mrr must be finite"),
-        ((QRELS, QRELS, {"map": 0, "ap": 1}), ValueError, "at_least names map twice"),
+        ((QRELS, QRELS, {"map": 0, "ap": 1}), ValueError, "at_least has map twice"),
         ((QRELS, 3, {"mrr": 1}), TypeError, "a retriever must be callable .* got int"),
         (({7: ["a"]}, len, {"mrr": 1}), TypeError, "there is no text to ask for query 7: pass queries="),
     ],
@@ -109,13 +109,13 @@ def test_what_makes_no_sense_is_said(
 def test_texts_must_fit_the_judgments(check: RetrievalCheck) -> None:
     with pytest.raises(ValueError, match=r"no text for 1 judged queries, for example 'what is a closure\?'"):
         check(QRELS, len, {"mrr": 1}, queries={"what does yield do?": "yield"}, name="absent")
-    with pytest.raises(TypeError, match="with a run there is nothing to ask"):
+    with pytest.raises(TypeError, match="a run needs none"):
         check(QRELS, QRELS, {"mrr": 1}, queries={}, name="run")
 
 
 def test_two_checks_of_a_test_need_names(check: RetrievalCheck) -> None:
     check(QRELS, QRELS, {"mrr": 1})
-    with pytest.raises(ValueError, match="this test has a check without a name already"):
+    with pytest.raises(ValueError, match="this test already has a check without a name"):
         check(QRELS, QRELS, {"mrr": 1})
 
 

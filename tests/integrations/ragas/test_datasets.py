@@ -205,7 +205,7 @@ def test_an_item_without_an_id_is_an_error_and_no_failure_of_the_retriever(
 
 def test_a_document_of_langchain_without_an_id_is_named() -> None:
     anonymous: Any = RunnableLambda(lambda _: [Document("text")])
-    with pytest.raises(ValueError, match="has no id under match='id'; name where it stands"):
+    with pytest.raises(ValueError, match="has no id under match='id'; name its place"):
         from_langchain(anonymous, QUESTIONS, show_progress=False)
 
 
@@ -253,9 +253,12 @@ def test_queries_are_under_way_at_once() -> None:
     [
         (
             lambda: from_llama_index(DocumentRetriever(), QUESTIONS),
-            "a retriever of llama-index is wanted, and DocumentRetriever",
+            "the retriever must be one of llama-index, got DocumentRetriever",
         ),
-        (lambda: from_langchain(NodeRetriever(), QUESTIONS), "a retriever of langchain is wanted, and NodeRetriever"),
+        (
+            lambda: from_langchain(NodeRetriever(), QUESTIONS),
+            "the retriever must be one of langchain, got NodeRetriever",
+        ),
         (lambda: from_langchain(DocumentRetriever(), 7), "a dataset is a list of"),
     ],
 )

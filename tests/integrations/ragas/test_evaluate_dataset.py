@@ -211,12 +211,12 @@ def test_every_row_failed_is_an_error_with_the_first_reason() -> None:
     ("rows", "options", "error", "message"),
     [
         ([], {}, ValueError, "the dataset has no rows"),
-        (rows_of(2), {"metrics": []}, ValueError, "no metric was given"),
+        (rows_of(2), {"metrics": []}, ValueError, "there are no metrics"),
         (rows_of(2), {"metrics": ["ndgc@5"]}, ValueError, "ndcg"),
         (rows_of(2), {"metrics": [MRR(), NDCG(by="auto")]}, ValueError, "differ in by, qrels or on_unjudged"),
-        (rows_of(2), {"metrics": [MRR(), NDCG(qrels={"q": ["d"]})]}, ValueError, "evaluate them apart"),
-        (rows_of(2), {"metrics": [MRR()], "by": "texts"}, ValueError, "says itself what it compares"),
-        (rows_of(2), {"clusters": {"other": 1}}, ValueError, "clusters has none of the judged queries"),
+        (rows_of(2), {"metrics": [MRR(), NDCG(qrels={"q": ["d"]})]}, ValueError, "evaluate them separately"),
+        (rows_of(2), {"metrics": [MRR()], "by": "texts"}, ValueError, "already defines what it compares"),
+        (rows_of(2), {"clusters": {"other": 1}}, ValueError, "clusters= has none of the judged queries"),
         ("rows.csv", {}, TypeError, "a DataFrame, got str"),
         ([MultiTurnSample(user_input=[HumanMessage(content="hi")])], {}, TypeError, "rows of a single turn"),
     ],
@@ -244,7 +244,7 @@ def test_the_scale_is_that_of_all_judgments() -> None:
 
 def test_queries_that_the_judgments_do_not_know_are_told_once() -> None:
     rows = [{"user_input": query, "retrieved_context_ids": ["d"]} for query in "abc"]
-    with pytest.warns(rm.RetrievalWarning, match="say nothing of user_input 'b', and 1 more") as warned:
+    with pytest.warns(rm.RetrievalWarning, match="have no user_input 'b', and 1 more") as warned:
         evaluation = evaluate_dataset(rows, "mrr", qrels={"a": ["d"]})
     assert len(warned) == 1
     assert evaluation.counts["no_relevant"] == 2

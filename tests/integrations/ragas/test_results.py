@@ -117,7 +117,7 @@ def test_only_metrics_of_retrieval_are_taken() -> None:
     assert list(to_evaluation(rows, metrics=["mrr"]).means) == ["mrr"]
     with pytest.raises(ValueError, match="no column 'ndcg'; it has 'user_input', 'recall'"):
         to_evaluation(rows, metrics=["ndcg"])
-    with pytest.raises(ValueError, match="no column of the result is named like a metric"):
+    with pytest.raises(ValueError, match="no column of the result is named like a retrieval metric"):
         to_evaluation([{"user_input": "q", "faithfulness": 1.0}])
     with pytest.raises(ValueError, match="are the same metric; choose with metrics="):
         to_evaluation([{"mrr": 0.5, "mrr-by-texts": 0.7}])
@@ -147,7 +147,7 @@ def test_a_row_that_an_experiment_dropped_scores_0_and_is_counted(capsys: pytest
 def test_an_experiment_without_its_dataset_is_warned_of() -> None:
     dataset: Dataset[Any] = Dataset("questions", "inmemory", data=[WRONG_TYPE, FOUND])
     result = asyncio.run(run_mrr.arun(dataset))
-    with pytest.warns(rm.RetrievalWarning, match="drops the rows that raise.*pass expected=dataset"):
+    with pytest.warns(rm.RetrievalWarning, match="drops rows that raise.*pass expected=dataset"):
         assert to_evaluation(result).means["mrr"] == 1.0
 
 

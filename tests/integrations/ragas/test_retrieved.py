@@ -120,7 +120,7 @@ def test_files_keep_the_columns_alone(tmp_path: Any) -> None:
         whole = evaluate_dataset(dataset, "mrr")
     assert dict(plain.means) == dict(whole.means)
     assert plain.queries == tuple(QUESTIONS.queries.values())
-    with pytest.raises(ValueError, match="holds rows alone; from_langchain and from_llama_index make whole ones"):
+    with pytest.raises(ValueError, match="has only rows; create a whole one with from_langchain"):
         NDCG(qrels=again)
 
 
@@ -133,7 +133,7 @@ def test_documents_without_ids_are_no_obstacle_where_nothing_is_judged_by_id() -
 
 def test_spans_without_places_say_where_to_get_them() -> None:
     rows = [{"user_input": "what is a lambda?", "retrieved_contexts": [PAGE[56:90]]}]
-    with pytest.raises(ValueError, match=r"every row failed.*give the metrics the dataset that from_langchain"):
+    with pytest.raises(ValueError, match=r"every row failed.*pass the dataset from from_langchain"):
         evaluate_dataset(rows, "mrr", by="texts", qrels=QUESTIONS)
     dataset: EvaluationDataset = EvaluationDataset.from_list(rows)
     failed: Any = evaluate(dataset, [Recall(by="texts", qrels=QUESTIONS)], show_progress=False)

@@ -121,7 +121,7 @@ def test_auto_takes_ids_where_both_sides_have_them_and_texts_otherwise() -> None
         (OTHER, [OTHER], TypeError, "retrieved_contexts is the bare string 'A try statement"),
         ([OTHER], OTHER, TypeError, "reference_contexts is the bare string"),
         ([OTHER, 3], [OTHER], TypeError, r"retrieved_contexts must hold texts, got 3 \(int\) at rank 2"),
-        ([OTHER], [3], TypeError, "a reference is a str, an rm.Text or an rm.Quote, got 3"),
+        ([OTHER], [3], TypeError, "a reference must be a str, rm.Text or rm.Quote, got 3"),
         ([OTHER], [rm.Span("a.md", 0, 9)], TypeError, "compared with the place .* from_langchain .*qrels=dataset"),
         ({OTHER}, [OTHER], TypeError, "must be a list of texts, best first, got set"),
         ([OTHER], [" "], ValueError, "needs a text"),

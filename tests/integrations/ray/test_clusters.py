@@ -65,7 +65,7 @@ def test_judgments_by_id_know_no_source(clusters: Any) -> None:
 @pytest.mark.parametrize(
     ("clusters", "error", "message"),
     [
-        ({"somebody": 1}, ValueError, "clusters has none of the judged queries"),
+        ({"somebody": 1}, ValueError, "clusters= has none of the judged queries"),
         (lambda _: "one", ValueError, "puts all queries into one cluster"),
         ("topic", ValueError, "or None, got 'topic'"),
         (7, TypeError, "or None, got int"),

@@ -140,18 +140,18 @@ def test_what_rm_evaluate_takes_is_taken() -> None:
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"qrels": {"q1": [rm.Quote("x")]}}, TypeError, r"hold pieces .* add these up with rm\.merge"),
+        ({"qrels": {"q1": [rm.Quote("x")]}}, TypeError, r"hold pieces .* combine these with rm\.merge"),
         ({"qrels": {1: ["d1"]}}, TypeError, "query ids in the qrels are int and those in the run are str"),
         ({"qrels": {"q1": [1]}}, TypeError, "document ids in the qrels are int and those in the run are str"),
         ({"qrels": {}}, ValueError, "qrels are empty"),
         ({"qrels": 7}, TypeError, "qrels must map each query id to its judgments, got int"),
-        ({"number": "weight"}, ValueError, "no order; say which it is with run_columns="),
+        ({"number": "weight"}, ValueError, "no order; name the column with run_columns="),
         ({"metrics": "ndgc@10"}, ValueError, "ndcg"),
         ({"semantics": "ragas"}, ValueError, 'order; pass ties="docid"'),
         ({"semantics": "trec"}, ValueError, "unknown semantics 'trec'"),
         ({"run_columns": {"query": "q"}}, ValueError, "the run has no column 'q'"),
         ({"partitions": 0}, ValueError, "partitions must be a positive integer or None, got 0"),
-        ({"qrels": {"q1": [2**70]}}, ValueError, r"document \d+ of the qrels is beyond 64 bits; give the ids as text"),
+        ({"qrels": {"q1": [2**70]}}, ValueError, r"document \d+ of the qrels is beyond 64 bits; use text as ids"),
     ],
     ids=str,
 )
@@ -215,7 +215,7 @@ def test_a_row_that_cannot_be_read_is_named(columns: dict[str, Any], message: st
 def test_an_id_beyond_64_bits_is_refused() -> None:
     found = table(doc_id=pa.array([1, 2**63], pa.uint64()))
     with pytest.raises(
-        Exception, match=r"ids in the run must fit into 64 bits; give them as text: .*9223372036854775808"
+        Exception, match=r"ids in the run must fit into 64 bits; pass them as text: .*9223372036854775808"
     ):
         evaluate_dataset({"q1": [1]}, found, "mrr", partitions=1).materialize()
 
@@ -241,7 +241,7 @@ def test_a_query_judged_without_documents_has_no_kind_of_ids() -> None:
 
 def test_documents_of_one_rank_have_no_order_and_are_refused() -> None:
     found = dataset([("q1", "x", 1), ("q1", "a", 1)], "rank")
-    with pytest.raises(Exception, match=r"documents 'a' and 'x' of query 'q1' have the same rank, 1; give ranks"):
+    with pytest.raises(Exception, match=r"documents 'a' and 'x' of query 'q1' have the same rank, 1; give them"):
         evaluate_dataset({"q1": ["a"]}, found, "mrr", partitions=1).materialize()
 
 

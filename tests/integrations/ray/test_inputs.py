@@ -81,7 +81,7 @@ def test_a_bad_row_reaches_the_driver_as_a_value_error_in_one_line(columns: dict
 
 def test_a_result_joined_with_itself_is_refused() -> None:
     results = evaluate_dataset(QRELS, dataset(ROWS, NUMBER), "mrr").materialize()
-    with pytest.raises(ValueError, match="2 of 4 rows are of a query that is in these results twice"):
+    with pytest.raises(ValueError, match="2 of 4 rows belong to a query that is in these results twice"):
         to_evaluation(results.union(results))
     with pytest.raises(ValueError, match=r"query 'q.' is in these results twice"):
         to_evaluation(results.union(results).repartition(1))

@@ -40,7 +40,7 @@ def test_the_evaluation_holds_no_query(results: Any) -> None:
 def test_what_was_made_under_other_rules_is_refused() -> None:
     found = dataset([("q1", "a", 1.0)], "score")
     skipping = evaluate_dataset(QRELS, found, "mrr", semantics="trec_eval", partitions=1)
-    with pytest.raises(Exception, match="made under other rules than standard; say under which with semantics="):
+    with pytest.raises(Exception, match="made under other rules than standard; pass their rules as semantics="):
         to_evaluation(skipping)
     assert to_evaluation(skipping, semantics="trec_eval").n["mrr"] == 1
 
@@ -48,17 +48,17 @@ def test_what_was_made_under_other_rules_is_refused() -> None:
 @pytest.mark.parametrize(("made", "asked"), [("expected", None), (None, "expected")])
 def test_what_was_made_with_other_ties_is_refused(made: str | None, asked: str | None) -> None:
     results = evaluate_dataset(QRELS, dataset(*run_rows(RUN)), "mrr", ties=made, partitions=1)
-    with pytest.raises(Exception, match=r'made with ties="expected", and the rules say .* give the same ties='):
+    with pytest.raises(Exception, match=r'made with ties="expected", but the rules have .* pass the same ties='):
         to_evaluation(results, ties=asked)
 
 
 def test_rows_without_a_metric_are_refused(results: Any) -> None:
-    with pytest.raises(Exception, match="these rows hold the values of no metric"):
+    with pytest.raises(Exception, match="these rows have no values of metrics"):
         to_evaluation(results.drop_columns(["mrr", "precision@5"]))
 
 
 def test_rows_of_something_else_are_refused() -> None:
-    with pytest.raises(ValueError, match="not what evaluate_dataset returns: they have no column 'is_judged'"):
+    with pytest.raises(ValueError, match="not a result of evaluate_dataset: they have no column 'is_judged'"):
         to_evaluation(ray.data.from_items([{"mrr": 0.5}]))
 
 
@@ -68,7 +68,7 @@ def test_results_of_other_scales_do_not_add_up() -> None:
         to_evaluation(evaluate_dataset(qrels, found, ["err", "rbp"], partitions=1))
         for qrels in ({"q1": {"a": 1}}, {"q2": {"b": 3}})
     ]
-    with pytest.raises(ValueError, match=r"largest grade there is, which is 1 in one part and 3 in another"):
+    with pytest.raises(ValueError, match=r"largest grade, which is 1 in one part and 3 in another"):
         rm.merge(parts)
     assert rm.merge(parts[:1]).means["rbp"] == rm.evaluate({"q1": {"a": 1}}, {"q1": {"a": 1.0}}, "rbp").means["rbp"]
 

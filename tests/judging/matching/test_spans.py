@@ -279,7 +279,7 @@ class TestBudgets:
     def test_a_budget_holds_something(self) -> None:
         with pytest.raises(ValueError, match="a budget of chars must be a positive integer"):
             rm.Budget(0, "chars")
-        with pytest.raises(ValueError, match="a budget counts 'chars' or 'tokens', got 'words'"):
+        with pytest.raises(ValueError, match="a budget must be in 'chars' or 'tokens', got 'words'"):
             rm.Budget(5, "words")  # type: ignore[arg-type]  # what a user may write
 
 
@@ -297,7 +297,7 @@ class TestWhereAnItemStands:
     def test_one_that_stands_there_twice_is_counted(self) -> None:
         result = self.evaluate(Retrieved("x", "one two", "s"), Retrieved("y", "three four.", "s"))
         assert (result.means["mrr"], result.counts["ambiguous"]) == (1 / 2, 1)
-        assert "1 items that stand in their source more than once" in str(result)
+        assert "1 items that occur in their source more than once" in str(result)
 
     def test_one_whose_place_is_unknown_is_counted_unless_it_stands_elsewhere(self) -> None:
         result = self.evaluate(

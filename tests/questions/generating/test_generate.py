@@ -225,7 +225,7 @@ def test_other_words_are_bounded() -> None:
     model = Told(("Write one question", half), ANSWERS)
     none = rm.generate_questions({"vault": RULES["vault"]}, model, 1, kinds="other_words", most_overlap=0.3)
     assert none.reasons == {"words of the passage": 3}
-    assert "40% of the telling words" in none.rejected[0].message
+    assert "40% of the content words" in none.rejected[0].message
     assert len(rm.generate_questions({"vault": RULES["vault"]}, model, 1, kinds="other_words", most_overlap=0.4)) == 1
     assert "there are fewer than wanted" in str(none)
 
@@ -428,7 +428,7 @@ def test_what_a_retriever_finds_is_looked_at_too() -> None:
     (asked,) = {prompt for prompt in model.asked if "Which of the passages" in prompt}
     assert "Wachhabende" in asked
     assert OPENED not in re.sub("<quote>.*</quote>", "", asked), "the passage it was made of is not asked about"
-    with pytest.raises(ValueError, match="nothing that the retriever returns is of the corpus"):
+    with pytest.raises(ValueError, match="nothing that the retriever returns is in the corpus"):
         first_of(corpus, Told(WRITE, ANSWERS), retriever=lambda _: ["chunk-17"])
     by_place = Told(WRITE, ANSWERS, NO_OTHERS)
     first_of(corpus, by_place, retriever=lambda _: [rm.Retrieved(17, "schließt", source="odd", start=24)])
@@ -563,9 +563,9 @@ NOBODY = Told()
         ({}, ValueError, "the corpus is empty"),
         ([], ValueError, "the corpus is empty"),
         ({"d1": "", "d2": "too short"}, ValueError, "none of the 2 texts of the corpus has 5 words"),
-        (["d1", "d2"], TypeError, "ids alone"),
-        ("no such folder", TypeError, "a corpus maps ids to texts"),
-        (7, TypeError, "a corpus maps ids to texts"),
+        (["d1", "d2"], TypeError, "only ids"),
+        ("no such folder", TypeError, "a corpus must map ids to texts"),
+        (7, TypeError, "a corpus must map ids to texts"),
         ({"d1": 3}, TypeError, "'d1'"),
         ([rm.Retrieved("d1", RULES["vault"])] * 1 + [rm.Retrieved("d1", RULES["coffee"])], ValueError, "'d1' twice"),
         ([rm.Retrieved(None, RULES["vault"])], ValueError, "neither an id nor a source"),
@@ -582,7 +582,7 @@ def test_a_bad_corpus_is_refused_before_the_first_call(corpus: Any, error: type[
     [
         ({"n": 0}, ValueError, "n must be"),
         ({"n": 1.5}, TypeError, "n must be"),
-        ({"n": 999}, ValueError, "at most 3 of a kind are made of one"),
+        ({"n": 999}, ValueError, "at most 3 of a kind are made from one"),
         ({"kinds": "riddles"}, ValueError, "'one_passage', .* got 'riddles'"),
         ({"kinds": []}, ValueError, "got none"),
         ({"kinds": 3}, TypeError, "kinds must be"),

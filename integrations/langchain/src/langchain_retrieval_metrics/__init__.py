@@ -3,7 +3,7 @@
     from langchain_retrieval_metrics import MMRReranker, MMRRetriever, aevaluate_retriever, evaluate_retriever
 
 `MMRRetriever` wraps any retriever, `MMRReranker` is a document compressor, `evaluate_retriever` scores any retriever
-locally, and `langsmith_evaluators` gives the metrics to LangSmith.
+locally, and `langsmith_evaluators` returns the metrics as evaluators for LangSmith.
 """
 
 from langchain_retrieval_metrics.documents import as_retrieved

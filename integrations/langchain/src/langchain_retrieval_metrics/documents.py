@@ -1,4 +1,4 @@
-"""Documents of LangChain for the core: by which id they are judged, and what they hold."""
+"""Convert documents of LangChain for the core, and choose the ids by which they are judged."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ Match: TypeAlias = str | Key | Matching
 METADATA = "metadata:"
 SOURCE = "source"
 START_INDEX = "start_index"
-"""Where LangChain's text splitters write the offset of a chunk, if they are told to."""
+"""The metadata in which LangChain's text splitters write the offset of a chunk, if configured."""
 
 
 def as_retrieved(document: Document, name: DocumentId | None = None) -> Retrieved:
-    """Return a document as the core sees it: its id, its text, and where it stands in the source it was cut from.
+    """Return a document as an item of the core: its id, its text, and its place in its source.
 
     Args:
         document: A document; it is not changed. Its source and its offset are `metadata["source"]` and
-            `metadata["start_index"]`, where loaders and splitters of LangChain write them, and its score
-            `metadata["relevance_score"]` or `metadata["score"]`, where rerankers do.
-        name: The id it is judged by; None takes its own.
+            `metadata["start_index"]`, as written by loaders and splitters of LangChain; its score is
+            `metadata["relevance_score"]` or `metadata["score"]`, as written by rerankers.
+        name: The id by which it is judged; None takes its own.
 
     Example:
         >>> chunk = Document("The with statement", id="with#2", metadata={"source": "with.txt", "start_index": 120})
@@ -53,7 +53,7 @@ def as_retrieved(document: Document, name: DocumentId | None = None) -> Retrieve
 
 
 def key_of(match: Match) -> Key:
-    """Return the function that gives a document the id it is judged by.
+    """Return the function that returns the id by which a document is judged.
 
     Args:
         match: `"id"`, `"metadata:<key>"`, `"content"` (the whole text), a function of a Document, or the core's
@@ -78,16 +78,16 @@ def key_of(match: Match) -> Key:
 
 
 def as_items(documents: Any, match: Match, *, by_id: bool = True) -> list[Retrieved]:
-    """Return what a retriever returned as items of the core, named by what `match` says, in the order it came in.
+    """Return the documents of a retriever as items of the core, in their order, with ids as in `match`.
 
     Args:
         documents: Documents, best first.
-        match: What names them.
-        by_id: Whether ids are judged at all; where only quotes, texts, spans or metadata are, a document needs none.
+        match: What identifies them.
+        by_id: Whether ids are judged; if only quotes, texts, spans or metadata are, documents need no id.
 
     Raises:
-        TypeError: If it is no list of Documents, or a function of the user's gives something that is no id.
-        ValueError: If a document lacks what it is to be judged by.
+        TypeError: If it is not a list of Documents, or a `match` function returns something that is not an id.
+        ValueError: If a document has no value for `match`.
     """
     if not by_id:
         return items_of(documents)
@@ -98,7 +98,7 @@ def as_items(documents: Any, match: Match, *, by_id: bool = True) -> list[Retrie
         name = key(document)
         if not isinstance(name, (str, int)):
             raise TypeError(
-                f"match must give every document an id, a str or an int; for {shown(document)}, it is {name!r}"
+                f"match must return an id, a str or an int, for every document; for {shown(document)}, it is {name!r}"
             )
         # A Matching of the core looks at the items itself.
         items.append(as_retrieved(document, document.id if isinstance(match, Matching) else name))
@@ -124,10 +124,10 @@ def require_documents(documents: Any) -> None:
 
 
 def part(of: Any, key: str, what: str) -> Any:
-    """Return what stands under a key of an input, an output or an answer.
+    """Return the value of a key of an input, an output or an answer.
 
     Raises:
-        ValueError: If it is not there; the message says what is.
+        ValueError: If there is no such key; the message says which keys there are.
     """
     if isinstance(of, Mapping) and key in of:
         return of[key]
@@ -144,7 +144,7 @@ def _id(document: Document) -> DocumentId:
     if document.id is None:
         others = ["'content'", *(repr(f"{METADATA}{key}") for key in document.metadata)]
         raise ValueError(
-            f"{shown(document)}, has no id, by which it is to be judged: give the documents ids when they are indexed, "
+            f"{shown(document)}, has no id to judge it by: set the ids of documents when you index them, "
             f"Document(..., id=...), or choose another match: {', '.join(others)}, or a function"
         )
     return document.id
@@ -158,7 +158,7 @@ def _metadata(key: str) -> Key:
     def value(document: Document) -> DocumentId:
         if document.metadata.get(key) is None:
             has = ", ".join(map(repr, document.metadata)) or "none"
-            raise ValueError(f"{shown(document)}, has no metadata {key!r}, by which it is to be judged; it has {has}")
+            raise ValueError(f"{shown(document)}, has no metadata {key!r} to judge it by; it has {has}")
         found: DocumentId = document.metadata[key]
         return found
 
@@ -176,6 +176,6 @@ def _by_matching(matching: Matching) -> Key:
 
 
 def shown(document: Document) -> str:
-    """Return a document as messages name it."""
+    """Return a short description of a document, for messages."""
     text = document.page_content
     return f"document {document.id!r}, {text[:40]!r}{'...' if len(text) > 40 else ''}"  # noqa: PLR2004  (what fits a line)

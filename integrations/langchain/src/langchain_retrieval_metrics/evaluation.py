@@ -1,4 +1,4 @@
-"""Evaluate any retriever of LangChain: ask it every question, and score the documents with the core."""
+"""Evaluate any retriever of LangChain: invoke it with every question, and score the documents with the core."""
 
 from __future__ import annotations
 
@@ -59,26 +59,26 @@ def evaluate_retriever(
             function. It is invoked in threads.
         dataset: Rows `{"query": ..., "relevant": ...}`, pairs `(query, relevant)`, LangSmith's `Example`s or rows
             `{"inputs": {"query": ...}, "outputs": {"relevant": ...}}`, or anything else that the core's
-            `EvaluationSet.of` reads. Relevant is a list of ids, `{id: grade}`, or groups `[[id, id], [id]]` of which
-            all are needed and one member suffices. A `Quote`, `Text`, `Span` or `Metadata` of the core may stand for an
-            id: quotes and texts are found in `page_content`, spans by `metadata["source"]` and
+            `EvaluationSet.of` reads. `relevant` is a list of ids, `{id: grade}`, or groups `[[id, id], [id]]` that are
+            all needed, each by any of its members. A `Quote`, `Text`, `Span` or `Metadata` of the core can replace an
+            id: quotes and texts are searched for in `page_content`, spans are compared with `metadata["source"]` and
             `metadata["start_index"]`.
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
         match: What an id of the judgments is compared with: `"id"`, `"metadata:<key>"`, `"content"`, a function of a
-            Document, or the core's `Matching`. Several chunks of one `metadata:<key>` keep their places and the first
-            counts; `Matching(by="metadata:<key>", collapse=True)` ranks each key once.
-        semantics: The rules for what libraries treat differently; see the core's `evaluate`.
-        clusters: Which questions belong together, for the intervals, as in the core's `evaluate`: a mapping of question
-            ids to clusters, a function of the id, `"source"` (the document that a question comes from, where the
-            dataset says so), or None.
-        documents_key: Where the answer of a chain holds its documents, such as `"context"` for
+            Document, or the core's `Matching`. Several chunks with one `metadata:<key>` keep their places, and the
+            first counts; `Matching(by="metadata:<key>", collapse=True)` ranks each key once.
+        semantics: The rules for cases that libraries treat differently; see the core's `evaluate`.
+        clusters: The clusters of the questions, for the intervals, as in the core's `evaluate`: a mapping of question
+            ids to clusters, a function of the id, `"source"` (the document that a question comes from, if the dataset
+            has it), or None.
+        documents_key: The key of the documents in the answer of a chain, such as `"context"` for
             `{"answer": ..., "context": ...}`; None for a retriever.
         max_concurrency: How many questions may be under way at once.
-        timeout: Seconds that one attempt may take, and
-        retries: how often a question that fails is asked again, as in the core's `retrieve`.
+        timeout: Seconds that one attempt may take, as in the core's `retrieve`.
+        retries: How often a failed question is repeated, as in the core's `retrieve`.
         show_progress: Show a progress bar on stderr.
-        raise_on_error: Raise the first failure of the retriever. Otherwise a question that fails scores 0, because it
-            retrieved nothing; it is counted, warned of, and its exception is in `errors` of the result.
+        raise_on_error: Raise the first failure of the retriever. Otherwise a failed question scores 0, because nothing
+            was retrieved; it is counted and warned of, and its exception is in `errors` of the result.
         config: The config of LangChain (callbacks, tags, metadata, configurable) for every call.
 
     Returns:
@@ -86,9 +86,9 @@ def evaluate_retriever(
 
     Raises:
         TypeError: If the dataset has another shape, or the first answer is anything but Documents.
-        ValueError: If the dataset is empty or incomplete, a metric unknown, `clusters` knows no question, or a document
-            of the first answer lacks what it is to be judged by, such as an id; a later one that does is the failure of
-            its question.
+        ValueError: If the dataset is empty or incomplete, a metric is unknown, `clusters` has none of the questions, or
+            a document of the first answer cannot be judged, for example because it has no id. In later answers, that is
+            a failure of the question.
 
     Warns:
         RetrievalWarning: If nothing was retrieved for a question, or nothing that was retrieved is judged anywhere.
@@ -130,9 +130,10 @@ async def aevaluate_retriever(
     raise_on_error: bool = False,
     config: RunnableConfig | None = None,
 ) -> Evaluation:
-    """Ask a retriever every question of a dataset and score what it returns; the twin of `evaluate_retriever`.
+    """Ask a retriever every question of a dataset, several at a time, and score what it returns.
 
-    Arguments, result and errors are the same; the retriever is asked by `ainvoke`, or awaited if it is a function.
+    This is the asynchronous twin of `evaluate_retriever`, with the same arguments, result and errors. It calls
+    `ainvoke`, or awaits a function.
     """
     asked = _Asked(dataset, metrics, match, semantics=semantics, clusters=clusters, documents_key=documents_key)
     run = await aretrieve(
@@ -150,7 +151,7 @@ async def aevaluate_retriever(
 
 
 class _Asked:
-    """The questions, their judgments, and how answers are judged; read before the first question is asked."""
+    """The questions, their judgments, and the options, checked before the first question is asked."""
 
     def __init__(
         self,
@@ -162,7 +163,7 @@ class _Asked:
         clusters: ClustersBy,
         documents_key: str | None,
     ) -> None:
-        key_of(match)  # what is wrong with it is said now
+        key_of(match)  # raises now if it is wrong
         self.questions = as_questions(dataset)
         self._metrics = metrics if isinstance(metrics, str) or not isinstance(metrics, Iterable) else list(metrics)
         self._semantics = semantics
@@ -179,14 +180,14 @@ class _Asked:
         if self._documents_key is not None:
             if not isinstance(answer, Mapping):
                 raise TypeError(
-                    f"documents_key={self._documents_key!r} names where a chain's answer holds its documents, but the "
+                    f"documents_key={self._documents_key!r} is for chains that return a mapping, but the "
                     f"retriever returned {type(answer).__name__}; leave documents_key out"
                 )
             answer = part(answer, self._documents_key, "the answer of the retriever")
         elif isinstance(answer, Mapping):
             raise TypeError(
                 "a retriever must return a list of Documents; this one returned a mapping with "
-                f"{', '.join(map(repr, answer)) or 'nothing'}; say with documents_key= where in it they are"
+                f"{', '.join(map(repr, answer)) or 'nothing'}; name the key of the documents with documents_key="
             )
         return as_items(answer, self._match, by_id=self._by_id)
 
@@ -200,7 +201,7 @@ class _Asked:
 
 
 def as_questions(dataset: Any) -> EvaluationSet:
-    """Return a dataset as the core's questions; LangSmith's `Example`s and their JSON are rows too."""
+    """Return a dataset as questions of the core; `Example`s of LangSmith and their JSON are rows too."""
     if isinstance(dataset, (str, bytes, Mapping, EvaluationSet)) or not isinstance(dataset, Iterable):
         return EvaluationSet.of(dataset)
     return EvaluationSet.of([_row(one) for one in dataset])

@@ -1,4 +1,4 @@
-"""What the core and other integrations take of LangChain: retrievers, documents and models."""
+"""Retrievers, documents and models of LangChain for the core and other integrations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _ask(retriever: Any) -> Callable[[str], Any] | None:
-    """Return what asks a retriever: asynchronously where that is more than `invoke` in another thread."""
+    """Return a function that invokes a retriever, asynchronously if that is more than `invoke` in a thread."""
     if not isinstance(retriever, Runnable) or isinstance(retriever, BaseLanguageModel):
         return None
     if _is_only_synchronous(retriever):
@@ -55,4 +55,4 @@ def _model(model: Any) -> Callable[[str], Any] | None:
 
 
 HOST = Host(name="langchain", ask=_ask, items=items_of, model=_model, documents=items_of)
-"""Announced as the entry point `langchain_core` of the group `retrieval_metrics.hosts`."""
+"""Registered as the entry point `langchain_core` of the group `retrieval_metrics.hosts`."""

@@ -1,4 +1,4 @@
-"""The metrics as evaluators of LangSmith, and a target for it that sends nothing anywhere."""
+"""The metrics as evaluators for LangSmith, and a target that does not trace."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LEVEL = 0.95
 
 
 class Evaluator(Protocol):
-    """What LangSmith calls per example, by the names of its arguments."""
+    """A function that LangSmith calls for each example, with arguments by name."""
 
     def __call__(self, outputs: Outputs, reference_outputs: Outputs, run: Any = None) -> Outputs:
         """Return the scores of all metrics, as `{"results": [{"key": ..., "score": ...}]}`."""
@@ -46,17 +46,17 @@ def langsmith_evaluators(
 ) -> list[Evaluator]:
     """Return evaluators for `langsmith.evaluate(target, data, evaluators=...)` and its asynchronous twin.
 
-    It is one evaluator, which gives the scores of all metrics, each under its name. Where the target failed they are 0,
-    because nothing was retrieved, and the comment holds the error: otherwise LangSmith's means would leave failures
-    out. A metric that is undefined for an example has no score but a comment. The evaluator computes locally and asks
-    nobody. What `langsmith.evaluate` itself sends is another matter: see `langsmith_target`.
+    A single evaluator returns the scores of all metrics, each under its name. If the target failed, they are 0, because
+    nothing was retrieved, and the comment has the error; LangSmith's means would otherwise leave failures out. A metric
+    that is undefined for an example has a comment instead of a score. The evaluator computes everything locally. For
+    what `langsmith.evaluate` itself sends, see `langsmith_target`.
 
     Args:
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
         match: What identifies a document, as in `evaluate_retriever`.
-        documents_key: Where the target's output holds the documents: a list of Documents, of their JSON, or of ids. It
-            is `"context"` for chains that return `{"answer": ..., "context": ...}`.
-        relevant_key: Where the example's reference output holds what is relevant: ids, grades, or groups.
+        documents_key: The key of the documents in the target's output: a list of Documents, of their JSON, or of ids.
+            It is `"context"` for chains that return `{"answer": ..., "context": ...}`.
+        relevant_key: The key of the judgments in the example's reference output: ids, grades, or groups.
 
     Raises:
         ValueError: If a metric or `match` is unknown. The evaluator raises it for an example without judgments, and,
@@ -90,20 +90,20 @@ def langsmith_summary_evaluators(
 ) -> list[SummaryEvaluator]:
     """Return evaluators for `langsmith.evaluate(..., summary_evaluators=...)`: each mean with its interval and its n.
 
-    It is one evaluator. Its means are those of `evaluate_retriever`: what failed counts as 0. If LangSmith repeats the
-    examples (`num_repetitions`), the runs of an example are a cluster, so that repeating does not narrow the interval.
+    It is a single evaluator. Its means are those of `evaluate_retriever`: failures score 0. If LangSmith repeats the
+    examples (`num_repetitions`), the runs of an example are a cluster, so repeating does not narrow the interval.
 
     Args:
-        metrics: Names,
-        match: what identifies a document,
-        documents_key: where the output holds the documents, and
-        relevant_key: where the reference output holds what is relevant, all as in `langsmith_evaluators`.
+        metrics: Names, as in `langsmith_evaluators`.
+        match: What identifies a document, as in `langsmith_evaluators`.
+        documents_key: The key of the documents in the output, as in `langsmith_evaluators`.
+        relevant_key: The key of the judgments in the reference output, as in `langsmith_evaluators`.
 
     Raises:
         ValueError: If a metric or `match` is unknown.
 
     Warns:
-        RetrievalWarning: (the evaluator) As the core's `evaluate`.
+        RetrievalWarning: (the evaluator) As in the core's `evaluate`.
     """
     chosen, reading = as_metrics(metrics), _Reading(match, documents_key, relevant_key)
 
@@ -126,19 +126,19 @@ def langsmith_summary_evaluators(
 def langsmith_target(
     retriever: Runnable[Any, Any], *, query_key: str | None = "query", documents_key: str = "documents"
 ) -> Target:
-    """Return a target for `langsmith.evaluate` that asks a retriever or a chain without tracing it.
+    """Return a target for `langsmith.evaluate` that invokes a retriever or a chain without tracing it.
 
     `langsmith.evaluate(..., upload_results=False)` still posts every query and the retrieved texts if its target calls
-    a retriever of LangChain, even with LANGSMITH_TRACING=false and without an API key: it traces locally, and
-    LangChain takes that for a wish to trace. Turning tracing off inside the target, as this one does, prevents it.
-    `langsmith.aevaluate` cannot be prevented: it posts the inputs and outputs of every target. To evaluate
-    asynchronously and keep the texts, use `aevaluate_retriever`.
+    a retriever of LangChain, even with LANGSMITH_TRACING=false and without an API key: it traces locally, which turns
+    on tracing in LangChain. This target prevents that by turning tracing off while it runs. With `langsmith.aevaluate`
+    this is not possible: it posts the inputs and outputs of every target. To evaluate asynchronously without sending
+    texts, use `aevaluate_retriever`.
 
     Args:
-        retriever: Any Runnable from a text to Documents, or a chain whose answer holds them. A chain's answer, such as
-            `{"answer": ..., "context": ...}`, is the output as it is.
-        query_key: Where the inputs of an example hold the query; None hands all inputs to a chain that takes them.
-        documents_key: Where the output is to hold the documents; for a chain, where its answer holds them.
+        retriever: Any Runnable from a text to Documents, or a chain whose answer holds them. The answer of a chain,
+            such as `{"answer": ..., "context": ...}`, is the output.
+        query_key: The key of the query in the inputs of an example; None passes all inputs to a chain.
+        documents_key: The key of the documents in the output; for a chain, their key in its answer.
 
     Example:
         >>> from langchain_core.runnables import RunnableLambda
@@ -158,21 +158,21 @@ def langsmith_target(
 
 
 class _Reading:
-    """Where outputs and reference outputs hold what is judged."""
+    """Reads documents and judgments from outputs and reference outputs."""
 
     def __init__(self, match: Match, documents_key: str, relevant_key: str) -> None:
-        key_of(match)  # what is wrong with it is said now
+        key_of(match)  # raises now if it is wrong
         self._match = match
         self._documents_key = documents_key
         self._relevant_key = relevant_key
         self.compared = match if isinstance(match, Matching) else "id"
 
     def truth(self, reference_outputs: Mapping[str, Any] | None) -> Any:
-        """Return what is relevant."""
+        """Return the judgments."""
         return part(reference_outputs, self._relevant_key, "the reference output of the example")
 
     def found(self, outputs: Outputs | None, qrels: Qrels, run: Any) -> tuple[list[Retrieved], str | None]:
-        """Return what was retrieved, and why it is nothing where the target failed or its output cannot be judged."""
+        """Return what was retrieved, and the reason if the target failed or its output cannot be judged."""
         if run is not None and run.error:
             return [], f"the target failed: {run.error}"
         try:
@@ -181,14 +181,14 @@ class _Reading:
         except (TypeError, ValueError) as error:
             if run is None:
                 raise
-            # Raised, it would only be logged, and the question would be missing from LangSmith's mean.
+            # An exception would only be logged, and the question would be missing from LangSmith's mean.
             failure = f"the output cannot be judged: {type(error).__name__}: {error}"
             warnings.warn(f"{failure}; it scores 0", RetrievalWarning, stacklevel=3)
             return [], failure
 
 
 def _as_document(found: Any) -> Document:
-    """Return a document from itself, from its JSON, or from its id: what a target returned may have been stored."""
+    """Return a document from a Document, its JSON, or its id, because outputs may have been stored."""
     if isinstance(found, Mapping):
         return Document.model_validate({key: value for key, value in found.items() if value is not None})
     return Document("", id=found) if isinstance(found, (str, int)) else found

@@ -1,4 +1,4 @@
-"""How relevant documents are by the score in their metadata."""
+"""The relevance of documents from the scores in their metadata."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.adapting import FloatArray
 
 SCORE_KEYS = ("relevance_score", "score")
-"""Where rerankers of LangChain write what they scored."""
+"""The metadata in which rerankers of LangChain write scores."""
 
 
 def by_score(documents: Sequence[Document], key: str | None) -> FloatArray:
@@ -29,13 +29,13 @@ def by_score(documents: Sequence[Document], key: str | None) -> FloatArray:
         key: The key of the score; None takes `relevance_score`, or else `score`.
 
     Raises:
-        ValueError: If a document has no score, or one that is no finite number; the message names it.
+        ValueError: If a document has no score, or one that is not a finite number; the message names it.
     """
     return scaled(np.array([_score(document, key) for document in documents], dtype=np.float64))
 
 
 def score_in(metadata: Mapping[str, Any], key: str | None = None) -> tuple[Sequence[str], Any]:
-    """Return the keys that may hold a score, and what the first of them that is there holds; None if there is none."""
+    """Return the keys that may hold a score, and the value of the first that exists; None if none does."""
     keys = SCORE_KEYS if key is None else (key,)
     return keys, next((metadata[name] for name in keys if metadata.get(name) is not None), None)
 

@@ -19,27 +19,27 @@ if TYPE_CHECKING:
 class MMRReranker(MMRSettings, BaseDocumentCompressor):
     """Reranks documents by maximal marginal relevance: relevant, and unlike those above them.
 
-    The formula, its rules and its source are those of the core's `mmr`, which computes it exactly. Documents come back
-    as copies with the same id; those handed over stay as they are. What a compressor before it embedded (the
-    `embedded_doc` in the state of its documents) is not embedded again.
+    The formula, its rules and its source are those of the core's `mmr`, which computes it exactly. It returns copies of
+    the documents with the same ids. Documents embedded by a compressor before it (the `embedded_doc` in their state)
+    are not embedded again.
 
     Args:
-        embeddings: Embeds the query, and every document whose vector is not known otherwise, each distinct text once.
+        embeddings: Embeds the query, and every document without a known vector, each distinct text once.
         k: How many documents to return, 4 by default; None returns all, reranked.
         lambda_mult: The weight of relevance, from 0 (only diversity) to 1 (only relevance); 0.5 by default.
         relevance: `"query"` (the cosine with the query), `"score"` (the score in the metadata, such as a reranker's,
             scaled to [0, 1] among the candidates) or `"rank"` (their order, from 1 to 0).
-        score_key: Where the metadata has the score; by default `relevance_score`, or else `score`.
-        embedding_key: Where the metadata has the vector, if it does.
-        vector_fn: Gives the vector of each document, or None; for example `vectors_of(store)`.
-        mmr_score_key: Where the metadata gets the MMR score, such as `"mmr_score"`; None (the default) leaves it out.
-        mmr_rank_key: Where it gets the rank, from 1, such as `"mmr_rank"`; None (the default) leaves it out.
+        score_key: The metadata key of the score; by default `relevance_score`, or else `score`.
+        embedding_key: The metadata key of the vector, if there is one.
+        vector_fn: Returns the vector of each document, or None; for example `vectors_of(store)`.
+        mmr_score_key: The metadata key for the MMR score, such as `"mmr_score"`; None (the default) leaves it out.
+        mmr_rank_key: The metadata key for the rank, from 1, such as `"mmr_rank"`; None (the default) leaves it out.
         cache_size: How many vectors of embedded texts are kept in memory, as float32, 10,000 by default; shared by all
-            that use the same embeddings.
+            rerankers and retrievers with the same embeddings.
 
     Raises:
-        ValueError: (as pydantic's ValidationError) If an argument is unknown or out of range, or there is nowhere to
-            take vectors from.
+        ValueError: (as pydantic's ValidationError) If an argument is unknown or out of range, or there is no source of
+            vectors.
 
     Example:
         >>> reranker = MMRReranker(embedding_key="vector", relevance="rank", k=2)
@@ -64,11 +64,11 @@ class MMRReranker(MMRSettings, BaseDocumentCompressor):
             documents: The candidates; with `relevance="rank"` in the order of their retriever.
             query: The text of the query.
             callbacks: Not used.
-            k: How many to return, and
-            lambda_mult: the weight of relevance, for this call; None takes the setting.
+            k: How many to return in this call; None takes the setting.
+            lambda_mult: The weight of relevance in this call; None takes the setting.
 
         Raises:
-            ValueError: If a document has no vector or no score where it needs one, or vectors do not fit together.
+            ValueError: If a document has no vector or no score although it needs one, or vectors differ in length.
         """
         return self._select(documents, query, self.k if k is None else k, lambda_mult)
 
@@ -87,7 +87,7 @@ class MMRReranker(MMRSettings, BaseDocumentCompressor):
     def as_runnable(self) -> Runnable[Mapping[str, Any], list[Document]]:
         """Return a Runnable from `{"query": ..., "documents": ...}` to the reranked documents, for pipelines.
 
-        `k` and `lambda_mult` can be given to one call: `runnable.invoke(given, k=3)`.
+        `k` and `lambda_mult` can be passed to a single call: `runnable.invoke(given, k=3)`.
 
         Example:
             >>> from langchain_core.runnables import RunnablePassthrough

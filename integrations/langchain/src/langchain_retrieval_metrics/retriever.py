@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from langchain_core.vectorstores import VectorStore
 
 FETCH_K = 20
-"""How many candidates are fetched from a store by default, as in LangChain."""
+"""The number of candidates fetched from a store by default, as in LangChain."""
 
 _config: ContextVar[RunnableConfig | None] = ContextVar("config of the call", default=None)
-"""BaseRetriever hands its callbacks to the method that retrieves, but not the config of the call."""
+"""BaseRetriever passes its callbacks to the method that retrieves, but not the config of the call."""
 
 
 @contextmanager
@@ -43,34 +43,35 @@ def _under(config: RunnableConfig | None) -> Iterator[RunnableConfig]:
 class MMRRetriever(MMRSettings, BaseRetriever):
     """Retrieves with any retriever and returns what maximal marginal relevance selects from it.
 
-    It works where `search_type="mmr"` does not: around BM25, ensembles, rerankers, web search, any Runnable from a text
-    to Documents. Around an InMemoryVectorStore it returns what its `max_marginal_relevance_search` does. `k`, `fetch_k`
-    and `lambda_mult` can also be given to one call: `retriever.invoke(query, k=3)`. The config of a call (configurable
-    fields, tags, metadata, concurrency) reaches the base retriever. For a vector store, `from_store` is one line.
+    It works where `search_type="mmr"` does not: with BM25, ensembles, rerankers, web search, and any Runnable from a
+    text to Documents. With an InMemoryVectorStore it returns the same as its `max_marginal_relevance_search`. `k`,
+    `fetch_k` and `lambda_mult` can also be passed to a single call: `retriever.invoke(query, k=3)`. The config of a
+    call (configurable fields, tags, metadata, concurrency) is passed to the base retriever. For a vector store, use
+    `from_store`.
 
     Args:
-        base_retriever: The retriever, or a function of the query; it has to fetch more than `k` for MMR to have a
-            choice.
+        base_retriever: The retriever, or a function of the query. It must return more than `k` documents, so that MMR
+            can choose.
         k: How many documents to return; 4 by default.
-        fetch_k: Only so many of what the base retriever returns are candidates; None (the default) takes all.
-        fetch_k_arg: Under which name `fetch_k` is handed to the base retriever's `invoke`. None hands it to
-            `store.as_retriever()` as `k`, for that call, and to others not at all.
-        embeddings: Embeds the query, and every document whose vector is not known otherwise, each distinct text once.
+        fetch_k: The number of candidates among the documents of the base retriever; None (the default) takes all.
+        fetch_k_arg: The argument of the base retriever's `invoke` that receives `fetch_k`. None passes it as `k` to
+            `store.as_retriever()`, and not to other retrievers.
+        embeddings: Embeds the query, and every document without a known vector, each distinct text once.
         lambda_mult: The weight of relevance, from 0 (only diversity) to 1 (only relevance); 0.5 by default.
         relevance: `"query"` (the cosine with the query), `"score"` (the score in the metadata, such as a reranker's,
             scaled to [0, 1] among the candidates) or `"rank"` (their order, from 1 to 0).
-        score_key: Where the metadata has the score; by default `relevance_score`, or else `score`.
-        embedding_key: Where the metadata has the vector, if it does.
-        vector_fn: Gives the vector of each document, or None; for example `vectors_of(store)`.
-        mmr_score_key: Where the metadata gets the MMR score, such as `"mmr_score"`; None (the default) leaves it out,
+        score_key: The metadata key of the score; by default `relevance_score`, or else `score`.
+        embedding_key: The metadata key of the vector, if there is one.
+        vector_fn: Returns the vector of each document, or None; for example `vectors_of(store)`.
+        mmr_score_key: The metadata key for the MMR score, such as `"mmr_score"`; None (the default) leaves it out,
             because MultiQueryRetriever and others compare whole documents.
-        mmr_rank_key: Where it gets the rank, from 1, such as `"mmr_rank"`; None (the default) leaves it out.
+        mmr_rank_key: The metadata key for the rank, from 1, such as `"mmr_rank"`; None (the default) leaves it out.
         cache_size: How many vectors of embedded texts are kept in memory, as float32, 10,000 by default; shared by all
-            retrievers that use the same embeddings.
+            retrievers with the same embeddings.
 
     Raises:
         ValueError: (as pydantic's ValidationError) If an argument is unknown or out of range, `fetch_k` is below `k`,
-            or there is nowhere to take vectors from.
+            or there is no source of vectors.
 
     Warns:
         RetrievalWarning: (once) If the base retriever returns no more than `k` documents although `fetch_k` is more.
@@ -84,7 +85,7 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         ['a', 'other']
     """
 
-    # BaseRetriever's own setting is to ignore unknown arguments, and a misspelt one would go unnoticed.
+    # BaseRetriever ignores unknown arguments, so a misspelt one would go unnoticed.
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", validate_assignment=True)
 
     base_retriever: InstanceOf[RetrieverLike]
@@ -105,19 +106,19 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         search_kwargs: dict[str, Any] | None = None,
         **settings: Any,
     ) -> Self:
-        """Return a retriever over a vector store that embeds a query once and no document.
+        """Return a retriever over a vector store that embeds each query once and no documents.
 
         Args:
-            store: An InMemoryVectorStore, FAISS, Chroma or Qdrant; or another, with `vector_fn=` among the settings.
+            store: An InMemoryVectorStore, FAISS, Chroma or Qdrant store; or another, with `vector_fn=` in the settings.
             k: How many documents to return.
-            fetch_k: Among how many candidates.
+            fetch_k: The number of candidates.
             lambda_mult: The weight of relevance.
-            search_kwargs: What else the store's search takes, such as a filter.
+            search_kwargs: Further arguments of the store's search, such as a filter.
             **settings: Other settings of the retriever.
 
         Raises:
-            TypeError: If it is not known how to take vectors from the store, and there is no `vector_fn`.
-            ValueError: (as pydantic's ValidationError) As the constructor.
+            TypeError: If the store is of an unknown class, and there is no `vector_fn`.
+            ValueError: (as pydantic's ValidationError) As for the constructor.
 
         Example:
             >>> from langchain_core.embeddings import DeterministicFakeEmbedding
@@ -148,7 +149,7 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         _require_choice(self.k, self.fetch_k)
         if self.fetch_k_arg is not None and self.fetch_k is None:
             raise ValueError(
-                f"fetch_k_arg={self.fetch_k_arg!r} hands fetch_k to the base retriever, but fetch_k is not given"
+                f"fetch_k_arg={self.fetch_k_arg!r} passes fetch_k to the base retriever, but fetch_k is not set"
             )
         return self
 
@@ -201,7 +202,7 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         return await self._aselect(self._candidates(found, k, fetch_k), query, k, lambda_mult)
 
     async def acandidates(self, query: str, fetch_k: int) -> list[Document]:
-        """Return the candidates among which MMR selects for a query, as the base retriever orders them."""
+        """Return the candidates of MMR for a query, in the order of the base retriever."""
         found = await self.base_retriever.ainvoke(query, None, **self._forwarded(fetch_k))
         return list(self._candidates(found, self.k, fetch_k))
 
@@ -224,12 +225,12 @@ class MMRRetriever(MMRSettings, BaseRetriever):
             or not all(isinstance(one, Document) for one in found)
         ):
             raise TypeError(f"base_retriever must return a list of Documents, got {found!r:.200}")
-        of_store = self.fetch_k_arg is None and takes_k(self.base_retriever)  # it has no more, for it was asked
+        of_store = self.fetch_k_arg is None and takes_k(self.base_retriever)  # it was asked for more
         if fetch_k is not None and fetch_k > k >= len(found) > 0 and not of_store and not self._has_warned:
             self._has_warned = True
             how = "under the name given as fetch_k_arg=" if self.fetch_k_arg is None else f"as {self.fetch_k_arg}="
             warnings.warn(
-                f"the base retriever returned {len(found)} documents, so that MMR has nothing to choose from, although "
+                f"the base retriever returned {len(found)} documents, so MMR has nothing to choose from, although "
                 f"fetch_k={fetch_k} and k={k}: let it return more, by its own setting or, if it takes their number "
                 f"with each call, {how}",
                 RetrievalWarning,

@@ -1,4 +1,4 @@
-"""What an MMRRetriever asks: any retriever, or a vector store by the vector of the query."""
+"""The base of an MMRRetriever: any retriever, or a vector store searched by the vector of the query."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class StoreSearch(BaseRetriever):
-    """Searches a vector store by the vector of the query, which MMR then uses again: one embedding, not two."""
+    """Searches a vector store by the vector of the query, which MMR uses too, so the query is embedded once."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
@@ -53,14 +53,14 @@ class StoreSearch(BaseRetriever):
 
 
 def searched_by_vector(store: VectorStore) -> bool:
-    """Whether searching a store by a vector is what searching it by a text is; not so where sparse vectors count."""
+    """Whether searching a store by vector equals searching it by text; not with sparse vectors."""
     has_one = type(store).similarity_search_by_vector is not VectorStore.similarity_search_by_vector
     mode = getattr(store, "retrieval_mode", None)
     return has_one and getattr(mode, "value", mode) in {None, "dense"}
 
 
 def as_runnable(given: Any) -> Any:
-    """Return a function as a Runnable; what is one already, and what cannot be one, as it is.
+    """Return a function as a Runnable; anything else is returned unchanged.
 
     Raises:
         ValueError: If it is a vector store; the message says what to write.

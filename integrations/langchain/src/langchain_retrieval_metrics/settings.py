@@ -1,4 +1,4 @@
-"""What the retriever and the reranker have in common: the settings of MMR, and how documents are selected by it."""
+"""The settings of MMR shared by the retriever and the reranker, and the selection of documents."""
 
 from __future__ import annotations
 
@@ -27,31 +27,31 @@ class MMRSettings(BaseModel):
     """Settings of MMR for documents; see `MMRReranker` and `MMRRetriever`.
 
     Raises:
-        ValueError: (as pydantic's ValidationError) If a setting is unknown or out of range, or there is nowhere to take
-            vectors from.
+        ValueError: (as pydantic's ValidationError) If a setting is unknown or out of range, or there is no source of
+            vectors.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", validate_assignment=True)
 
     embeddings: Embeddings | None = None
-    """Embeds the query, and every document whose vector is not known otherwise."""
+    """Embeds the query, and every document without a known vector."""
     k: int | None = Field(default=4, ge=1)
     """How many documents to return."""
     lambda_mult: float = Field(default=0.5, ge=0, le=1)
     """The weight of relevance, from 0 (only diversity) to 1 (only relevance), as in LangChain."""
     relevance: Literal["query", "score", "rank"] = "query"
-    """What relevance is: the cosine with the query; the score in the metadata, scaled to [0, 1] among the candidates;
+    """The relevance: the cosine with the query; the score in the metadata, scaled to [0, 1] among the candidates;
     or the rank, from 1 for the first to 0 for the last candidate. The last two need no vector of the query."""
     score_key: str | None = None
-    """Where the metadata has the score; by default `relevance_score`, or else `score`."""
+    """The metadata key of the score; by default `relevance_score`, or else `score`."""
     embedding_key: str | None = None
-    """Where the metadata has the vector, if it does."""
+    """The metadata key of the vector, if there is one."""
     vector_fn: Callable[[Sequence[Document]], Sequence[Any]] | None = None
-    """Gives the vector of each document, or None for one it does not know; for example `vectors_of(store)`."""
+    """Returns the vector of each document, or None if it is unknown; for example `vectors_of(store)`."""
     mmr_score_key: str | None = None
-    """Where the metadata of what is returned gets the MMR score, such as `"mmr_score"`; None leaves it out."""
+    """The metadata key for the MMR score of returned documents, such as `"mmr_score"`; None leaves it out."""
     mmr_rank_key: str | None = None
-    """Where it gets the rank, from 1, such as `"mmr_rank"`; None leaves it out."""
+    """The metadata key for the rank, from 1, such as `"mmr_rank"`; None leaves it out."""
     cache_size: int = Field(default=10_000, ge=0)
     """How many vectors of embedded texts are kept in memory, as float32, for all that use these embeddings; 0 keeps
     none."""
@@ -67,20 +67,20 @@ class MMRSettings(BaseModel):
     def _has_vectors(self) -> Self:
         if self.embeddings is None and self.relevance == "query":
             raise ValueError(
-                "relevance='query' needs embeddings for the query; give embeddings, or relevance='score' or 'rank'"
+                "relevance='query' needs embeddings for the query; pass embeddings, or relevance='score' or 'rank'"
             )
         if self.embeddings is None and self.embedding_key is None and self.vector_fn is None:
             raise ValueError(
-                "MMR compares documents by their vectors: give embeddings, an embedding_key or a vector_fn"
+                "MMR compares documents by their vectors: pass embeddings, an embedding_key or a vector_fn"
             )
         return self
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set a setting, or leave everything as it was if it is refused."""
+        """Set a setting; if it is refused, nothing changes."""
         values, given = dict(self.__dict__), set(self.model_fields_set)
         try:
             super().__setattr__(name, value)
-        except ValidationError:  # pydantic sets the value before it looks whether the settings fit together
+        except ValidationError:  # pydantic sets the value before it checks whether the settings fit together
             self.__dict__.clear()
             self.__dict__.update(values)
             self.__pydantic_fields_set__.clear()
@@ -108,7 +108,7 @@ class MMRSettings(BaseModel):
         return self._selected(documents, vectors, of_query, k, lambda_mult)
 
     async def _avectors(self, documents: Sequence[Document], query: str) -> tuple[Vector, Vector | None]:
-        """Return the vectors of some documents and, if it is needed, of the query."""
+        """Return the vectors of the documents and, if needed, of the query."""
         wanted = await asyncio.to_thread(self._wanted, documents)  # a vector_fn may ask a store
         if self.relevance == "query":
             embedded, of_query = await asyncio.gather(self._aembed_documents(wanted), self._aembed_query(query))
@@ -161,7 +161,7 @@ class MMRSettings(BaseModel):
         found = self.vector_fn(documents) if self.vector_fn is not None else ()
         if len(found) != len(documents):
             raise ValueError(
-                f"vector_fn gave {len(found)} vectors for {len(documents)} documents; give None for one not known"
+                f"vector_fn returned {len(found)} vectors for {len(documents)} documents; return None for unknown ones"
             )
         return found
 
@@ -186,7 +186,7 @@ class MMRSettings(BaseModel):
     def _model(self, wanted: Wanted) -> Embeddings:
         if self.embeddings is None:
             raise ValueError(
-                f"{len(wanted.texts)} documents have no vector, for example {wanted.texts[0][:40]!r}; give embeddings "
+                f"{len(wanted.texts)} documents have no vector, for example {wanted.texts[0][:40]!r}; pass embeddings "
                 "that can embed them"
             )
         return self.embeddings

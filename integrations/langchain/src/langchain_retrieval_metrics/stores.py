@@ -1,4 +1,4 @@
-"""Vectors that vector stores hold already: what a store has embedded is not embedded, or paid for, again."""
+"""Look up vectors in vector stores, so that stored documents are not embedded again."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 
 def vectors_of(store: VectorStore) -> VectorFunction:
-    """Return a `vector_fn` that looks up the vectors that a vector store holds.
+    """Return a `vector_fn` that looks up vectors in a vector store.
 
-    It knows InMemoryVectorStore, FAISS, Chroma and Qdrant, and classes derived from them. Documents that are not in the
-    store have no vector there, and are embedded. The function can be pickled if the store can.
+    It supports InMemoryVectorStore, FAISS, Chroma and Qdrant, and subclasses of them. Documents that are not in the
+    store are embedded. The function can be pickled if the store can.
 
     Args:
         store: The store.
 
     Raises:
-        TypeError: If the store is another. Write a function of your own then: it gets the documents and returns the
-            vector of each, or None.
+        TypeError: If the store is of another class. Write a function of your own then, which takes the documents and
+            returns the vector of each, or None.
 
     Example:
         >>> from langchain_core.documents import Document
@@ -43,8 +43,8 @@ def vectors_of(store: VectorStore) -> VectorFunction:
             return _KNOWN[one.__name__](store)
     hint = "; a retriever knows its store as retriever.vectorstore" if hasattr(store, "vectorstore") else ""
     raise TypeError(
-        f"vectors_of knows {', '.join(_KNOWN)}, got {type(store).__name__}{hint}; for another store write "
-        "vector_fn=lambda documents: [vector or None for each], or give embeddings and the texts are embedded"
+        f"vectors_of supports {', '.join(_KNOWN)}, got {type(store).__name__}{hint}; for another store write "
+        "vector_fn=lambda documents: [vector or None for each], or pass embeddings to embed the texts"
     )
 
 
@@ -108,7 +108,7 @@ class _Chroma:
 
 
 class _Qdrant:
-    """Qdrant's documents have no id of their own; the point they came from stands in their metadata."""
+    """Documents of Qdrant have no id; the point they came from is in their metadata."""
 
     def __init__(self, store: Any) -> None:
         self._store = store

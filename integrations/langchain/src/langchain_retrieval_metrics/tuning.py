@@ -1,4 +1,4 @@
-"""Choose lambda and fetch_k of an MMRRetriever on questions of one's own, or learn that MMR buys nothing there."""
+"""Choose lambda and fetch_k of an MMRRetriever on your questions, or learn that MMR does not help."""
 
 from __future__ import annotations
 
@@ -35,33 +35,32 @@ def tune_mmr(
     max_concurrency: int = WORKERS,
     show_progress: bool = False,
 ) -> MMRTuning:
-    """Try MMR with several lambdas and numbers of candidates, and say whether any is better than relevance alone.
+    """Try MMR with several lambdas and numbers of candidates, and test whether any is better than relevance alone.
 
-    Every question is asked and embedded once, with the largest `fetch_k`; what the smaller ones would have fetched is
-    taken to be the first of that. Each setting is compared with lambda 1, query by query. The p values are corrected
-    for the number of settings, so trying many does not make one of them look good by chance. Of the settings with
-    lambda 1 the one with the best mean is the baseline.
+    Every question is asked and embedded once, with the largest `fetch_k`; smaller ones use its first candidates. Each
+    setting is compared query by query with lambda 1, for which the `fetch_k` with the best mean is used. The p values
+    are corrected for the number of settings, so trying many does not make one of them look good by chance.
 
     Args:
-        retriever: An MMRRetriever; all its other settings stay as they are.
-        questions: Questions with judgments, as `evaluate_retriever` takes them.
+        retriever: An MMRRetriever; all its other settings stay the same.
+        questions: Questions with judgments, as in `evaluate_retriever`.
         lambdas: The lambdas to try, from 0 to 1; 1 is always among them.
         fetch_ks: The numbers of candidates to try; None tries that of the retriever.
-        metric: What is to become better; None takes recall at the retriever's `k`.
+        metric: The metric to improve; None takes recall at the retriever's `k`.
         match: What identifies a document, as in `evaluate_retriever`.
         max_concurrency: How many questions may be under way at once.
         show_progress: Show a progress bar on stderr.
 
     Returns:
-        What it buys; print it. Its `retriever` is configured with the best setting, or None if there is no reason to
-        use MMR.
+        The result, which you can print. Its `retriever` has the best setting, or is None if there is no reason to use
+        MMR.
 
     Raises:
-        ValueError: If there is no lambda below 1, no `fetch_k`, one of them is smaller than `k`, or as
+        ValueError: If there is no lambda below 1, no `fetch_k`, one of them is smaller than `k`, or as in
             `evaluate_retriever`.
 
     Warns:
-        RetrievalWarning: As `evaluate_retriever`.
+        RetrievalWarning: As in `evaluate_retriever`.
     """
     tuning = _Tuning(retriever, questions, lambdas=lambdas, fetch_ks=fetch_ks, metric=metric, match=match)
     return tuning.result(run_until_complete(tuning.fetched(max_concurrency, show_progress=show_progress)))
@@ -95,12 +94,12 @@ class Setting(NamedTuple):
 
 @dataclass(frozen=True)
 class MMRTuning:
-    """What MMR buys on some questions.
+    """The effect of MMR on a set of questions.
 
     Attributes:
         comparison: Every setting below lambda 1 against the best with lambda 1: means, intervals, corrected p values.
-        metric: The metric that was to become better.
-        best: The setting that is better by most and not by chance; None if there is none.
+        metric: The metric to improve.
+        best: The setting with the largest significant improvement; None if there is none.
         retriever: A copy of the retriever with that setting, or None.
         verdict: The conclusion, in a sentence.
     """
@@ -123,7 +122,7 @@ class _Candidates(NamedTuple):
 
 
 class _Tuning:
-    """The settings to try, complained about before anything is asked."""
+    """The settings to try, checked before anything is asked."""
 
     def __init__(
         self,
@@ -151,7 +150,7 @@ class _Tuning:
         if min(self._fetch_ks) < retriever.k:
             raise ValueError(f"fetch_k={min(self._fetch_ks)} is less than the retriever's k={retriever.k}")
         for weight in self._lambdas:
-            mmr(None, [[1.0]], relevance=[1.0], lambda_mult=weight)  # refuses what is no lambda
+            mmr(None, [[1.0]], relevance=[1.0], lambda_mult=weight)  # refuses what is not a lambda
         self._metric = f"recall@{retriever.k}" if metric is None else metric
         self._found: dict[str, _Candidates] = {}
 
@@ -177,7 +176,7 @@ class _Tuning:
 
     def result(self, run: RetrievedRun) -> MMRTuning:
         """Compare the settings."""
-        truth, k = self._questions.qrels, self._retriever.k
+        truth, k = self._questions, self._retriever.k
         alone = [Setting(1.0, fetch_k) for fetch_k in self._fetch_ks]
         evaluations = {}
         for at, setting in enumerate(alone):
@@ -204,7 +203,8 @@ class _Tuning:
 
     def _run(self, run: RetrievedRun, setting: Setting) -> RetrievedRun:
         texts = self._questions.queries
-        return RetrievedRun({query: self._selected(texts[query], setting) for query in run}, run.errors, run.seconds)
+        # Without the seconds: all settings share the same retrieval.
+        return RetrievedRun({query: self._selected(texts[query], setting) for query in run}, run.errors)
 
     def _selected(self, text: str, setting: Setting) -> list[Retrieved]:
         if (found := self._found.get(text)) is None:
@@ -224,5 +224,5 @@ def _said(difference: Difference, setting: Setting, baseline: Setting, metric: s
     low, high = difference.interval
     return (
         f"the best setting, {setting}, changes {metric} by {difference.mean:+.4f} ({low:+.4f} to {high:+.4f}, "
-        f"p = {difference.p_value:.3f}) against {baseline}"
+        f"p = {difference.p_corrected:.3f}) against {baseline}"
     )

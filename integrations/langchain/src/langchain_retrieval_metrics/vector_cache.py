@@ -1,4 +1,4 @@
-"""Vectors of texts, embedded once: shared by all retrievers of one embedding model, and by calls at the same time."""
+"""A cache of vectors of texts, shared by all retrievers of one embedding model and by concurrent calls."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
 
 Vector: TypeAlias = npt.NDArray[np.float32]
 Kind: TypeAlias = Literal["document", "query"]
-"""Models may embed a text that is searched for otherwise than one that is found."""
+"""Models may embed queries and documents differently."""
 Flight: TypeAlias = "Future[Vector | None]"
 """The vector of a text that is being embedded; None if that failed."""
 
 
 class _Claimed(NamedTuple):
-    """What is to be done about some texts."""
+    """How each text is obtained."""
 
     known: dict[str, Vector]
     mine: dict[str, Flight | None]
-    """Those that the caller embeds; with None, nobody waits for them."""
+    """Those that the caller embeds; with None, nobody waits for these."""
     others: dict[str, Flight]
     """Those that another caller is embedding."""
 
 
 class VectorCache:
-    """The float32 vectors of the texts used last, by the hash of the text; each text is embedded by one caller.
+    """The float32 vectors of the last used texts, by the hash of the text; each text is embedded by one caller.
 
-    Whoever needs a text that another thread or task is embedding waits for it. If that fails, it embeds the text
-    itself.
+    A caller that needs a text which another thread or task is embedding waits for it. If that fails, the caller embeds
+    the text itself.
 
     Args:
         size: How many vectors are kept; 0 keeps none.
@@ -71,7 +71,7 @@ class VectorCache:
         Args:
             kind: What the texts are.
             texts: The texts.
-            embed: Embeds those that are not known; what it raises is raised, and nothing of it is kept.
+            embed: Embeds the unknown texts; its exceptions are raised, and nothing is kept then.
         """
         found: dict[str, Vector] = {}
         missing = list(dict.fromkeys(texts))
@@ -121,11 +121,11 @@ class VectorCache:
                     claimed.known[text] = vector
                 elif key not in self._flights:
                     flight: Flight = Future()
-                    flight.set_running_or_notify_cancel()  # a waiter that is cancelled must not cancel it for all
+                    flight.set_running_or_notify_cancel()  # a cancelled waiter must not cancel it for all
                     self._flights[key] = flight, asynchronous
                     claimed.mine[text] = flight
                 elif self._flights[key][1] and not asynchronous:
-                    # A task may only be able to go on when this thread returns to its event loop: never wait for one.
+                    # A task may need this thread to return to its event loop, so never wait for one here.
                     claimed.mine[text] = None
                 else:
                     claimed.others[text] = self._flights[key][0]
@@ -167,8 +167,8 @@ _guard = Lock()
 def shared_cache(embeddings: Any, size: int) -> VectorCache:
     """Return the cache of an embedding model, the same for every retriever that uses this object.
 
-    It lives as long as the object. A retriever that is configured for one call is a new object, and would begin with
-    an empty cache if the cache were its own.
+    It lives as long as that object. A retriever configured for one call is a new object and would start with an empty
+    cache if the cache belonged to the retriever.
 
     Args:
         embeddings: The model.
@@ -180,7 +180,7 @@ def shared_cache(embeddings: Any, size: int) -> VectorCache:
             held = None
             try:
                 weakref.finalize(embeddings, _shared.pop, key, None).atexit = False
-            except TypeError:  # has no weak references: then it lives as long as the program, and its id stays its own
+            except TypeError:  # has no weak references: then it lives as long as the program, so its id stays unique
                 held = embeddings
             _shared[key] = VectorCache(size), held
         return _shared[key][0]

@@ -1,4 +1,4 @@
-"""Vectors of documents: taken from where they are already, embedded where they are not, checked by name."""
+"""Vectors of documents: known ones are looked up, others embedded, and all checked."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from langchain_retrieval_metrics.vector_cache import Vector
 
 VectorFunction: TypeAlias = Callable[[Sequence[Document]], Sequence[Any]]
-"""Gives the vector of each document, or None for one it does not know."""
+"""Returns the vector of each document, or None if it is unknown."""
 
 STATE = "embedded_doc"
-"""Under which name compressors of LangChain that embed documents keep the vector in the state of the document."""
+"""The name under which embedding compressors of LangChain keep the vector in the state of a document."""
 
 
 class Wanted:
-    """The vectors of some documents: those that are known, and the texts that have to be embedded for the others.
+    """The vectors of documents: the known ones, and the texts to embed for the others.
 
     Args:
         documents: The documents, in order.
@@ -40,21 +40,20 @@ class Wanted:
         self.texts = list(self._first)
 
     def checked(self, texts: Sequence[str], embedded: Sequence[Any]) -> list[Vector]:
-        """Return what embeddings gave for some of the texts, as float32.
+        """Return the embeddings of some of the texts as float32.
 
         Raises:
             ValueError: If it is not a vector for each; the message names the document.
         """
         if len(embedded) != len(texts):
-            raise ValueError(f"embeddings gave {len(embedded)} vectors for {len(texts)} texts")
+            raise ValueError(f"embeddings returned {len(embedded)} vectors for {len(texts)} texts")
         return [as_vector(vector, shown(self._first[text])) for text, vector in zip(texts, embedded, strict=True)]
 
     def stacked(self, embedded: Mapping[str, Vector]) -> Vector:
         """Return all vectors as rows, shape (documents, d), given those of `texts`.
 
         Raises:
-            ValueError: If vectors are of different lengths or no lists of finite numbers; the message names the
-                document.
+            ValueError: If vectors differ in length or are not lists of finite numbers; the message names the document.
         """
         rows = [
             embedded[document.page_content] if vector is None else _array(vector, document)
@@ -67,7 +66,7 @@ class Wanted:
                     f"{rows[0].size}; all must come from one embedding model"
                 )
         stacked = np.stack(rows)
-        if not np.isfinite(stacked).all():  # one look at all rows; only then which it is
+        if not np.isfinite(stacked).all():  # check all rows at once, and look for the wrong one only if there is one
             for document, row in zip(self._documents, rows, strict=True):
                 as_vector(row, shown(document))
         return stacked
@@ -77,7 +76,7 @@ def as_vector(given: Any, whose: str) -> Vector:
     """Return a vector as float32.
 
     Raises:
-        ValueError: If it is no list of finite numbers.
+        ValueError: If it is not a list of finite numbers.
     """
     try:
         vector = np.asarray(given, dtype=np.float32)
@@ -92,13 +91,13 @@ def as_vector(given: Any, whose: str) -> Vector:
 
 
 def _array(given: Any, document: Document) -> Vector:
-    """Return a vector as float32; whether its numbers are finite is asked of all vectors at once."""
+    """Return a vector as float32; whether its numbers are finite is checked for all vectors at once."""
     if isinstance(given, np.ndarray) and given.dtype == np.float32 and given.ndim == 1 and given.size:
         return given
     return as_vector(given, shown(document))
 
 
 def state_vector(document: Document) -> Any:
-    """Return the vector that a compressor before this one kept in the state of the document, if there is one."""
+    """Return the vector that an earlier compressor kept in the state of the document, if there is one."""
     state = getattr(document, "state", None)
     return state.get(STATE) if isinstance(state, dict) else None

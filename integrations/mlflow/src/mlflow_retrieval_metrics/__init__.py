@@ -2,8 +2,8 @@
 
     from mlflow_retrieval_metrics import log_comparison, log_evaluation, retrieval_scorers
 
-`retrieval_scorers` score what an application retrieves, and `log_evaluation` and `log_comparison` write what the core
-computed, with intervals, tables, plots and the report.
+`retrieval_scorers` score what an application retrieves; `log_evaluation` and `log_comparison` log results of the core
+with intervals, tables, plots and the report.
 """
 
 from mlflow_retrieval_metrics.runs import log_comparison, log_evaluation

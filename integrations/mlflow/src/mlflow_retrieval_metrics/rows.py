@@ -1,4 +1,4 @@
-"""The rows that MLflow hands to its scorers: what is relevant in one, and what was retrieved."""
+"""The rows that MLflow passes to its scorers: their judgments, and what was retrieved."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Row(NamedTuple):
     trace: Trace | None = None
 
     def part(self, path: str) -> Any:
-        """Return what stands at a path such as `expectations.relevant_ids`."""
+        """Return the value at a path such as `expectations.relevant_ids`."""
         return part_of(self._asdict(), path)
 
     def retrieved(self, path: str, calls: Calls) -> list[Retrieved | DocumentId]:
@@ -42,17 +42,17 @@ class Row(NamedTuple):
             calls: Which calls count, if there are several.
 
         Raises:
-            ValueError: If nothing stands at the path, or no such call is in the trace.
-            TypeError: If what stands there is not a list of documents.
-            LookupError: If MLflow lost the trace: nobody knows what was retrieved.
+            ValueError: If there is no value at the path, or no such call in the trace.
+            TypeError: If the value is not a list of documents.
+            LookupError: If MLflow lost the trace, so it is unknown what was retrieved.
         """
         if path.partition(".")[0] != TRACE:
             return items_in(self.part(path), path)
         if self.trace is None and self.outputs is not None:
             raise LookupError(
-                "the application answered, but MLflow could not store its trace, so what was retrieved is not known; "
-                "see its warnings above. Where a SQLite store has too few connections, set "
-                "MLFLOW_GENAI_EVAL_MAX_WORKERS=1, or say retrieved='outputs'"
+                "the application answered, but MLflow could not store its trace, so what was retrieved is unknown; "
+                "see its warnings above. If a SQLite store has too few connections, set "
+                "MLFLOW_GENAI_EVAL_MAX_WORKERS=1, or pass retrieved='outputs'"
             )
         found = [items_in(_read(span.outputs), f"span {span.name!r}") for span in self._spans(path)]
         return items_of_calls(found, calls)
@@ -75,25 +75,25 @@ class Row(NamedTuple):
         else:
             by_id = {span.span_id: span for span in spans}
             found = [span for span in spans if span.span_type == SpanType.RETRIEVER]
-            # A retriever that asks another one, as an ensemble does, answers for it.
+            # Of nested retrievers, as in an ensemble, the outer one counts.
             found = [span for span in found if all(one.span_type != SpanType.RETRIEVER for one in _above(span, by_id))]
         if not found:
             there = ", ".join(f"{span.name!r} ({span.span_type})" for span in spans) or "no span at all"
             wanted = f"span {name!r}" if name else "span of type RETRIEVER"
             raise ValueError(
                 f"the trace has no {wanted}; it has {there}. Decorate the retriever with "
-                "@mlflow.trace(span_type='RETRIEVER'), or say retrieved='outputs' or retrieved='trace.<name of a span>'"
+                "@mlflow.trace(span_type='RETRIEVER'), or pass retrieved='outputs' or 'trace.<name of a span>'"
             )
         return sorted(found, key=lambda span: span.start_time_ns)
 
 
 def _above(span: Span, by_id: Mapping[str, Span]) -> Iterable[Span]:
-    """Yield the spans that a span stands in, from the inside out."""
+    """Yield the spans that contain a span, from the inside out."""
     while (above := by_id.get(span.parent_id or "")) is not None:
         yield above
         span = above
 
 
 def _read(outputs: Any) -> Any:
-    """Return what a span gave back; a span of a call that failed gave nothing back, and some hold JSON as text."""
+    """Return the output of a span, parsed if it is JSON as text; a failed call has none."""
     return json.loads(outputs) if isinstance(outputs, str) else outputs or []

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 _PARENT = "mlflow.parentRunId"
 _BATCH = 1000
-"""How many metrics a tracking server takes at once."""
+"""The largest number of metrics that a tracking server accepts at once."""
 
 
 def log_evaluation(
@@ -35,30 +35,30 @@ def log_evaluation(
     queries: Mapping[Any, str] | None = None,
     corpus: Mapping[Any, str] | None = None,
 ) -> str:
-    """Write an evaluation into a run, and return the id of the run.
+    """Log an evaluation to a run, and return the id of the run.
 
-    Metrics: `ndcg_at_10/mean`, `/low_95` and `/high_95` (the interval) and `/n` for each metric, and each of the
-    evaluation's counts as `counts/missing`. Artefacts, in a folder: `per_query.json`, a table that `mlflow.load_table`
-    reads and the user interface shows; `overview.png`; `report.html`; `summary.txt`, the evaluation as it prints; and
-    `evaluation.json`, which `retrieval_metrics.load` reads. Of an evaluation that holds no single queries or no
-    rankings, what needs them is left out.
+    Metrics: `ndcg_at_10/mean`, `/low_95` and `/high_95` (the interval) and `/n` for each metric, and the counts of the
+    evaluation, such as `counts/missing`. Artefacts, in a folder: `per_query.json`, a table that `mlflow.load_table`
+    reads and the user interface shows; `overview.png`; `report.html`; `summary.txt`, the printed evaluation; and
+    `evaluation.json`, which `retrieval_metrics.load` reads. If an evaluation has no single queries or no rankings, the
+    artefacts that need them are left out.
 
     Args:
-        evaluation: What the core's `evaluate` returned.
-        run_id: The run; None takes the active run, or starts one and ends it.
+        evaluation: An evaluation of the core.
+        run_id: The run; None takes the active run, or starts and ends a new one.
         name: The folder of the artefacts.
         queries: Query texts by query id, for the report.
         corpus: Document texts by document id, for the report.
 
     Raises:
         TypeError: If it is not an evaluation.
-        ValueError: If the run has artefacts under that name already; nothing is written then.
+        ValueError: If the run already has artefacts under that name; nothing is written then.
 
     Warns:
         RetrievalWarning: If JSON cannot hold the evaluation, so that `evaluation.json` is left out.
     """
     if not isinstance(evaluation, Evaluation):
-        raise TypeError(f"log_evaluation takes an Evaluation, got {type(evaluation).__name__}")
+        raise TypeError(f"log_evaluation needs an Evaluation, got {type(evaluation).__name__}")
     with TemporaryDirectory() as made:
         folder, record = Path(made), evaluation.record
         (folder / "summary.txt").write_text(f"{evaluation}\n", encoding="utf-8")
@@ -82,35 +82,35 @@ def log_comparison(
     queries: Mapping[Any, str] | None = None,
     corpus: Mapping[Any, str] | None = None,
 ) -> str:
-    """Write a comparison into a run, and each of its systems into a run nested in that; return the id of the first.
+    """Log a comparison to a run, and each of its systems to a nested run; return the id of the outer run.
 
-    The nested runs have the names of the systems and hold what `log_evaluation` writes, so MLflow compares them side by
-    side. Metrics of the run itself: `ndcg_at_10/dense - bm25/difference`, `/low`, `/high`, `/p` (the corrected p value)
-    and `/n` for each metric and pair. Artefacts, in a folder: `differences.json`, a table; `overview.png`;
+    The nested runs have the names of the systems and hold the same as with `log_evaluation`, so MLflow can compare them
+    side by side. Metrics of the outer run: `ndcg_at_10/dense - bm25/difference`, `/low`, `/high`, `/p` (the corrected p
+    value) and `/n` for each metric and pair. Artefacts, in a folder: `differences.json`, a table; `overview.png`;
     `report.html`; `summary.txt`; and `comparison.json`, which `retrieval_metrics.load` reads.
 
     Args:
-        comparison: What the core's `compare` or `compare_retrievers` returned.
-        run_id: The run; None takes the active run, or starts one and ends it.
+        comparison: A comparison of the core.
+        run_id: The run; None takes the active run, or starts and ends a new one.
         name: The folder of the artefacts.
         queries: Query texts by query id, for the reports.
         corpus: Document texts by document id, for the reports.
 
     Raises:
         TypeError: If it is not a comparison.
-        ValueError: If the run has artefacts under that name already, or two systems differ only in characters that
-            MLflow does not allow in a name; nothing is written then.
+        ValueError: If the run already has artefacts under that name, or the names of two systems differ only in
+            characters that MLflow does not allow; nothing is written then.
 
     Warns:
         RetrievalWarning: If JSON cannot hold it, so that `comparison.json` is left out.
     """
     if not isinstance(comparison, Comparison):
-        raise TypeError(f"log_comparison takes a Comparison, got {type(comparison).__name__}")
+        raise TypeError(f"log_comparison needs a Comparison, got {type(comparison).__name__}")
     plain = {system: re.sub(r"[^\w.\-: ]", "_", system) for system in comparison.evaluations}
     if len(set(plain.values())) < len(plain):
         raise ValueError(
-            "MLflow allows letters, digits, '_', '-', '.', ':' and spaces in names, and two of these systems differ in "
-            f"other characters only: {', '.join(map(repr, plain))}; rename one"
+            "MLflow allows letters, digits, '_', '-', '.', ':' and spaces in names, and two of these systems differ "
+            f"only in other characters: {', '.join(map(repr, plain))}; rename one"
         )
     numbers: dict[str, float] = {}
     for each in comparison.differences:
@@ -138,7 +138,7 @@ def log_comparison(
 
 @contextmanager
 def _run(run_id: str | None, name: str) -> Iterator[str]:
-    """Yield the id of the run to write to, which has no artefacts under the name yet."""
+    """Yield the id of the run to log to, which has no artefacts under the name yet."""
     active = mlflow.active_run()
     run_id = active.info.run_id if run_id is None and active is not None else run_id
     if run_id is None:
@@ -146,7 +146,7 @@ def _run(run_id: str | None, name: str) -> Iterator[str]:
             yield started.info.run_id
         return
     if MlflowClient().list_artifacts(run_id, name):
-        raise ValueError(f"run {run_id} has artefacts under {name!r} already; pass another name= or another run_id=")
+        raise ValueError(f"run {run_id} already has artefacts under {name!r}; pass another name= or another run_id=")
     yield run_id
 
 
@@ -171,7 +171,7 @@ def _numbers(evaluation: Evaluation) -> dict[str, float]:
 
 
 def _has_rankings(record: Any) -> bool:
-    """Whether the values came with the run they were computed from."""
+    """Whether the values came with the run from which they were computed."""
     return isinstance(record, Scores) and record.origin is not None
 
 

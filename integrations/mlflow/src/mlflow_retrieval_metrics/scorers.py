@@ -35,12 +35,12 @@ LEVEL = 0.95
 
 
 class RetrievalScorer(Scorer):
-    """One metric as a scorer of MLflow; `retrieval_scorers` makes them.
+    """One metric as a scorer of MLflow; create them with `retrieval_scorers`.
 
     Attributes:
         metric: The name of the metric.
-        relevant: Where a row says what is relevant.
-        retrieved: Where a row says what was retrieved.
+        relevant: The path of the judgments in a row.
+        retrieved: The path of the retrieved documents in a row.
         calls: Which calls of the retriever count.
         match: What an id of the judgments is compared with.
         semantics: The rule set.
@@ -58,12 +58,12 @@ class RetrievalScorer(Scorer):
     def __call__(  # type: ignore[override]  # MLflow hands over what the signature names, and session= is not needed
         self, *, inputs: Any = None, outputs: Any = None, expectations: Any = None, trace: Trace | None = None
     ) -> Feedback:
-        """Score a row: 0 where it failed, and no value where nothing is relevant.
+        """Score a row: 0 if it failed, and no value if nothing is relevant.
 
         Raises:
             ValueError: If the row has no judgments, or wrong ones.
             TypeError: If the judgments have another shape.
-            LookupError: If MLflow lost the trace of a row that was answered.
+            LookupError: If MLflow lost the trace of an answered row.
 
         Warns:
             RetrievalWarning: If what was retrieved cannot be found or judged, which scores 0.
@@ -95,24 +95,24 @@ def retrieval_scorers(
 ) -> list[Scorer]:
     """Return a scorer per metric, for `mlflow.genai.evaluate(data, scorers=..., predict_fn=...)`.
 
-    A row on which the application failed scores 0 and says why in its rationale; a row for which nothing is relevant
-    has no value and a rationale, and stays out of the mean. The run gets `ndcg_at_10/mean`, its 95 % interval
-    `ndcg_at_10/low_95` and `ndcg_at_10/high_95`, and `ndcg_at_10/n`, the number of rows that have a value. Nothing is
-    sent anywhere but to your tracking store.
+    If the application failed on a row, the row scores 0 and its rationale has the reason. A row for which nothing is
+    relevant has a rationale but no value, and is left out of the mean. The run gets `ndcg_at_10/mean`, its 95 %
+    interval `ndcg_at_10/low_95` and `ndcg_at_10/high_95`, and `ndcg_at_10/n`, the number of rows with a value. Data are
+    sent only to your tracking store.
 
     Args:
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
-        relevant: Where a row holds what is relevant: ids, grades by id, or groups of which all are needed and one
-            member suffices. A path into the row's inputs, outputs or expectations.
-        retrieved: Where it holds what was retrieved, best first: `"trace"`, what the retriever returned, as its spans
-            of type RETRIEVER hold it; `"trace.rerank"`, the spans of that name, whatever their type; or a path such as
-            `"outputs"` or `"outputs.documents"`. Documents are ids, documents of MLflow, their JSON, or documents of
-            LangChain and LlamaIndex where their integrations are installed.
-        calls: Of several calls of the retriever in one trace, count the `"first"`, the `"last"`, or the `"union"` of
-            all, in the order in which the documents were found.
+        relevant: The path of the judgments in the inputs, outputs or expectations of a row: ids, grades by id, or
+            groups that are all needed, each by any of its members.
+        retrieved: Where the retrieved documents are, best first: `"trace"`, the spans of type RETRIEVER;
+            `"trace.rerank"`, the spans with that name, of any type; or a path such as `"outputs"` or
+            `"outputs.documents"`. Documents are ids, documents of MLflow, their JSON, or documents of LangChain and
+            LlamaIndex if their integrations are installed.
+        calls: If a trace has several calls of the retriever, use the `"first"`, the `"last"`, or the `"union"` of all,
+            in the order in which the documents were found.
         match: What an id of the judgments is compared with: `"id"`, `"metadata:doc_uri"`, `"source"`, or anything else
             that the core's `evaluate` takes.
-        semantics: The rule set; `"mlflow"` scores as the metrics that MLflow deprecates.
+        semantics: The rule set; `"mlflow"` gives the same scores as the metrics that MLflow deprecates.
         max_grade: The largest grade of all judgments, which `err` and `rbp` divide by.
 
     Raises:
@@ -149,7 +149,7 @@ def retrieval_scorers(
 
 
 def _aggregations(metric: Metric) -> list[Callable[[list[float]], float]]:
-    """Return what MLflow writes beside the mean, each under the name of its function."""
+    """Return what MLflow logs besides the mean, each under the name of its function."""
 
     def low_95(values: list[float]) -> float:
         return _evaluation(metric, values).intervals(LEVEL)[metric].low

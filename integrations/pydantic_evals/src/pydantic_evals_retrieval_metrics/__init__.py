@@ -2,8 +2,8 @@
 
     from pydantic_evals_retrieval_metrics import RetrievalMetrics, RetrievalReport
 
-`RetrievalMetrics` scores a case, `RetrievalReport` the experiment, in which a task that failed counts as 0, and
-`to_evaluation` makes an evaluation of the core from a report. `keep_spans` lets what stands in spans reach the report.
+`RetrievalMetrics` scores a case, `RetrievalReport` the experiment, in which a failed task counts as 0. `to_evaluation`
+converts a report to an evaluation of the core, and `keep_spans` keeps documents from spans in the report.
 """
 
 from pydantic_evals_retrieval_metrics.evaluators import RetrievalMetrics, RetrievalReport

@@ -41,20 +41,21 @@ UNDEFINED = "undefined"
 
 @dataclass(repr=False)
 class RetrievalMetrics(Evaluator):
-    """Score what a case retrieved, by any metrics, under their own names.
+    """Score the documents retrieved for a case by any metrics, under their names.
 
-    A case for which nothing is relevant has the label `undefined` in place of a score, because averages of scores would
-    count any number. What cannot be judged scores 0 and says why. A task that failed never reaches an evaluator:
-    `RetrievalReport` counts it.
+    A case for which nothing is relevant has the label `undefined` instead of a score, because averages would count any
+    number. An output that cannot be judged scores 0, with the reason. Failed tasks never reach an evaluator;
+    `RetrievalReport` counts them.
 
     Attributes:
         metrics: Names such as `["ndcg@10", "mrr"]`.
-        relevant: Where a case says what is relevant: ids, grades by id, or groups of which each needs one member. A
-            path into its inputs, metadata or expected output, such as `"metadata.relevant_ids"`.
-        retrieved: Where it says what was retrieved, best first: a path into its output, its attributes (which
-            `pydantic_evals.set_eval_attribute` writes) or the former, such as `"output.documents"`; or
-            `"spans:<name of the spans>:<attribute>"`, a sequence of ids or the JSON of documents.
-        calls: Of several such spans, count the `"first"`, the `"last"`, or the `"union"` of all, in order.
+        relevant: The path of the judgments in the inputs, metadata or expected output of a case, such as
+            `"metadata.relevant_ids"`: ids, grades by id, or groups that each need one member.
+        retrieved: Where the retrieved documents are, best first: a path in the output, the attributes (written by
+            `pydantic_evals.set_eval_attribute`), the inputs, the metadata or the expected output, such as
+            `"output.documents"`; or `"spans:<name of the spans>:<attribute>"`, with a sequence of ids or the JSON of
+            documents.
+        calls: If there are several such spans, use the `"first"`, the `"last"`, or the `"union"` of all, in order.
         match: What an id of the judgments is compared with: `"id"`, `"source"`, `"metadata:<name>"`.
         semantics: The name of the rule set.
         max_grade: The largest grade of all judgments, which `err` and `rbp` divide by.
@@ -97,8 +98,8 @@ class RetrievalMetrics(Evaluator):
         """Return the scores of a case with their reasons.
 
         Raises:
-            ValueError: If the case does not say what is relevant.
-            TypeError: If it says so in a wrong shape.
+            ValueError: If the case has no judgments.
+            TypeError: If the judgments have a wrong shape.
         """
         scores = score_row(
             judgments_of(ctx, self.relevant),
@@ -121,14 +122,14 @@ class RetrievalMetrics(Evaluator):
 
 @dataclass(repr=False)
 class RetrievalReport(ReportEvaluator):
-    """Add a table to a report: the mean of each metric with its 95 % interval, in which failed tasks count as 0.
+    """Add a table to a report: the mean of each metric with its 95 % interval, counting failed tasks as 0.
 
     The numbers are those of `to_evaluation`, and so of the core's `evaluate`, to the last bit.
 
     Attributes:
         metrics: Names such as `["ndcg@10", "mrr"]`.
-        relevant: Where a case says what is relevant, as in `RetrievalMetrics`.
-        retrieved: Where it says what was retrieved, as there; a report holds no spans, so these need `keep_spans`.
+        relevant: The path of the judgments, as in `RetrievalMetrics`.
+        retrieved: Where the retrieved documents are, as there; a report has no spans, so these need `keep_spans`.
         match: What an id of the judgments is compared with.
         semantics: The name of the rule set.
 
@@ -136,7 +137,7 @@ class RetrievalReport(ReportEvaluator):
         ValueError: If a metric, a path, `match` or the rule set is unknown.
 
     Warns:
-        RetrievalWarning: (for a report) As the core's `evaluate`.
+        RetrievalWarning: (for a report) As in the core's `evaluate`.
     """
 
     metrics: list[str] = field(default_factory=lambda: list(DEFAULT_METRICS))

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 RELEVANT = "expected_output"
 GIVEN = ("inputs", "metadata", "expected_output")
 FOUND = ("output", "attributes", *GIVEN)
-"""The fields of a case that a report holds: those given, and those found by the task."""
+"""The fields of a case in a report: its data, and the results of the task."""
 
 
 def check_report_paths(relevant: str, retrieved: str) -> None:
-    """Raise unless a report holds what stands at the paths.
+    """Raise unless a report holds the values at the paths.
 
     Raises:
         ValueError: If it does not.
@@ -33,7 +33,7 @@ def check_report_paths(relevant: str, retrieved: str) -> None:
     check_path(relevant, "relevant", GIVEN)
     if isinstance(retrieved, str) and retrieved.startswith(SPANS):
         raise ValueError(
-            f"a report holds no spans; evaluate with lifecycle=keep_spans({retrieved!r}) and say "
+            f"a report has no spans; evaluate with lifecycle=keep_spans({retrieved!r}) and pass "
             f"retrieved='attributes.{KEPT}' here"
         )
     check_path(retrieved, "retrieved", FOUND)
@@ -48,17 +48,18 @@ def to_evaluation(
     match: str | Key | Matching = "id",
     semantics: str | Rules = "standard",
 ) -> Evaluation:
-    """Return what a report says of the retriever, with everything that went wrong in it.
+    """Return a report as an evaluation of the core, including failed tasks.
 
-    A task that failed never reaches an evaluator, so the averages of Pydantic Evals leave it out. Here it has retrieved
-    nothing, scores 0 and is counted as failed; only a case for which nothing is relevant is left out, and counted too.
-    If cases were repeated (`repeat=`), the runs of one case are a cluster, so that repeating does not narrow intervals.
+    Failed tasks never reach an evaluator, so the averages of Pydantic Evals leave them out. Here a failed task has
+    retrieved nothing, scores 0 and is counted as failed; only cases for which nothing is relevant are left out, and
+    counted too. If cases were repeated (`repeat=`), the runs of one case are a cluster, so repeating does not narrow
+    intervals.
 
     Args:
-        report: What `Dataset.evaluate` returned.
+        report: The result of `Dataset.evaluate`.
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
-        relevant: Where a case says what is relevant: a path into its inputs, metadata or expected output.
-        retrieved: Where it says what was retrieved: a path into its output, attributes or the former.
+        relevant: The path of the judgments in the inputs, metadata or expected output of a case.
+        retrieved: The path of the retrieved documents in the output or attributes of a case, or in one of the former.
         match: What an id of the judgments is compared with, as in the core's `evaluate`.
         semantics: The rule set.
 
@@ -67,7 +68,7 @@ def to_evaluation(
         TypeError: If the judgments or rankings have a wrong shape.
 
     Warns:
-        RetrievalWarning: As the core's `evaluate`.
+        RetrievalWarning: As in the core's `evaluate`.
     """
     check_report_paths(relevant, retrieved)
     cases: list[Any] = [*report.cases, *report.failures]
@@ -91,10 +92,10 @@ def to_evaluation(
 
 
 def judgments_of(case: Any, relevant: str) -> Any:
-    """Return what is relevant to a case.
+    """Return the judgments of a case.
 
     Raises:
-        ValueError: If it does not say so.
+        ValueError: If it has none.
     """
     try:
         found = part_of(case, relevant)

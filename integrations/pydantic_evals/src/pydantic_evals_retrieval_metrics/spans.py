@@ -1,4 +1,4 @@
-"""What was retrieved, as the spans of a task say it."""
+"""Read retrieved documents from the spans of a task."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def check_spans(path: str) -> str:
     """
     if not all(path.removeprefix(SPANS).rpartition(":")):
         raise ValueError(
-            f"a path into spans is 'spans:<name of the spans>:<attribute>', as in 'spans:retrieve:document_ids', got "
+            f"a path into spans must be 'spans:<name of the spans>:<attribute>', as 'spans:retrieve:document_ids', got "
             f"{path!r}"
         )
     return path
 
 
 def items_in_spans(tree: SpanTree, path: str, calls: Calls) -> list[Retrieved | DocumentId]:
-    """Return what the spans of a name hold in an attribute: a sequence of ids, or the JSON of ids or documents.
+    """Return an attribute of the spans with a name: a sequence of ids, or the JSON of ids or documents.
 
     Raises:
         ValueError: If no span has that name, or one has no such attribute.
@@ -54,7 +54,7 @@ def items_in_spans(tree: SpanTree, path: str, calls: Calls) -> list[Retrieved | 
     for span in spans:
         if attribute not in span.attributes:
             has = ", ".join(map(repr, span.attributes)) or "none"
-            if span.status == "error":  # a call that failed has found nothing
+            if span.status == "error":  # a failed call has found nothing
                 found.append([])
                 continue
             raise ValueError(f"span {name!r} has no attribute {attribute!r}; it has {has}")
@@ -65,9 +65,9 @@ def items_in_spans(tree: SpanTree, path: str, calls: Calls) -> list[Retrieved | 
 
 
 def keep_spans(retrieved: str, *, calls: Calls = "union") -> Callable[[Case[Any, Any, Any]], CaseLifecycle]:
-    """Return what `Dataset.evaluate(task, lifecycle=...)` needs so that a report holds what the spans do.
+    """Return a lifecycle for `Dataset.evaluate(task, lifecycle=...)` that keeps documents from spans in the report.
 
-    A report has no spans. This keeps what was retrieved as the attribute `retrieved` of each case, for
+    A report has no spans. This stores the retrieved documents as the attribute `retrieved` of each case, for
     `RetrievalReport(retrieved="attributes.retrieved")` and `to_evaluation`.
 
     Args:
@@ -81,7 +81,7 @@ def keep_spans(retrieved: str, *, calls: Calls = "union") -> Callable[[Case[Any,
         RetrievalWarning: (for a case) If the spans do not hold it; the case then scores 0.
     """
     if not isinstance(retrieved, str) or not retrieved.startswith(SPANS):
-        raise ValueError(f"keep_spans takes a path into spans, as in 'spans:retrieve:document_ids', got {retrieved!r}")
+        raise ValueError(f"keep_spans needs a path into spans, as in 'spans:retrieve:document_ids', got {retrieved!r}")
     path, chosen = check_spans(retrieved), check_calls(calls)
     return lambda case: _KeepsSpans(case, path, chosen)
 
@@ -95,10 +95,10 @@ class _KeepsSpans(CaseLifecycle):
     async def prepare_context(self, ctx: EvaluatorContext) -> EvaluatorContext:
         try:
             found = items_in_spans(ctx.span_tree, self._path, self._calls)
-        except (TypeError, ValueError) as error:  # raised here, it would turn the case into a failure of its task
+        except (TypeError, ValueError) as error:  # an exception here would make the task of the case fail
             warnings.warn(f"case {ctx.name!r}: {error}; it scores 0", RetrievalWarning, stacklevel=2)
         else:
-            ctx.attributes[KEPT] = [_plain(item) for item in found]  # the hook is there to add attributes
+            ctx.attributes[KEPT] = [_plain(item) for item in found]  # the hook exists for adding attributes
         return ctx
 
 

@@ -1,6 +1,6 @@
-"""Retrieval quality as a test: the fixture `retrieval_check`, which pytest finds by itself.
+"""Test retrieval quality with the fixture `retrieval_check`, which pytest finds by itself.
 
-For annotations there are `RetrievalCheck`, what the fixture is, and `Checked`, what it returns.
+For annotations there are `RetrievalCheck`, the type of the fixture, and `Checked`, the type of its result.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 __all__ = ["Checked", "RetrievalCheck"]
 
 
-if not TYPE_CHECKING:  # a type checker knows the names from above, and finds those that are wrong
+if not TYPE_CHECKING:  # type checkers take the names from the imports above, and report wrong ones
 
     def __getattr__(name: str) -> Any:
         if name not in __all__:

@@ -1,4 +1,4 @@
-"""What `--retrieval-update` may store, and what a person should see of it."""
+"""Decide what `--retrieval-update` may store, and describe the changes."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from pytest_retrieval_metrics.settings import Settings
     from retrieval_metrics import Comparison, Evaluation
 
-HINT = "the baseline stays as it was; --retrieval-accept-worse stores this"
-STAYS = "the baseline stays as it was: nothing is stored below its floor, or where the retriever failed"
+HINT = "the baseline was not replaced; --retrieval-accept-worse replaces it"
+STAYS = "the baseline was not replaced: nothing is stored below its floor, or where the retriever failed"
 
 
 def approved(
     evaluation: Evaluation, verdicts: Sequence[Verdict], floors: Mapping[str, float | None], settings: Settings
 ) -> tuple[list[Verdict], bool]:
-    """Return the verdicts where a baseline is to be written, and whether it may be.
+    """Return the verdicts before a baseline is written, and whether it may be written.
 
-    It may not where retrieval failed for a query or is below a floor; nor where it is proven worse, unless that was
-    accepted.
+    It may not be written if retrieval failed for a query or is below a floor, or if it is significantly worse, unless
+    that was accepted.
     """
     failed, first = evaluation.counts["failed"], next(iter(floors))
     found = list(verdicts)
@@ -48,17 +48,17 @@ def approved(
 
 
 def stays(verdicts: Sequence[Verdict]) -> str:
-    """Return that the baseline was not replaced, and the way to replace it, if there is one."""
+    """Return the note that the baseline was not replaced, and how to replace it if that is possible."""
     return HINT if all(verdict.outcome in {"worse", "passed"} for verdict in verdicts) else STAYS
 
 
 def changes(where: str, comparison: Comparison, show: int) -> list[str]:
-    """Return in lines what a new baseline has instead of the one it replaces: old and new, and who lost and won.
+    """Return lines on how a new baseline differs from the one it replaces: old and new means, and changed queries.
 
     Args:
         where: The file.
-        comparison: What was measured, compared with the baseline.
-        show: How many queries are named each way.
+        comparison: The new evaluation compared with the baseline.
+        show: How many queries are named in each direction.
     """
     lines = [where, *(f"  {note}" for note in comparison.notes)]
     texts = texts_of(comparison.evaluations[NOW])

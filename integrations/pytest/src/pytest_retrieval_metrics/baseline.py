@@ -1,4 +1,4 @@
-"""What a check measured when its baseline was written: an evaluation, saved beside the test."""
+"""Baselines: the evaluation of a check, saved beside the test."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
     from retrieval_metrics import Metric
 
-WAY_OUT = "restore it from version control, or delete it and write it anew with --retrieval-update"
+WAY_OUT = "restore it from version control, or delete it and write a new one with --retrieval-update"
 CONFLICT = ("<<<<<<< ", ">>>>>>> ")
 DATE = '"written": '
-"""How the line begins that says when and by what a file was written."""
+"""The beginning of the line with the date and the version of the writer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """A baseline that was read.
+    """A baseline read from a file.
 
     Attributes:
         path: The file.
-        evaluation: What it holds; its labels are the test, the name of the check, its repeats and its means.
+        evaluation: The evaluation; its labels are the test, the name of the check, its repeats and its means.
     """
 
     path: Path
@@ -40,7 +40,7 @@ class Baseline:
         """Read the file of a test.
 
         Raises:
-            ValueError: If it cannot be used; one sentence with the file and the way out.
+            ValueError: If it cannot be used; the message names the file and says what to do.
         """
         text = path.read_text(encoding="utf-8", errors="replace")
         marks = [number for number, line in enumerate(text.splitlines(), start=1) if line.startswith(CONFLICT)]
@@ -48,8 +48,8 @@ class Baseline:
             raise ValueError(f"{path} has an unresolved merge conflict at line {marks[0]}; {WAY_OUT}")
         if '"qrels": "sha256:' in text:
             raise ValueError(
-                f"{path} is a baseline of an earlier form, which held neither questions nor rankings; delete it, and "
-                "write it anew with --retrieval-update, on the retriever as it was"
+                f"{path} is a baseline of an earlier format, without questions and rankings; delete it, and write a "
+                "new one with --retrieval-update on the unchanged retriever"
             )
         try:
             found = load(path)
@@ -57,22 +57,22 @@ class Baseline:
             way = "" if "pip install" in str(error) else f"; {WAY_OUT}"
             raise ValueError(f"{error}{way}") from error
         if not isinstance(found, Evaluation):
-            raise ValueError(f"{path} holds no evaluation but a {type(found).__name__}; {WAY_OUT}")  # noqa: TRY004  (said of a file)
+            raise ValueError(f"{path} holds a {type(found).__name__}, not an evaluation; {WAY_OUT}")  # noqa: TRY004  (a file)
         owner = str(found.labels.get("test", test))
         if owner != test and owner.lower() == test.lower():
             raise ValueError(
-                f"{path} is the baseline of {owner}, whose name differs from {test} in case alone: where files take "
-                "no notice of case both have one baseline; rename a test"
+                f"{path} is the baseline of {owner}, whose name differs from {test} only in case: on file systems that "
+                "ignore case, both have one baseline; rename a test"
             )
         return cls(path, found)
 
 
 def write(path: Path, evaluation: Evaluation, labels: Mapping[str, str | int]) -> bool:
-    """Write an evaluation as a baseline, and return whether that changed anything but the date.
+    """Write an evaluation as a baseline, and return whether anything but the date changed.
 
     Raises:
-        ValueError: If a file cannot hold it.
-        OSError: If it cannot be written.
+        ValueError: If it cannot be saved.
+        OSError: If the file cannot be written.
     """
     means = {metric: round(mean, 4) for metric, mean in evaluation.means.items() if isfinite(mean)}
     with TemporaryDirectory() as folder:
@@ -91,7 +91,7 @@ def _undated(text: str) -> list[str]:
 
 
 def with_metrics(baseline: Evaluation, metrics: Sequence[Metric]) -> Evaluation:
-    """Return a baseline with these metrics; those it lacks are computed from rankings, if these are of one round."""
+    """Return a baseline with these metrics; missing ones are computed from its rankings, if there was one round."""
     if set(metrics) <= set(baseline.metrics) or baseline.labels.get("repeats", 1) != 1:
         return baseline
     scores = baseline.scores
@@ -102,7 +102,7 @@ def with_metrics(baseline: Evaluation, metrics: Sequence[Metric]) -> Evaluation:
 
 
 def labels_of(path: Path) -> dict[str, Any]:
-    """Return the labels of a baseline without reading the rest; none where it cannot be read."""
+    """Return the labels of a baseline without reading the rest; none if it cannot be read."""
     try:
         with path.open(encoding="utf-8") as file:
             line = next((line for line in file if line.startswith('"labels": ')), "")
@@ -113,11 +113,11 @@ def labels_of(path: Path) -> dict[str, Any]:
 
 
 def lean(evaluation: Evaluation, *, texts: bool = False) -> Evaluation:
-    """Return an evaluation whose rankings hold no more than judging them needs: ids, where ids are judged.
+    """Return an evaluation whose rankings hold only what judging needs, such as ids if ids are judged.
 
     Args:
-        evaluation: What was measured.
-        texts: Whether texts stay too, for people who read, with what failed and how long it took.
+        evaluation: The evaluation.
+        texts: Whether to keep texts, failures and durations too, for reports.
     """
     scores = evaluation.scores
     origin = scores.needed_origin("kept as a baseline")

@@ -1,4 +1,4 @@
-"""What the fixture `retrieval_check` is: ask, score, compare, and fail with what one can act on."""
+"""The fixture `retrieval_check`: retrieve, score, compare, and fail with a helpful message."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a check that did not fail found.
+    """The result of a check that did not fail.
 
     Attributes:
-        evaluation: The values, as `rm.evaluate` returns them; of several rounds, pooled per query.
-        verdicts: What each gate said of each metric.
+        evaluation: The evaluation, as from `rm.evaluate`; for several rounds, pooled per query.
+        verdicts: The verdict of each gate on each metric.
         baseline: The file of the baseline; None without one.
-        comparison: The comparison with the baseline, as `rm.compare` returns it; None where nothing was compared.
+        comparison: The comparison with the baseline, as from `rm.compare`; None if nothing was compared.
     """
 
     evaluation: Evaluation
@@ -64,7 +64,7 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What a call asked for, checked."""
+    """The checked arguments of a call."""
 
     name: str
     task: Task
@@ -77,10 +77,10 @@ class _Asked:
 
 
 class RetrievalCheck:
-    """Checks retrieval quality: what the fixture `retrieval_check` is.
+    """Checks retrieval quality; the type of the fixture `retrieval_check`.
 
-    Called, it scores a run or a retriever and fails the test if a metric is below its floor, or significantly worse
-    than the test's stored baseline. Await `acheck` where the test itself is asynchronous.
+    A call scores a run or a retriever and fails the test if a metric is below its floor, or significantly worse than
+    the stored baseline of the test. In an asynchronous test, await `acheck`.
     """
 
     def __init__(
@@ -118,33 +118,33 @@ class RetrievalCheck:
         workers: int = WORKERS,
         raise_on_error: bool = True,
     ) -> Checked:
-        """Score what a retriever finds, and fail the test if that is not enough, or worse than before.
+        """Score a run or a retriever, and fail the test if it misses a floor or is worse than the baseline.
 
         Args:
-            qrels: What is true, in any shape that `rm.evaluate` takes; or a dataset with its texts, as
-                `rm.EvaluationSet.of` takes it: pairs, rows, or an object with `queries` and `relevant_docs`.
-            run_or_retriever: A run as `rm.evaluate` takes it; or something callable with the text of a query, also
-                asynchronous; or a retriever of a framework whose integration is installed, such as LangChain.
+            qrels: The judgments in any shape of `rm.evaluate`; or a dataset with its texts, as for
+                `rm.EvaluationSet.of`: pairs, rows, or an object with `queries` and `relevant_docs`.
+            run_or_retriever: A run as for `rm.evaluate`; or a synchronous or asynchronous function of the text of a
+                query; or a retriever of a framework whose integration is installed, such as LangChain.
             at_least: The metrics, each with the floor of its mean, or None for no floor.
-            baseline: Whether to compare with the values stored beside the test, which `--retrieval-update` writes.
-            name: Tells several checks of one test apart.
+            baseline: Whether to compare with the evaluation stored beside the test, written by `--retrieval-update`.
+            name: Distinguishes several checks in one test.
             queries: The texts of the queries, by id; None takes the ids as texts.
-            at_least_per_query: Floors of single queries, by metric: a number that every query must reach, or the floor
-                of each query that has one. They hold exactly, without statistics.
-            never_worse: Ids of queries none of whose values may be lower than in the baseline, exactly.
-            repeats: How often a retriever that varies is asked everything; its values are then means per query.
+            at_least_per_query: Floors of single queries, by metric: a number for all queries, or a floor by query id.
+                They are compared exactly, without statistics.
+            never_worse: Ids of queries whose values must not be lower than in the baseline, compared exactly.
+            repeats: How often a retriever whose results vary is asked everything; the values are then means per query.
             match: What ids of the judgments are compared with, as in `rm.evaluate`.
-            clusters: Which queries belong together, as in `rm.evaluate`; intervals and the test take whole clusters.
+            clusters: The clusters of the queries, as in `rm.evaluate`; intervals and the test use whole clusters.
             semantics: The rules, as in `rm.evaluate`.
             workers: How many queries may be under way at once.
-            raise_on_error: Whether an error of the retriever is the test's; if not, the query scores 0.
+            raise_on_error: Whether an error of the retriever fails the test; otherwise, the query scores 0.
 
         Returns:
-            The evaluation and what each gate said.
+            The evaluation and the verdicts of the gates.
 
         Raises:
             TypeError: If something has the wrong type.
-            ValueError: If a metric or a query is unknown, a floor is no finite number, or a name comes twice in a test.
+            ValueError: If a metric or a query is unknown, a floor is not a finite number, or a test repeats a name.
         """
         __tracebackhide__ = True
         asked = self._begin(
@@ -176,7 +176,7 @@ class RetrievalCheck:
         workers: int = WORKERS,
         raise_on_error: bool = True,
     ) -> Checked:
-        """Do the same in an asynchronous test, on its own event loop; arguments and errors are those of the call."""
+        """Do the same in an asynchronous test, on its event loop; arguments and errors are those of the call."""
         __tracebackhide__ = True
         asked = self._begin(
             Task.of(qrels, run_or_retriever, queries, repeats),
@@ -192,7 +192,7 @@ class RetrievalCheck:
     def _begin(
         self, task: Task, wanted: tuple[Any, Any, Any], given: Mapping[str, Any], *, baseline: bool, name: str
     ) -> _Asked:
-        """Complain of whatever is wrong before anything is retrieved."""
+        """Check the arguments before anything is retrieved."""
         __tracebackhide__ = True
         at_least, per_query, never_worse = wanted
         floors = floors_of(at_least)
@@ -201,15 +201,15 @@ class RetrievalCheck:
             floors.setdefault(metric, None)
         golden = queries_of(never_worse, task.qrels.queries)
         if golden and not baseline:
-            raise ValueError("never_worse compares with a baseline: pass baseline=True")
+            raise ValueError("never_worse needs a baseline: pass baseline=True")
         if baseline and callable(given["match"]):
             raise ValueError(
-                f"a baseline cannot hold match={given['match']!r}, for nothing in a file is ever run; match by "
+                f"a baseline cannot hold match={given['match']!r}, because loading a file runs no code; match by "
                 "'source' or 'metadata:<name>'"
             )
         if name in self._names:
             said = f"named {name!r}" if name else "without a name"
-            raise ValueError(f"this test has a check {said} already; give each its own name=")
+            raise ValueError(f"this test already has a check {said}; pass a different name= to each")
         self._names.add(name)
         path = self._beside(self._settings.baselines, name) if baseline else None
         asked = _Asked(name, task, floors, query_floors, golden, given, path, None)
@@ -230,7 +230,7 @@ class RetrievalCheck:
 
     @contextmanager
     def _noted(self, asked: _Asked) -> Iterator[None]:
-        """Keep what a retriever raised for the reports; the error is the test's."""
+        """Record the error of a retriever for the reports, and let it fail the test."""
         __tracebackhide__ = True
         try:
             yield
@@ -240,7 +240,7 @@ class RetrievalCheck:
 
     def _finish(self, asked: _Asked, runs: Sequence[Any]) -> Checked:
         __tracebackhide__ = True
-        with warnings.catch_warnings(record=True) as met:  # said after the verdict, which matters more
+        with warnings.catch_warnings(record=True) as met:  # after the verdict, which matters more
             warnings.simplefilter("always")
             repeats = Repeats.of(asked.task.qrels, runs, list(asked.floors), asked.given)
         evaluation, shown_to_people = repeats.evaluation, lean(repeats.evaluation, texts=True)
@@ -267,7 +267,7 @@ class RetrievalCheck:
         return Checked(evaluation, tuple(verdicts), asked.path, comparison)
 
     def _compared(self, asked: _Asked, evaluation: Evaluation) -> tuple[Comparison | None, list[Verdict]]:
-        """Compare with the baseline, and return what the gates say; nothing where none was asked for."""
+        """Compare with the baseline, and return the verdicts of the gates; nothing without a baseline."""
         if asked.path is None:
             return None, []
         said, comparison = "", None
@@ -277,14 +277,14 @@ class RetrievalCheck:
             try:
                 comparison = compared(evaluation, asked.known, self._alpha)
             except ValueError as error:
-                said = f"{error}; --retrieval-update writes {asked.path.name} anew"
+                said = f"{error}; --retrieval-update writes a new {asked.path.name}"
         if comparison is None or asked.known is None:
             return None, [Verdict(metric=metric, outcome="not compared", figures=said) for metric in asked.floors]
         verdicts = regression_gate(evaluation, comparison, asked.known, self._settings)
         return comparison, verdicts + never_worse_gate(comparison, asked.never_worse)
 
     def _store(self, asked: _Asked, evaluation: Evaluation, comparison: Comparison | None, rounds: int) -> list[str]:
-        """Write the baseline, and return in lines what it replaces."""
+        """Write the baseline, and return lines on what it replaces."""
         assert asked.path is not None  # noqa: S101  (for type checkers: there is one where it is stored)
         where = shown(asked.path, self._item.config.rootpath)
         written = write(asked.path, evaluation, {"test": self._test, "check": asked.name, "repeats": rounds})
@@ -304,7 +304,7 @@ class RetrievalCheck:
         return "\n\n".join([text, *(note for note in notes if note)])
 
     def _ends(self, verdict: Verdict) -> str:
-        """Return how a verdict ends the test: as one asked for, and `pass` where there is nothing to say."""
+        """Return how a verdict ends the test: as configured, or `pass` if nothing is wrong."""
         asked = {"cannot tell": self._settings.undecided, "not compared": self._settings.uncompared}
         return "fail" if verdict.outcome in FAILING else asked.get(verdict.outcome, "pass")
 
@@ -319,7 +319,7 @@ class RetrievalCheck:
             pytest.skip("; ".join(map(_whole, left)))
 
     def _record(self, asked: _Asked, failure: str) -> dict[str, Any]:
-        """Return what is known of a check before it is measured, as plain data."""
+        """Return the record of a check before it is measured, as plain data."""
         history = self._settings.history
         known = {
             "failure": failure,
@@ -333,7 +333,7 @@ class RetrievalCheck:
     def _measured(
         self, asked: _Asked, evaluation: Evaluation, comparison: Comparison | None, verdicts: Sequence[Verdict]
     ) -> dict[str, Any]:
-        """Return what was measured, as plain data, with the files in which whole evaluations are carried."""
+        """Return the results as plain data, with the files of whole evaluations."""
         return {
             "questions": questions_fingerprint(evaluation.scores),
             "metrics": metric_rows(evaluation, verdicts, asked.floors, self._settings.level),
@@ -343,7 +343,7 @@ class RetrievalCheck:
         }
 
     def _hand_to_junit(self, record: Mapping[str, Any]) -> None:
-        """Give the test properties, which `--junitxml` writes beside it; a test that runs again replaces its own."""
+        """Add properties to the test for `--junitxml`; a test that runs again replaces its own."""
         found: dict[str, Any] = {}
         prefix = f"{record['name']}: " if record["name"] else ""
         for row in record["metrics"]:

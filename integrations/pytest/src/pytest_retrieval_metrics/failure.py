@@ -1,4 +1,4 @@
-"""The text of a failure: what is wrong, by how much, and in which queries."""
+"""The text of a failure: the metric, the difference, and the queries behind it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def explained(evaluation: Evaluation, failed: Sequence[Verdict], comparison: Com
     """Return the whole text of a failure; its first line has a metric, the numbers and the verdict.
 
     Args:
-        evaluation: What was measured.
-        failed: What failed.
+        evaluation: The evaluation.
+        failed: The failed verdicts.
         comparison: The comparison with the baseline, if there was one.
-        show: How many queries are shown of each metric.
+        show: How many queries are shown for each metric.
     """
     parts = []
     shown: set[QueryId] = set()
@@ -38,30 +38,30 @@ def explained(evaluation: Evaluation, failed: Sequence[Verdict], comparison: Com
 
 
 def losers(difference: Difference) -> list[tuple[QueryId, float]]:
-    """Return the queries that lost and by how much, those that lost most first."""
+    """Return the queries that became worse with their differences, the largest first."""
     pairs = zip(difference.queries, difference.values.tolist(), strict=True)
     return sorted((pair for pair in pairs if pair[1] < 0), key=itemgetter(1))
 
 
 def winners(difference: Difference) -> list[tuple[QueryId, float]]:
-    """Return the queries that won and by how much, those that won most first."""
+    """Return the queries that became better with their differences, the largest first."""
     pairs = zip(difference.queries, difference.values.tolist(), strict=True)
     return sorted((pair for pair in pairs if pair[1] > 0), key=itemgetter(1), reverse=True)
 
 
 def named(query: QueryId, texts: Mapping[QueryId, str]) -> str:
-    """Return a query with its text, where that says more than its id."""
+    """Return a query with its text, if that differs from its id."""
     text = texts.get(query, "")
     return str(query) if text in {"", query} else f"{query} ({text})"
 
 
 def texts_of(evaluation: Evaluation) -> Mapping[QueryId, str]:
-    """Return the texts of the questions that were measured, where they are known."""
+    """Return the texts of the questions, if they are known."""
     return evaluation.scores.needed_origin("shown").judged.qrels.texts
 
 
 def _lost(comparison: Comparison, difference: Difference, show: int, shown: set[QueryId]) -> Iterator[str]:
-    """Say of the queries that lost most what each of their relevant documents was and is."""
+    """Yield lines on the queries that lost most: where their relevant documents were and are."""
     lost, now = losers(difference), comparison.evaluations[NOW]
     values, texts = now.per_query[difference.metric], texts_of(now)
     for query, change in lost[:show]:
@@ -85,7 +85,7 @@ def _worst(evaluation: Evaluation, metric: str, show: int, shown: set[QueryId]) 
 def _documents(
     evaluation: Evaluation, query: QueryId, metric: str, before: Mapping[str, int | None] | None, shown: set[QueryId]
 ) -> Iterator[str]:
-    if query in shown:  # for another metric of the same check
+    if query in shown:  # shown for another metric of the same check
         return
     shown.add(query)
     for finding in evaluation.explain(query, metric).findings:

@@ -1,4 +1,4 @@
-"""What a test demands of metrics and of queries, checked before anything is retrieved."""
+"""The floors of metrics and queries, checked before anything is retrieved."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def floors_of(at_least: Any) -> dict[str, float | None]:
     """Return the floor of each metric by its full name.
 
     Raises:
-        TypeError: If it is no mapping, or a floor is no number.
+        TypeError: If it is not a mapping, or a floor is not a number.
         ValueError: If it is empty, a metric is unknown or named twice, or a floor is not finite.
     """
     if not isinstance(at_least, Mapping):
-        raise TypeError(f"at_least maps metrics to floors, such as {{'ndcg@10': 0.35}}; got {at_least!r}")
+        raise TypeError(f"at_least must map metrics to floors, such as {{'ndcg@10': 0.35}}; got {at_least!r}")
     if not at_least:
         raise ValueError("at_least is empty: name a metric, with None for no floor: {'ndcg@10': None}")
     named = _by_name("at_least", at_least)
@@ -31,17 +31,17 @@ def floors_of(at_least: Any) -> dict[str, float | None]:
 
 
 def query_floors_of(per_query: Any, queries: Sequence[QueryId]) -> dict[str, float | dict[QueryId, float]]:
-    """Return the floor of every query, or of some of them, for each metric by its full name.
+    """Return the floor of every query, or of each named query, for each metric by its full name.
 
     Raises:
-        TypeError: If it is no mapping, or a floor is no number.
+        TypeError: If it is not a mapping, or a floor is not a number.
         ValueError: If a metric or a query is unknown, or a floor is not finite.
     """
     if per_query is None:
         return {}
     if not isinstance(per_query, Mapping):
         raise TypeError(
-            "at_least_per_query maps metrics to the floor of every query, or to floors by query id, such as "
+            "at_least_per_query must map metrics to the floor of every query, or to floors by query id, such as "
             f"{{'recall@10': {{'q7': 1.0}}}}; got {per_query!r}"
         )
     found: dict[str, float | dict[QueryId, float]] = {}
@@ -55,14 +55,14 @@ def query_floors_of(per_query: Any, queries: Sequence[QueryId]) -> dict[str, flo
 
 
 def queries_of(wanted: Any, queries: Sequence[QueryId]) -> list[QueryId]:
-    """Return the queries that a test named.
+    """Return the queries named in a test.
 
     Raises:
-        TypeError: If it is a text and no list of ids.
+        TypeError: If it is a text instead of a list of ids.
         ValueError: If one is not judged.
     """
     if isinstance(wanted, str):
-        raise TypeError(f"never_worse is a list of query ids, got {wanted!r}; pass [{wanted!r}]")
+        raise TypeError(f"never_worse must be a list of query ids, got {wanted!r}; pass [{wanted!r}]")
     known = set(queries)
     for query in wanted:
         if query not in known:
@@ -77,7 +77,7 @@ def _by_name(what: str, given: Mapping[Any, Any]) -> dict[str, Any]:
     for metric, value in given.items():
         name = str(metric if isinstance(metric, Metric) else Metric.parse(metric))
         if name in found:
-            raise ValueError(f"{what} names {name} twice, in two spellings")
+            raise ValueError(f"{what} has {name} twice, in two spellings")
         found[name] = value
     return found
 

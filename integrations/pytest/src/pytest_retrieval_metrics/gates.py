@@ -1,4 +1,4 @@
-"""The gates: floors of means and of queries, no regression against the baseline, and queries that may not lose."""
+"""The gates: floors of means and queries, no regression against the baseline, and queries that must not get worse."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 Outcome = Literal["passed", "stored", "below the floor", "worse", "cannot tell", "not compared", "not stored"]
 NOW, BASELINE = "now", "baseline"
 ROUNDING = 1e-12
-"""A value that misses its floor, or its baseline, by no more than the rounding of a sum reaches it."""
+"""A value that misses its floor or baseline by no more than this, the rounding of a sum, still reaches it."""
 NAMED = 5
-"""Queries that a message names."""
+"""The number of queries named in a message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What a gate says of a metric.
+    """The verdict of a gate on a metric.
 
     Attributes:
         metric: The metric.
-        outcome: What came out.
-        figures: The numbers that decided, short enough for a line.
-        said: What else is to be known, in words.
+        outcome: The outcome.
+        figures: The deciding numbers, short enough for a line.
+        said: Further information in words.
         difference: The comparison with the baseline, if there was one.
-        drop: The drop that such a comparison finds in 80 % of builds; infinite where that is unknown.
+        drop: The drop that such a comparison finds in 80 % of builds; infinite if it is unknown.
     """
 
     metric: str
@@ -48,7 +48,7 @@ class Verdict:
 
     @property
     def line(self) -> str:
-        """The metric, what came out and the numbers, in a line."""
+        """The metric, the outcome and the numbers, in a line."""
         return f"{self.metric} {self.outcome}" + (f": {self.figures}" if self.figures else "")
 
 
@@ -72,7 +72,7 @@ def floor_gate(evaluation: Evaluation, floors: Mapping[str, float | None], setti
 
 
 def query_floor_gate(evaluation: Evaluation, floors: Mapping[str, float | Mapping[QueryId, float]]) -> list[Verdict]:
-    """Compare the value of each query with its floor, exactly; a number is the floor of all that have a value."""
+    """Compare the value of each query with its floor, exactly; a number is the floor of all queries with a value."""
     verdicts = []
     for metric, floor in floors.items():
         values = evaluation.per_query[metric]
@@ -92,7 +92,7 @@ def compared(evaluation: Evaluation, baseline: Baseline, alpha: float) -> Compar
     """Compare with the baseline, on the queries that are the same in both.
 
     Raises:
-        ValueError: If nothing can be compared; the message has the reason.
+        ValueError: If nothing can be compared; the message says why.
     """
     both = {NOW: evaluation, BASELINE: with_metrics(baseline.evaluation, evaluation.metrics)}
     return Comparison.of(both, baseline=BASELINE, level=1 - alpha)
@@ -139,7 +139,7 @@ def _verdict(comparison: Comparison, difference: Difference, settings: Settings)
 
 
 def detects(difference: Difference, drop: float) -> str:
-    """Return what a comparison like this one is able to find, in words; nothing where no query differs."""
+    """Return in words what such a comparison can detect; nothing if no query differs."""
     if difference.units < difference.fewest:
         return f"{numbers.queries(difference.n)} cannot show any drop: at least {difference.fewest} are needed"
     if difference.identical or isinf(drop):
@@ -148,7 +148,7 @@ def detects(difference: Difference, drop: float) -> str:
 
 
 def never_worse_gate(comparison: Comparison, never_worse: Sequence[QueryId]) -> list[Verdict]:
-    """Require that the value of certain queries is not lower than in the baseline, exactly, in any metric."""
+    """Require that no value of the given queries is lower than in the baseline, exactly, in any metric."""
     verdicts = []
     found: set[QueryId] = set()
     for difference in comparison.differences:
@@ -158,10 +158,12 @@ def never_worse_gate(comparison: Comparison, never_worse: Sequence[QueryId]) -> 
         lost = [query for query in never_worse if changes.get(query, 0.0) < -ROUNDING]
         if lost:
             each = [f"{query} {now[query] - changes[query]:.4f} -> {now[query]:.4f}" for query in lost]
-            figures = f"{len(lost)} of {numbers.queries(len(never_worse))} that may not lose: {_some(each)}"
+            figures = f"{len(lost)} of {numbers.queries(len(never_worse))} that must not get worse: {_some(each)}"
             verdicts.append(Verdict(metric=difference.metric, outcome="worse", figures=figures))
     if absent := [query for query in never_worse if query not in found]:
-        figures = f"{_some(list(map(str, absent)))} may not lose, and cannot be compared: new, or judged or worded anew"
+        figures = (
+            f"{_some(list(map(str, absent)))} must not get worse, but cannot be compared: new, rejudged or reworded"
+        )
         first = str(comparison.metrics[0])
         verdicts.append(Verdict(metric=first, outcome="not compared", figures=figures))
     return verdicts

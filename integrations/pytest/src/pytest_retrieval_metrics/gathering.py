@@ -1,4 +1,4 @@
-"""The checks of all tests, in the process that prints and writes what became of them."""
+"""Collect the checks of all tests in the process that prints and writes the results."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ PAGES = ".html"
 
 
 class Gathered:
-    """What was checked in this run of pytest.
+    """The checks of a run of pytest.
 
     Attributes:
-        reports: Where reports go.
+        reports: The files of the reports.
         tests: The names of the tests, by the folder of their baselines; see `tests_by_folder`.
-        checks: What was checked, by test and name; of a test that ran again, the last.
-        said: Lines for the terminal about what was written and deleted.
+        checks: The checks, by test and name; for a test that ran again, the last.
+        said: Lines for the terminal about written and deleted files.
     """
 
     def __init__(self, config: pytest.Config, settings: Settings, reports: Sequence[Path]) -> None:
@@ -43,7 +43,7 @@ class Gathered:
 
     @property
     def folder(self) -> str | None:
-        """Where whole evaluations are put, as files; None if nobody will ask for them."""
+        """The folder for files of whole evaluations; None if they are not needed."""
         if self._carries and self._folder is None:
             self._folder = mkdtemp(prefix="retrieval-checks-")
         return self._folder
@@ -76,7 +76,7 @@ class Gathered:
             self.said += self._without_a_test(records)
 
     def _tried(self, session: pytest.Session, what: str, work: Any) -> bool:
-        """Do something that may fail, for example because the disk is full, which must not hide what tests found."""
+        """Do something that may fail, for example because the disk is full, without hiding the results of tests."""
         try:
             work()
         except (OSError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""A history beside the tests: the numbers of every run, per check."""
+"""Histories beside the tests: the numbers of every run, one file per check."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 
 def remember(records: Sequence[dict[str, Any]], label: str) -> None:
-    """Append what each check measured to its history.
+    """Append the results of each check to its history.
 
     Args:
         records: The checks.
-        label: What the entries are called; they are numbered without one.
+        label: The label of the entries; without one they are numbered.
 
     Raises:
-        ValueError: If a file is something else or cannot be written, or an evaluation cannot be read here, because a
-            test of xdist defined a metric of its own; all others are written.
+        ValueError: If a file is not a history or cannot be written, or an evaluation cannot be read here because a test
+            under xdist defined a metric; all others are written.
     """
     errors = []
     for record in records:

@@ -1,4 +1,4 @@
-"""What a test is called, and the file of its baseline."""
+"""The names of tests, and of the files of their baselines."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     import pytest
 
 LONGEST_NAME = 120
-"""Bytes: file systems count these, mostly up to 255, and something is added to the name while a file is written."""
+"""Bytes: most file systems allow 255, and the temporary name of a file is longer."""
 HEX_OF_A_NAME = 8
 REPEAT_STEP = "__pytest_repeat_step_number"
 """The parameter that pytest-repeat adds to a test, with the number of the round."""
 
 
 def name_of(item: pytest.Item) -> str:
-    """Return the name of a test within its file; every round of pytest-repeat has the same."""
+    """Return the name of a test within its file, the same for every round of pytest-repeat."""
     test = item.nodeid.partition("::")[2]
     step = getattr(getattr(item, "callspec", None), "params", {}).get(REPEAT_STEP)
     if step is None:
@@ -42,21 +42,21 @@ def without_round(test: str, said: str) -> str:
 
 
 def shown(path: str | Path, root: Path) -> str:
-    """Return a path as it is said to people: from the root of the project, where it lies below."""
+    """Return a path for display: relative to the root of the project, if it is inside."""
     path = Path(path)
     return str(path.relative_to(root) if path.is_relative_to(root) else path)
 
 
 def file_name(test: str, name: str = "", ending: str = ".json") -> str:
-    """Return the file of a check: its name within the file of the test, made fit for every file system.
+    """Return the file name of a check: its name within the file of the test, made valid on every file system.
 
-    Where case could be all that tells two apart, as in parameters and names of checks, the name says so in a hash:
-    many file systems take no notice of case.
+    If two names could differ only in case, as parameters and names of checks can, the file name has a hash, because
+    many file systems ignore case.
 
     Args:
         test: The name of the test within its file.
         name: The name of the check within its test.
-        ending: The ending of the file.
+        ending: The extension of the file.
 
     Example:
         >>> file_name("TestSearch::test_words[bm25]"), file_name("test_words", "BM25")

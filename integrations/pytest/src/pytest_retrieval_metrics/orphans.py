@@ -26,9 +26,9 @@ class Orphan(NamedTuple):
 
 
 def tests_by_folder(config: pytest.Config, items: Sequence[pytest.Item], baselines: str) -> dict[str, list[str]]:
-    """Return the tests of each folder of baselines, by the name of the folder; of whole files of tests alone.
+    """Return the tests of each folder of baselines, by the name of the folder, only for whole files of tests.
 
-    Of a file of which some tests were asked for by name, nobody knows here which others it has.
+    If single tests of a file were selected by name, its other tests are unknown here.
     """
     if config.getoption("lf", default=False):
         return {}
@@ -49,7 +49,7 @@ def orphans(
 
     Args:
         tests: The names of the tests, by the folder of their baselines.
-        used: The baselines that tests of this run asked for.
+        used: The baselines used by tests of this run.
         finished: Folder and name of the tests that ran to their end, so that all their checks are known.
     """
     from pytest_retrieval_metrics.baseline import labels_of  # noqa: PLC0415  (brings the core)
@@ -72,7 +72,7 @@ def orphans(
 
 
 def renamed(orphan: Orphan, records: Sequence[dict[str, Any]]) -> str | None:
-    """Return the file that an orphan should have: that of a check without a baseline which has the same questions."""
+    """Return the new name of an orphan: the file of a check with the same questions but no baseline."""
     from pytest_retrieval_metrics.baseline import Baseline  # noqa: PLC0415  (brings the core)
     from retrieval_metrics.adapting import questions_fingerprint  # noqa: PLC0415  (likewise)
 

@@ -1,4 +1,4 @@
-"""The HTML report: a page of all checks, failures first, and beside it one per check with all its queries."""
+"""The HTML report: a page of all checks, failures first, and one page per check with all its queries."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from pytest_retrieval_metrics.summary import Records
 
 SHOWN = 10
-"""Queries of each metric that the page and the summary of all checks list; the page of a check has all."""
+"""The number of queries per metric in the page and the summary of all checks; the page of a check has all."""
 FOLDER = ".checks"
-"""What is added to the name of the page to name the folder of the pages of single checks."""
+"""The extension of the folder with the pages of single checks."""
 
 
 def write_pages(path: Path, records: Records) -> None:
@@ -37,7 +37,7 @@ def write_pages(path: Path, records: Records) -> None:
         OSError: If something cannot be written.
     """
     folder = path.with_suffix(FOLDER)
-    if folder.is_dir():  # of an earlier run; what was checked then may not have been checked now
+    if folder.is_dir():  # of an earlier run, whose checks may not have run now
         for old in folder.glob("*.html"):
             old.unlink()
     parts = [page.paragraph(f"{headline(records)}.", lead=True)]
@@ -53,10 +53,10 @@ def write_pages(path: Path, records: Records) -> None:
 
 
 def _page(folder: Path, record: dict[str, Any]) -> str:
-    """Write the page of a check, and return the link to it; nothing where no evaluation was made."""
+    """Write the page of a check, and return the link to it; nothing if there is no evaluation."""
     try:
         found = taken(record["comparison"] or record["evaluation"])
-    except ValueError as error:  # a metric that a test defined in a worker of xdist is not known here
+    except ValueError as error:  # a metric defined by a test in a worker of xdist is unknown here
         return page.paragraph(f"There is no page of its queries: {error}")
     if found is None or (isinstance(found, Evaluation) and found.scores.origin is None):
         return ""

@@ -1,4 +1,4 @@
-"""What pytest loads: hooks and the fixture; numpy and the core come when a check runs."""
+"""The module loaded by pytest: hooks and the fixture; numpy and the core are imported when a check runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 FIXTURE = "retrieval_check"
 GATHERED = "retrieval_metrics_gathered"
 TESTS, FOLDER = "retrieval_tests", "retrieval_folder"
-"""What xdist carries: the tests a worker collected, and where it puts whole evaluations."""
+"""The keys passed through xdist: the tests that a worker collected, and the folder for whole evaluations."""
 SETTINGS = pytest.StashKey[Settings]()
 CHECKS = pytest.StashKey[int]()
 RECORDS = pytest.StashKey[list[dict[str, Any]]]()
@@ -30,7 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Read the settings, so that a wrong one is said before any test runs."""
+    """Read the settings, so that a wrong one is reported before any test runs."""
     config.stash[SETTINGS] = Settings.of(config)
     if not hasattr(config, "workerinput"):  # a worker of xdist neither prints nor writes
         gathered = Gathered(config, config.stash[SETTINGS], report_paths(config))
@@ -38,16 +38,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Remove what was carried between processes."""
+    """Remove the files passed between processes."""
     if gathered := config.pluginmanager.get_plugin(GATHERED):
         gathered.clear()
 
 
-@pytest.hookimpl(tryfirst=True)  # before -k and -m deselect, so that choosing tests does not move the verdicts
+@pytest.hookimpl(tryfirst=True)  # before -k and -m deselect, so that selecting tests does not change the verdicts
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Count the checks that share the accepted rate of false alarms: those that have a baseline.
+    """Count the checks that share the accepted rate of false alarms: those with a baseline.
 
-    They are known by their files, so that neither a test with floors alone nor the choice of tests moves a verdict.
+    They are counted by their files, so that neither tests with only floors nor the selection of tests changes a
+    verdict.
     """
     tested = {item.path for item in items if FIXTURE in getattr(item, "fixturenames", ())}
     folder = config.stash[SETTINGS].baselines
@@ -77,7 +78,7 @@ def retrieval_check(request: pytest.FixtureRequest) -> RetrievalCheck:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Hand the checks of a phase to its report, which xdist carries to the process that prints."""
+    """Add the checks of a phase to its report, which xdist passes to the process that prints."""
     report = yield
     records = item.stash.get(RECORDS, [])
     if records:
@@ -88,12 +89,12 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Say to a worker of xdist where it puts whole evaluations."""
+    """Tell a worker of xdist the folder for whole evaluations."""
     node.workerinput[FOLDER] = node.config.pluginmanager.get_plugin(GATHERED).folder
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: Any) -> None:
-    """Take over which tests a worker of xdist collected; every worker collects all."""
+    """Take the tests collected by a worker of xdist; every worker collects all."""
     del error
     node.config.pluginmanager.get_plugin(GATHERED).tests |= getattr(node, "workeroutput", {}).get(TESTS, {})

@@ -1,4 +1,4 @@
-"""A check as plain data: xdist carries it from the worker to the process that prints and writes reports."""
+"""A check as plain data, which xdist passes from the worker to the process that prints and writes reports."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ GRAVITY: Final = (*FAILING, "not compared", "cannot tell", "stored", "passed")
 
 
 def head(test: str, name: str, within: str, *, level: float, alpha: float) -> dict[str, Any]:
-    """Return a check of which nothing is known yet, with nothing in it but texts, numbers, lists and dicts.
+    """Return an empty record of a check, made of texts, numbers, lists and dicts.
 
     Args:
         test: The test.
         name: The name of the check within it.
-        within: The name of the test within its file, which baselines go by.
+        within: The name of the test within its file, which is used for baselines.
         level: Confidence level of the intervals.
         alpha: The accepted rate of false alarms of this check.
     """
@@ -53,7 +53,7 @@ def head(test: str, name: str, within: str, *, level: float, alpha: float) -> di
 def metric_rows(
     evaluation: Evaluation, verdicts: Sequence[Verdict], floors: Mapping[str, float | None], level: float
 ) -> list[dict[str, Any]]:
-    """Return a row per metric, with nothing in it but texts and numbers; None where there is none."""
+    """Return one row per metric, made of texts and numbers; None for missing ones."""
     rows = []
     for metric in map(str, evaluation.metrics):
         of_metric = sorted(
@@ -85,7 +85,7 @@ def metric_rows(
 
 
 def query_rows(evaluation: Evaluation, comparison: Comparison | None) -> list[dict[str, Any]]:
-    """Return a row per query with its values, and those of the baseline; those that lost most come first."""
+    """Return one row per query with its values and those of the baseline, the largest losses first."""
     texts = texts_of(evaluation)
     before = {} if comparison is None else dict(comparison.evaluations[BASELINE].per_query)
     rows: list[dict[str, Any]] = []
@@ -100,12 +100,12 @@ def query_rows(evaluation: Evaluation, comparison: Comparison | None) -> list[di
 
 
 def changed(before: float | None, now: float | None) -> float | None:
-    """Return by how much a value changed; None where it was or is undefined."""
+    """Return the change of a value; None if it was or is undefined."""
     return None if before is None or now is None else now - before
 
 
 def moved(record: Mapping[str, Any], metric: str) -> list[tuple[str, float, float]]:
-    """Return the queries of a record whose value changed, with the value before and now; those that lost come first."""
+    """Return the queries of a record whose value changed, with both values, the largest losses first."""
     pairs = [(row, row["before"].get(metric), row["now"][metric]) for row in record["queries"]]
     found = [
         (named(row), before, now)
@@ -116,7 +116,7 @@ def moved(record: Mapping[str, Any], metric: str) -> list[tuple[str, float, floa
 
 
 def telling_queries(record: Mapping[str, Any], row: Mapping[str, Any], n: int) -> tables.Table | None:
-    """Return the queries that tell most of a metric: those that changed, or where it is below a floor the lowest."""
+    """Return the most informative queries of a metric: those that changed, or the lowest if it is below a floor."""
     changes = moved(record, row["metric"])
     if changes:
         cells = [[query, f"{was:.4f}", f"{now:.4f}", numbers.signed(now - was)] for query, was, now in changes[:n]]
@@ -134,12 +134,12 @@ def telling_queries(record: Mapping[str, Any], row: Mapping[str, Any], n: int) -
 
 
 def named(row: Mapping[str, Any]) -> str:
-    """Return a query with its text, where that says more than its id."""
+    """Return a query with its text, if that differs from its id."""
     return f"{row['query']} ({row['text']})" if "text" in row else str(row["query"])
 
 
 def title(record: Mapping[str, Any]) -> str:
-    """Return how a check is called where those of all tests stand together."""
+    """Return the name of a check in a list of all tests."""
     return f"{record['test']} {record['name']}".strip()
 
 

@@ -1,4 +1,4 @@
-"""A retriever that does not always find the same: asked several times, its values are means per query."""
+"""Retrievers whose results vary: they are asked several times, and the values are means per query."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """What several rounds of the same questions gave.
+    """The results of several rounds of the same questions.
 
     Attributes:
-        evaluation: Per query and metric the mean over the rounds; the ranking of a query is that of the round whose
+        evaluation: The mean over the rounds per query and metric; the ranking of a query is that of the round whose
             first metric is nearest to its mean.
         means: The mean of each metric in each round.
     """
@@ -36,9 +36,9 @@ class Repeats:
 
         Args:
             qrels: The judgments.
-            runs: What each round retrieved.
+            runs: The run of each round.
             metrics: The metrics.
-            given: What else `evaluate` is given.
+            given: Other arguments of `evaluate`.
         """
         rounds = [evaluate(qrels, run, list(metrics), **given) for run in runs]
         means = {str(metric): [one.means[metric] for one in rounds] for metric in rounds[0].metrics}
@@ -59,7 +59,7 @@ class Repeats:
         return cls(Evaluation(replace(pooled.scores, values=table, lowest=None, highest=None)), means)
 
     def notes(self) -> list[str]:
-        """Return in words how much the means vary; nothing after a single round."""
+        """Return in words how much the means vary; nothing for a single round."""
         n = len(next(iter(self.means.values())))
         if n == 1:
             return []

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from pytest_retrieval_metrics.summary import Records
 
 INTERNAL = {"evaluation", "comparison", "questions", "history", "had_baseline", "within"}
-"""What a record holds for the plug-in itself."""
+"""The keys of a record that only the plug-in uses."""
 
 
 def write(path: Path, records: Records) -> None:
-    """Write all checks, those that failed first, in the form that the path's ending names.
+    """Write all checks, failed ones first, in the format of the path's extension.
 
     Raises:
-        OSError: If it cannot be written.
+        OSError: If the file cannot be written.
     """
     checks = ordered(records)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -65,7 +65,7 @@ def _junit(records: Records) -> str:
 
 
 def _printable(text: str) -> str:
-    """Return text without the control characters that XML does not allow."""
+    """Return a text without control characters that XML does not allow."""
     return "".join(one if one in "\t\n\r" or one >= " " else "�" for one in text)
 
 
@@ -84,7 +84,7 @@ def _markdown(records: Records) -> str:
 
 
 def _safe(text: str) -> str:
-    """Return text that is no HTML where Markdown is shown, on one line."""
+    """Return a text on one line, escaped so that Markdown does not read it as HTML."""
     return " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;")
 
 

@@ -1,4 +1,4 @@
-"""What a test hands over, as a run of the core: a run, any callable, or a retriever of an installed host."""
+"""Get a run from the argument of a test: a run, a function, or a retriever of an installed host."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from retrieval_metrics.adapting import as_qrels, positive_integer
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is to be asked and judged.
+    """What to retrieve and judge.
 
     Attributes:
-        qrels: The judgments, with the texts of the questions where these are known.
-        run: What was retrieved, if it is there already.
-        retriever: What is to be asked, otherwise.
-        queries: The texts to ask.
+        qrels: The judgments, with the texts of the questions if they are known.
+        run: The run, if there is one.
+        retriever: The retriever otherwise.
+        queries: The texts of the queries.
         repeats: How often everything is asked.
     """
 
@@ -30,20 +30,18 @@ class Task:
 
     @classmethod
     def of(cls, qrels: Any, run_or_retriever: Any, queries: Mapping[Any, str] | None, repeats: int) -> Task:
-        """Read what a test handed over.
+        """Read the arguments of a test.
 
         Raises:
-            TypeError: If the judgments are of the wrong type, there is no text to ask for a query, or a run is to be
-                repeated.
-            ValueError: If judgments or texts make no sense, or belong to different queries, or `repeats` is not
-                positive.
+            TypeError: If the judgments are of the wrong type, a query has no text, or `repeats` is used with a run.
+            ValueError: If judgments or texts are invalid or belong to different queries, or `repeats` is not positive.
         """
         positive_integer(repeats, "repeats")
         is_run = isinstance(run_or_retriever, (Mapping, Run))
         if is_run and queries is not None:
-            raise TypeError("queries= are texts to ask a retriever; with a run there is nothing to ask")
+            raise TypeError("queries= are texts for a retriever; a run needs none")
         if is_run and repeats > 1:
-            raise TypeError(f"repeats={repeats} asks a retriever again; a run stays what it is, so pass the retriever")
+            raise TypeError(f"repeats={repeats} needs a retriever, because a run never varies; pass the retriever")
         truth, texts = _questions(qrels, queries)
         if is_run:
             return cls(truth, run_or_retriever, None, {}, 1)
@@ -54,7 +52,7 @@ class Task:
         return cls(truth, None, run_or_retriever, texts, repeats)
 
     def runs(self, **options: Any) -> list[Any]:
-        """Return the run, or ask the retriever as often as was asked for; `options` are those of `retrieve`."""
+        """Return the run, or ask the retriever `repeats` times; `options` are those of `retrieve`."""
         if self.retriever is None:
             return [self.run]
         return [retrieve(self.retriever, self.queries, **options) for _ in range(self.repeats)]
@@ -82,7 +80,7 @@ def _questions(qrels: Any, queries: Mapping[Any, str] | None) -> tuple[Qrels, Ma
             truth = as_qrels(EvaluationSet(texts, truth))
         return truth, texts
     if queries is not None:
-        raise TypeError("queries= belong to judgments by query id; a dataset brings its own texts")
+        raise TypeError("queries= are for judgments by query id; a dataset has its own texts")
     dataset = EvaluationSet.of(qrels)
     return as_qrels(dataset), dataset.queries
 

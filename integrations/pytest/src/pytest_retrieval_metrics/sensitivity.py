@@ -1,4 +1,4 @@
-"""How large a drop must be to be found: a claim that is kept, also where few queries show how much values vary."""
+"""The smallest drop that a check detects, valid even if few queries show how much values vary."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ POWER = 0.8
 def detectable_drop(difference: Difference, largest: float) -> float:
     """Return a drop that a check like this one finds in at least 80 % of builds, however the drop is distributed.
 
-    It is `Difference.detectable`, where a query can lose what it has, and no more.
+    It is `Difference.detectable` with the largest value that a query can lose.
 
     Args:
         difference: The comparison with the baseline.
         largest: The largest value that a query has to lose.
 
     Returns:
-        The drop; infinite where no drop can be found, or where no query differs: then nothing is known of the spread.
+        The drop; infinite if no drop can be found, or if no query differs, so that the spread is unknown.
     """
     return difference.detectable(POWER, span=largest)

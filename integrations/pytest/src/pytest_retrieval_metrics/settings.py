@@ -1,4 +1,4 @@
-"""The options of the command line and the keys of the ini file: one table serves both."""
+"""The options of the command line and the keys of the ini file, from one table."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _folder(text: str) -> str:
 SMALLEST = 1e-9
 
 COMMITS = ("GITHUB_SHA", "CI_COMMIT_SHA")
-"""Environment variables in which GitHub and GitLab say what is being tested."""
+"""Environment variables with the tested commit on GitHub and GitLab."""
 
 KEYS: dict[str, tuple[str, Callable[[str], Any], str]] = {
     "floor": ("mean", _one_of("mean", "low"), "what must reach the floor: the mean, or the low end of its interval"),
@@ -75,40 +75,40 @@ KEYS: dict[str, tuple[str, Callable[[str], Any], str]] = {
     "undecided": (
         "pass",
         _one_of("pass", "warn", "skip", "fail"),
-        "what to do where the values are lower but the queries cannot tell whether the retriever is",
+        "what to do if the values are lower but the queries cannot tell whether the retriever is worse",
     ),
     "uncompared": (
         "fail",
         _one_of("pass", "warn", "skip", "fail"),
-        "what to do where there is no baseline, or it was made with other judgments",
+        "what to do if there is no baseline, or it was made with other judgments",
     ),
     "show": ("5", _count, "how many queries a failure shows"),
     "baselines": ("retrieval_baselines", _folder, "folder of the baselines, beside the file of the test"),
-    "history": ("", str.strip, "folder of the histories, beside the file of the test; none are kept without a name"),
-    "label": ("", str.strip, f"what new entries of the histories are called; otherwise {' or '.join(COMMITS)}"),
+    "history": ("", str.strip, "folder of the histories, beside the file of the test; if empty, none are kept"),
+    "label": ("", str.strip, f"the label of new entries in the histories; by default {' or '.join(COMMITS)}"),
 }
-"""Name, default, reader, and what it says; each is `--retrieval-<name>` and `retrieval_<name>`."""
+"""Name, default, reader, and help; each is `--retrieval-<name>` and `retrieval_<name>`."""
 
 REPORTS = (".html", ".md", ".json", ".xml")
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How checks are made in this run of pytest.
+    """The settings of checks in a run of pytest.
 
     Attributes:
         floor: What must reach the floor.
         level: Confidence level of the interval of a mean.
         alpha: Accepted share of builds with a false alarm.
         tolerance: A drop up to this size is accepted.
-        undecided: What to do where the queries cannot tell.
-        uncompared: What to do where there is nothing to compare with.
+        undecided: What to do if the queries cannot tell.
+        uncompared: What to do if there is nothing to compare with.
         show: How many queries a failure shows.
         baselines: The name of the folder of the baselines.
-        history: The name of the folder of the histories; empty where none are kept.
-        label: What new entries of the histories are called; empty numbers them.
+        history: The name of the folder of the histories; empty if none are kept.
+        label: The label of new entries in the histories; if empty, they are numbered.
         update: Whether baselines are written.
-        accept_worse: Whether they are also written where retrieval is proven worse.
+        accept_worse: Whether they are written even if retrieval is significantly worse.
     """
 
     floor: Literal["mean", "low"]
@@ -126,10 +126,10 @@ class Settings:
 
     @classmethod
     def of(cls, config: pytest.Config) -> Settings:
-        """Read the settings of a run; what the command line says wins.
+        """Read the settings of a run; the command line takes precedence.
 
         Raises:
-            pytest.UsageError: If a value makes no sense.
+            pytest.UsageError: If a value is invalid.
         """
         found = {}
         for name, (_, read, _) in KEYS.items():
@@ -142,14 +142,14 @@ class Settings:
                 raise pytest.UsageError(f"{source} must be {error}; got {text!r}") from None
         update, accept = (bool(config.getoption(f"retrieval_{name}")) for name in ("update", "accept_worse"))
         if accept and not update:
-            raise pytest.UsageError("--retrieval-accept-worse goes with --retrieval-update and changes nothing alone")
+            raise pytest.UsageError("--retrieval-accept-worse has no effect without --retrieval-update")
         found["label"] = found["label"] or next((os.environ[name] for name in COMMITS if os.environ.get(name)), "")
         return cls(**found, update=update, accept_worse=accept)
 
 
 FLAGS = {
-    "update": "write the baselines of the checks that run, unless they are proven worse, below a floor, or failed",
-    "accept-worse": "with --retrieval-update: write them also where they are proven worse",
+    "update": "write the baselines of checks, unless they are significantly worse, below a floor, or failed",
+    "accept-worse": "with --retrieval-update: write them even if they are significantly worse",
     "prune": "delete the baselines whose test is gone",
 }
 
@@ -165,7 +165,7 @@ def add_options(parser: pytest.Parser) -> None:
         dest="retrieval_report",
         action="append",
         default=[],
-        help="write all checks to a file: .html, .md, .json or .xml (JUnit); may be given several times",
+        help="write all checks to a file: .html, .md, .json or .xml (JUnit); can be repeated",
     )
     for name, (default, _, said) in KEYS.items():
         group.addoption(f"--retrieval-{name}", dest=PREFIX + name, metavar="VALUE", help=f"{said} (default: {default})")
@@ -173,19 +173,17 @@ def add_options(parser: pytest.Parser) -> None:
 
 
 def report_paths(config: pytest.Config) -> list[Path]:
-    """Return where the reports go.
+    """Return the paths of the reports.
 
     Raises:
-        pytest.UsageError: If one is no kind of file that can be written, or cannot be written there: better said now
-            than when all tests have run.
+        pytest.UsageError: If a report has an unknown format or cannot be written, which is better known before the
+            tests run.
     """
     paths = []
     for given in config.getoption("retrieval_report"):
         path: Path = config.invocation_params.dir / given
         if path.suffix not in REPORTS:
-            raise pytest.UsageError(
-                f"--retrieval-report writes {', '.join(REPORTS)} by the name's ending; got {given!r}"
-            )
+            raise pytest.UsageError(f"--retrieval-report needs a name that ends in {', '.join(REPORTS)}; got {given!r}")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with TemporaryFile(dir=path.parent):

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 HEADER = ("test", "metric", "mean", "interval", "n", "floor", "difference", "p", "detects", "outcome")
 WORDS = (0, 1, -1)
 RATCHET = (
-    "A baseline that is updated again and again drifts upwards: what looks good by chance becomes the standard.\n"
+    "A baseline that is updated often drifts upwards: results that are good by chance become the standard.\n"
     "With the best of five builds as the baseline, about 10 % of unchanged builds fail instead of 3 %."
 )
 """From `tests/benchmarks/gate.py`."""
 
 
 def summary(records: Records, show: int) -> str:
-    """Return the table of all checks as text, with what changed where that is not told from chance."""
+    """Return the table of all checks as text, with the changed queries of undecided metrics."""
     lines = [tables.text(*table(records)), *undecided(records, show), *notes(records)]
     if replaced := [line for record in records for line in record["replaced"]]:
         lines += ["", "baselines written:", *replaced]
@@ -32,12 +32,12 @@ def summary(records: Records, show: int) -> str:
 
 
 def ordered(records: Records) -> list[dict[str, Any]]:
-    """Return the checks with those first that failed."""
+    """Return the checks, failed ones first."""
     return sorted(records, key=lambda one: (not failed(one), one["test"], one["name"]))
 
 
 def undecided(records: Records, show: int) -> Iterator[str]:
-    """Say for each metric that cannot be told from its baseline which queries moved."""
+    """Yield the queries that changed for each metric that cannot be told from its baseline."""
     for record in records:
         for row in record["metrics"]:
             if row["outcome"] != "cannot tell":
@@ -52,7 +52,7 @@ def undecided(records: Records, show: int) -> Iterator[str]:
 
 
 def notes(records: Records) -> Iterator[str]:
-    """Return what else is to be known of each check: how rounds vary, and what differs from the baseline."""
+    """Yield notes on each check: how rounds vary, and what differs from the baseline."""
     for record in records:
         yield from (f"{title(record)}: {note}" for note in record["notes"])
 
@@ -90,7 +90,7 @@ def table(records: Records) -> tables.Table:
     note = (
         f"interval: {', '.join(map(numbers.level_name, levels))}; "
         f"p: corrected for the metrics of a check, and worse if at most {said_alpha}; "
-        "detects: the drop that fails in at least 80 % of builds, unknown where no query differs from the baseline"
+        "detects: the drop that fails in at least 80 % of builds, unknown if no query differs from the baseline"
     )
     return tables.Table(HEADER, rows, [note], "", WORDS)
 

@@ -5,7 +5,7 @@
     result = ragas.evaluate(dataset, metrics=[NDCG(k=10)])
     print(to_evaluation(result))
 
-Importing this package imports nothing: ragas, which takes seconds, is imported with the first name that is used.
+Importing this package is fast: ragas, which takes seconds, is imported with the first name that you use.
 """
 
 from importlib import import_module

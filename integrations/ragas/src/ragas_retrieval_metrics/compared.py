@@ -1,4 +1,4 @@
-"""What a metric compares in a row: the judgments of its query with what was retrieved for it."""
+"""The judgments and the ranking that a metric compares in a row."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 class Compared(NamedTuple):
-    """What is compared.
+    """The judgments and the ranking of a row.
 
     Attributes:
         kind: `ids` or `texts`.
-        judgments: What is relevant; None if nothing says it.
-        ranking: What was retrieved; None if nothing says it.
+        judgments: The judgments; None if they are unknown.
+        ranking: What was retrieved; None if it is unknown.
     """
 
     kind: By
@@ -33,7 +33,7 @@ def compared(row: Row, by: By, references: References | None) -> Compared:
     Args:
         row: The row, read.
         by: Ids, texts, or what the row has.
-        references: The judgments of all queries, and perhaps what was retrieved for them; None takes those of the row.
+        references: The judgments of all queries, and possibly what was retrieved; None takes those of the row.
 
     Raises:
         ValueError: If the row has only fields of the other kind, so that nothing could be compared.
@@ -43,7 +43,7 @@ def compared(row: Row, by: By, references: References | None) -> Compared:
     if references is not None and items is not None:
         kind, judgments = row.kind(by), references.of_query(row)
         column = getattr(row, FIELDS[kind][1])
-        if column is not None:  # as it was converted, or changed since
+        if column is not None:  # as converted, or changed since
             judgments = as_pieces(column) if kind == "texts" else column
         return Compared(kind, judgments, items)
     kind, ranking, judgments = row.pair(by, has_qrels=references is not None)

@@ -1,4 +1,4 @@
-"""Build a ragas dataset from a retriever, with the ids that ragas itself never fills."""
+"""Build a ragas dataset from a retriever, with the ids that ragas does not fill in."""
 
 from __future__ import annotations
 
@@ -31,28 +31,27 @@ def from_llama_index(
 ) -> RetrievedDataset:
     """Ask a LlamaIndex retriever every query and return the rows to evaluate.
 
-    Every row holds `user_input`, `retrieved_contexts` and `retrieved_context_ids`, and `reference_context_ids` (of
-    `rm.Text` judgments `reference_contexts`) where a list says what is relevant. Grades, groups, quotes and spans do
-    not fit into a row, nor do offsets and sources: the dataset keeps them. `evaluate_dataset` finds them there; for
-    `ragas.evaluate` give it to the metrics too, `metric_suite(qrels=dataset)`.
+    Every row has `user_input`, `retrieved_contexts` and `retrieved_context_ids`, and also `reference_context_ids` (or
+    `reference_contexts` for `rm.Text` judgments) if the judgments are a flat list. Grades, groups, quotes, spans,
+    offsets and sources do not fit into a row; the dataset keeps them for `evaluate_dataset`. For `ragas.evaluate`, pass
+    the dataset to the metrics too: `metric_suite(qrels=dataset)`.
 
-    A query whose retriever raises has retrieved nothing: it scores 0.
+    A query whose retriever raises has retrieved nothing and scores 0.
 
     Args:
         retriever: A retriever of LlamaIndex, such as `index.as_retriever()`.
-        queries: Texts by id, a list of texts, or without `qrels` a whole dataset in any shape that
-            `rm.EvaluationSet.of` takes.
-        qrels: What is relevant, by query id (the text itself where there is no id).
-        match: What the judgments call an item: `"id"` (the id of the node), `"source"` (of the document it was cut
-            from), `"metadata:<name>"`, or a callable that takes an `rm.Retrieved`.
+        queries: Texts by id, a list of texts, or without `qrels` a whole dataset in any shape of `rm.EvaluationSet.of`.
+        qrels: The judgments, by query id (the text if there is no id).
+        match: What an id of the judgments is compared with: `"id"` (the id of the node), `"source"` (of the document it
+            was cut from), `"metadata:<name>"`, or a callable that takes an `rm.Retrieved`.
         workers: How many queries may be under way at once, each in a thread.
         show_progress: Show a progress bar on stderr.
         raise_on_error: Raise the first failure instead of scoring it 0.
 
     Raises:
         TypeError: If the retriever is not one of LlamaIndex, or the dataset has another shape.
-        ValueError: If a query lacks judgments, or an item what `match` names.
-        ImportError: If our integration of LlamaIndex is not installed; the message holds the command.
+        ValueError: If a query has no judgments, or an item has no value for `match`.
+        ImportError: If the LlamaIndex integration is not installed; the message says how to install it.
 
     Warns:
         RetrievalWarning: If the retriever failed for some queries.
@@ -106,23 +105,23 @@ def from_langchain(
 ) -> RetrievedDataset:
     """Ask a LangChain retriever every query and return the rows to evaluate.
 
-    The arguments, the rows and the errors are those of `from_llama_index`. Documents of LangChain often have no id of
-    their own: `match="metadata:<name>"` takes the one in their metadata.
+    The arguments, the rows and the errors are those of `from_llama_index`. Documents of LangChain often have no id;
+    `match="metadata:<name>"` takes one from their metadata.
 
     Args:
         retriever: A retriever of LangChain, such as `store.as_retriever()`, or another Runnable from a text to
             documents.
         queries: Texts by id, a list of texts, or without `qrels` a whole dataset.
-        qrels: What is relevant, by query id.
-        match: What the judgments call a document: `"id"`, `"source"`, `"metadata:<name>"` or a callable.
+        qrels: The judgments, by query id.
+        match: What an id of the judgments is compared with: `"id"`, `"source"`, `"metadata:<name>"` or a callable.
         workers: How many queries may be under way at once, each in a thread.
         show_progress: Show a progress bar on stderr.
         raise_on_error: Raise the first failure instead of scoring it 0.
 
     Raises:
         TypeError: If the retriever is not one of LangChain, or the dataset has another shape.
-        ValueError: If a query lacks judgments, or a document what `match` names.
-        ImportError: If our integration of LangChain is not installed; the message holds the command.
+        ValueError: If a query has no judgments, or a document has no value for `match`.
+        ImportError: If the LangChain integration is not installed; the message says how to install it.
 
     Warns:
         RetrievalWarning: If the retriever failed for some queries.
@@ -165,7 +164,7 @@ async def afrom_langchain(
 
 
 def _questions(queries: Any, qrels: QrelsMapping | None, match: str | Key) -> rm.EvaluationSet:
-    """Return the dataset, complaining of what is wrong with it before a retriever is asked anything."""
+    """Return the dataset, checked before the retriever is asked."""
     if qrels is None:
         questions = rm.EvaluationSet.of(queries)
     else:
@@ -179,7 +178,7 @@ def _questions(queries: Any, qrels: QrelsMapping | None, match: str | Key) -> rm
 def _require(retriever: Any, name: str) -> None:
     host = host_of(retriever)
     if host is None or host.name != name or host.ask(retriever) is None:
-        raise TypeError(f"a retriever of {name} is wanted, and {type(retriever).__name__} is not one")
+        raise TypeError(f"the retriever must be one of {name}, got {type(retriever).__name__}")
 
 
 def _dataset(questions: rm.EvaluationSet, run: rm.RetrievedRun, match: str | Key) -> RetrievedDataset:
@@ -187,7 +186,7 @@ def _dataset(questions: rm.EvaluationSet, run: rm.RetrievedRun, match: str | Key
         query, error = next(iter(run.errors.items()))
         warnings.warn(
             f"the retriever failed for {len(run.errors)} of {len(run)} queries, for example {query!r}: "
-            f"{type(error).__name__}: {error}; they have retrieved nothing, which scores 0",
+            f"{type(error).__name__}: {error}; these queries score 0",
             rm.RetrievalWarning,
             stacklevel=3,
         )
@@ -202,7 +201,7 @@ def _dataset(questions: rm.EvaluationSet, run: rm.RetrievedRun, match: str | Key
             names = [_id(name, rank, query, match) for rank, name in enumerate(names, start=1)]
         rankings[query] = [replace(item, id=name) for item, name in zip(run[query], names, strict=True)]
     ids_of, texts_of = _references(truth)
-    samples: list[SingleTurnSample | MultiTurnSample] = [  # the type of a list that a dataset takes
+    samples: list[SingleTurnSample | MultiTurnSample] = [  # the type of a list in a dataset
         SingleTurnSample(
             user_input=text,
             retrieved_contexts=[item.text or "" for item in rankings[query]],
@@ -216,16 +215,16 @@ def _dataset(questions: rm.EvaluationSet, run: rm.RetrievedRun, match: str | Key
 
 
 def _ids_of(items: Sequence[rm.Retrieved]) -> list[str | int] | None:
-    """Return the ids of a ranking; None where an item has none, as is allowed if nothing is judged by id."""
+    """Return the ids of a ranking; None if an item has none, which is allowed if nothing is judged by id."""
     ids = [item.id for item in items if item.id is not None]
     return ids if len(ids) == len(items) else None
 
 
 def _references(truth: Qrels) -> tuple[dict[Any, list[str | int]], dict[Any, list[str]]]:
-    """Return the relevant ids and the relevant texts of every query; nothing where a list would say something else.
+    """Return the relevant ids and texts of every query; nothing if a flat list would change their meaning.
 
     The columns of ragas hold flat lists. A list of the ids of a graded or grouped dataset would be scored as if all of
-    them were needed and equally good.
+    them were needed and equally relevant.
     """
     if not truth.is_flat or (truth.document_grade != 1).any():
         return {}, {}
@@ -243,7 +242,5 @@ def _id(key: Any, place: int, query: Any, match: object) -> str | int:
         return key
     what = f"the item retrieved at rank {place} for query {query!r}"
     if key is None:
-        raise ValueError(
-            f"{what} has no id under match={match!r}; name where it stands, for example match='metadata:id'"
-        )
+        raise ValueError(f"{what} has no id under match={match!r}; name its place, for example match='metadata:id'")
     raise TypeError(f"{what} has the id {key!r} under match={match!r}; ids are str or int")

@@ -1,4 +1,4 @@
-"""A dataset of ragas in one pass of the core."""
+"""Evaluate a dataset of ragas in one pass of the core."""
 
 from __future__ import annotations
 
@@ -35,31 +35,31 @@ def evaluate_dataset(
 ) -> rm.Evaluation:
     """Score a dataset in one pass, hundreds of times as fast as `ragas.evaluate`, with the same numbers.
 
-    The result is what `to_evaluation(ragas.evaluate(dataset, metrics))` gives. A row that `ragas.evaluate` cannot score
-    has failed: it retrieved nothing, scores 0, and is counted; its exception is in `errors` of the result.
+    The result equals `to_evaluation(ragas.evaluate(dataset, metrics))`. A row that `ragas.evaluate` cannot score has
+    failed: it scores 0 and is counted, and its exception is in `errors` of the result.
 
     Args:
-        dataset: An `EvaluationDataset`, or the rows of one, a `Dataset` of experiments or a DataFrame; what is compared
-            must stand in it. One of `from_langchain` or `from_llama_index` brings grades, groups, offsets and sources.
+        dataset: An `EvaluationDataset`, its rows, a `Dataset` of experiments or a DataFrame, with the columns to
+            compare. One of `from_langchain` or `from_llama_index` also has grades, groups, offsets and sources.
         metrics: Names of the core such as `"ndcg@10"`, or metrics such as those of `metric_suite()`, all with the same
             `by`, `qrels` and `on_unjudged`.
         by: For names: `"ids"` (the default), `"texts"` or `"auto"`, as in `RetrievalMetric`.
-        qrels: For names: what is relevant, by the text of the query, instead of the reference columns.
+        qrels: For names: the judgments, by the text of the query, instead of the reference columns.
         on_unjudged: For names: what a row without a relevant context scores.
-        clusters: Which queries belong together, for the intervals: as in `rm.evaluate`, by the names that the queries
-            have in the result.
+        clusters: The clusters of the queries, for the intervals, as in `rm.evaluate`, by the ids of the queries in the
+            result.
 
     Returns:
-        The core's result, with its intervals and `explain`, `worst`, `by`, `report` and the rest. Queries are named by
-        their text, or by their id where the dataset or `qrels` knows it.
+        An evaluation of the core, with intervals and `explain`, `worst`, `by`, `report` and so on. The ids of queries
+        are their texts, or their ids if they are in the dataset or `qrels`.
 
     Raises:
         TypeError: If the dataset has another shape, or the judgments of a row have the wrong type.
-        ValueError: If a metric is unknown, metrics differ in what they compare, the dataset has no rows, nothing says
-            what is relevant in a row that failed, or every row failed, with the first error.
+        ValueError: If a metric is unknown, metrics differ in what they compare, the dataset has no rows, a failed row
+            has no judgments, or every row failed; the message has the first error.
 
     Warns:
-        RetrievalWarning: As `rm.evaluate`: of queries for which nothing was retrieved, and of rows that failed.
+        RetrievalWarning: As in `rm.evaluate`, for queries for which nothing was retrieved, and for failed rows.
 
     Example:
         >>> rows = [
@@ -74,7 +74,7 @@ def evaluate_dataset(
         raise ValueError("the dataset has no rows")
     chosen = _chosen(metrics, by, qrels, on_unjudged, dataset)
     if not chosen:
-        raise ValueError("no metric was given; for example metrics=['ndcg@10']")
+        raise ValueError("there are no metrics; pass for example metrics=['ndcg@10']")
     references = chosen[0].references
     if references is None and _keeps_more(dataset, chosen[0].by):
         references = References.of(dataset, chosen[0].by)
@@ -90,7 +90,7 @@ def evaluate_dataset(
 
 
 def rules_of(on_unjudged: OnUnjudged) -> rm.Rules:
-    """Return the rules that say what a row without a relevant context scores."""
+    """Return the rules for rows without a relevant context."""
     rules = as_rules("standard")
     return rules if on_unjudged == "nan" else replace(rules, no_relevant="zero")
 
@@ -104,7 +104,7 @@ def _chosen(
     made = [one for one in given if isinstance(one, RetrievalMetric)]
     if made and (by is not None or qrels is not None or on_unjudged is not None):
         raise ValueError(
-            f"{made[0]!r} says itself what it compares; leave by, qrels and on_unjudged out, or give names such as "
+            f"{made[0]!r} already defines what it compares; leave by, qrels and on_unjudged out, or pass names such as "
             f"{str(made[0].metric)!r}"
         )
     if made:
@@ -118,14 +118,14 @@ def _chosen(
     for one in made:
         if (one.by, one.on_unjudged) != (chosen[0].by, chosen[0].on_unjudged) or not _same(one, chosen[0]):
             raise ValueError(
-                f"{chosen[0]!r} and {one!r} differ in by, qrels or on_unjudged, and one pass compares the same for "
-                "all; evaluate them apart"
+                f"{chosen[0]!r} and {one!r} differ in by, qrels or on_unjudged, which must be the same in one pass; "
+                "evaluate them separately"
             )
     return chosen
 
 
 def _keeps_more(dataset: Any, by: By | None) -> TypeGuard[RetrievedDataset]:
-    """Return whether a dataset holds more than its rows, and it counts."""
+    """Return whether a dataset holds more than its rows, and this is used."""
     return isinstance(dataset, RetrievedDataset) and dataset.is_whole and by != "auto"
 
 

@@ -1,4 +1,4 @@
-"""The fields of a row, as ragas, its files and its users hand them over."""
+"""Read the fields of a row from ragas, its files and its users."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ _LITERAL_STARTS = ("[", "(", "{")
 
 
 def read_collection(value: Any, field: str) -> Any:
-    """Return a field that holds several things; None where it is empty.
+    """Return a field that holds a collection; None if it is empty.
 
-    A CSV file keeps no lists: what was `["d1", "d2"]` comes back as the text `"['d1', 'd2']"`, which a metric would
-    otherwise take character by character. Such a text is read back. Any other text is one id where several are meant.
+    A CSV file cannot hold lists: `["d1", "d2"]` comes back as the text `"['d1', 'd2']"`, which would be read character
+    by character. Such a text is parsed. Any other text is a single id where a list is expected.
 
     Args:
         value: A list, a mapping, an array, the text of one of these, or None (in a DataFrame NaN, in a CSV file "").
         field: Its name, for the message.
 
     Raises:
-        TypeError: If it is a bare text, or no collection.
+        TypeError: If it is a bare text, or not a collection.
         ValueError: If it is the text of an array, whose items cannot be told apart.
 
     Example:
@@ -58,13 +58,13 @@ def _refuse_an_array(text: str, field: str) -> None:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type == tokenize.STRING == before:
                 raise ValueError(
-                    f"{field} is the text {_short(text)}, a printed array, whose items would run together; save lists "
+                    f"{field} is the text {_short(text)}, a printed array without separators; save lists "
                     "(array.tolist()), or use the local/jsonl backend"
                 )
             if token.type != tokenize.NL:
                 before = token.type
     except (tokenize.TokenError, SyntaxError):
-        return  # no Python literal: reading it says what is wrong
+        return  # not a Python literal: parsing it raises a better error
 
 
 def _short(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Rows of ragas as the core takes them: the judgments and rankings of all queries, for one pass over them."""
+"""Gather rows of ragas for the core: the judgments and rankings of all queries, for one pass."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Gathered:
 
     Attributes:
         questions: The queries with their texts and judgments, in the order of the rows.
-        run: What was retrieved for each, with the errors of the rows that failed.
-        unknown: The queries of which `qrels=` say nothing.
+        run: What was retrieved for each, with the errors of failed rows.
+        unknown: The queries without judgments in `qrels=`.
         scale: The largest grade of all judgments, if these are only some of them.
     """
 
@@ -53,13 +53,13 @@ class Gathered:
         return None
 
     def with_failed(self, errors: Mapping[Any, Exception]) -> Gathered:
-        """Return the rows with further ones that failed."""
+        """Return the rows with further failures."""
         run = {**self.run, **{query: [] for query in errors}}
         return replace(self, run=rm.RetrievedRun(run, {**self.run.errors, **errors}))
 
 
 class EveryRowFailedError(ValueError):
-    """Nothing of a dataset could be scored."""
+    """No row of a dataset could be scored."""
 
 
 def gather(rows: Sequence[Row], by: By, references: References | None) -> Gathered:
@@ -105,11 +105,11 @@ def gather(rows: Sequence[Row], by: By, references: References | None) -> Gather
 
 
 def scored(gathered: Gathered, metrics: Sequence[rm.Metric], score: Callable[[rm.Qrels, rm.RetrievedRun], T]) -> T:
-    """Return what a pass of the core over all rows gives; rows that it refuses have failed.
+    """Return the result of a pass of the core over all rows; rows that it refuses have failed.
 
     Args:
         gathered: The rows.
-        metrics: The metrics that are to be computed.
+        metrics: The metrics to compute.
         score: The pass.
 
     Raises:
@@ -130,9 +130,9 @@ def scored(gathered: Gathered, metrics: Sequence[rm.Metric], score: Callable[[rm
 
 
 def names_of(rows: Iterable[Row], references: References | None = None) -> list[Any]:
-    """Return a name for every row, each once, since two rows may ask the same.
+    """Return a unique name for every row, because two rows may have the same query.
 
-    It is the id of the query where the judgments came with ids, and otherwise the text of the query.
+    It is the id of the query if the judgments have ids, or else the text of the query.
     """
     seen: dict[Any, int] = {}
     names: list[Any] = []
@@ -151,7 +151,7 @@ def _judgments_alone(row: Row, by: By, references: References | None, error: Exc
     field = FIELDS[row.kind(by)][1]
     judgments = read_collection(getattr(row, field), field)
     if judgments is None:
-        raise error  # a row that failed scores 0, but nothing says of how much
+        raise error  # a failed row scores 0, but its judgments are unknown
     return judgments
 
 

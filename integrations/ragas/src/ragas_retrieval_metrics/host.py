@@ -1,4 +1,4 @@
-"""What is used of ragas, imported in one place, so that a ragas that does not import is explained once."""
+"""All imports from ragas, in one place, so that a failing import is explained once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ CURE = "pip install 'ragas>=0.4.3,<0.5' 'langchain-community>=0.4,<0.4.2'"
 
 
 def explanation(error: ImportError) -> str:
-    """Return what to do about a ragas that cannot be imported."""
+    """Return what to do if ragas cannot be imported."""
     if error.name == "ragas":
         return f"ragas_retrieval_metrics needs ragas, which is not installed: {INSTALL}"
     installed = ", ".join(f"{name} {_version(name)}" for name in ("ragas", "langchain-community"))

@@ -1,4 +1,4 @@
-"""A metric of the core as a metric of ragas: one class for `evaluate()`, `@experiment` and everything between."""
+"""A metric of the core as a metric of ragas: one class for `evaluate()`, `@experiment` and the other interfaces."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
     """Any metric of the core, for ragas.
 
     It runs in `evaluate()`, `aevaluate()`, `single_turn_score`, `score`, `ascore`, `abatch_score` and inside
-    `@experiment`, without an LLM, a key or a network, and gives the value of `rm.evaluate` to the last bit.
+    `@experiment`, without an LLM, a key or a network, and returns the value of `rm.evaluate` to the last bit.
 
-    Nothing retrieved scores 0. A row without a relevant context has no value: NaN, which ragas leaves out of its mean.
-    `to_evaluation` counts such rows, and those that failed.
+    Nothing retrieved scores 0. A row without a relevant context has the value NaN, which ragas leaves out of its mean.
+    `to_evaluation` counts such rows and failed ones.
 
     Attributes:
-        name: The name in the results, such as `ndcg_at_10`. It says everything that changes the number except `qrels`,
-            and the metric can be rebuilt from it: `RetrievalMetric(name)`.
+        name: The name in the results, such as `ndcg_at_10`. It includes everything that changes the value except
+            `qrels`, so the metric can be rebuilt from it: `RetrievalMetric(name)`.
         metric: The metric of the core.
         by: What is compared.
         on_unjudged: What a row without a relevant context scores.
@@ -58,27 +58,27 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
         on_unjudged: OnUnjudged | None = None,
         **parameters: ParameterValue,
     ) -> None:
-        """Make the metric.
+        """Create the metric.
 
         Args:
             name: A name of the core (`"ndcg@10"`, `"precision(rel=2)@5"`), or the name of such a metric in ragas.
-            k: The cut-off, where the name does not say it: only the first k contexts count, or with `by="texts"` those
-                that fit into `rm.Budget(2000, "chars")`. None means all.
+            k: The cut-off, if it is not in the name: only the first k contexts count, or with `by="texts"` those that
+                fit into `rm.Budget(2000, "chars")`. None means all.
             by: `"ids"` (the default) compares `retrieved_context_ids` with `reference_context_ids`; `"texts"` compares
-                `retrieved_contexts` with `reference_contexts`, for hosts that fill texts alone, each as an `rm.Text`;
-                `"auto"` takes ids where a row has them and texts otherwise.
-            qrels: What is relevant, by the text of the query (`user_input`): ids, grades `{"d1": 2}`, groups
+                `retrieved_contexts` with `reference_contexts`, each as an `rm.Text`, for datasets with only texts;
+                `"auto"` takes ids if a row has them, and texts otherwise.
+            qrels: The judgments, by the text of the query (`user_input`): ids, grades `{"d1": 2}`, groups
                 `[["d1", "d2"], ["d9"]]` or graded groups; with `by="texts"` reference texts, `rm.Text` or `rm.Quote`
-                instead of ids. It replaces the reference columns, which in `evaluate()` can hold a flat list only. An
-                `rm.EvaluationSet` will do, and so will a dataset of `from_langchain` or `from_llama_index`, which
-                brings the offsets and sources of what was retrieved too, so that spans can be found in it.
+                instead of ids. They replace the reference columns, which in `evaluate()` can only hold flat lists. They
+                can also be an `rm.EvaluationSet`, or a dataset of `from_langchain` or `from_llama_index`, which has
+                offsets and sources of the retrieved documents too, so that it can be judged by spans.
             on_unjudged: `"nan"` (the default) leaves a row without a relevant context undefined; `"zero"` scores it 0.
             **parameters: Parameters of the metric, such as `rel=2` or `gain="exponential"`.
 
         Raises:
-            ValueError: If the metric, a parameter or an option is unknown, two say different things, or the metric
-                counts what rows of ragas do not hold.
-            TypeError: If k is no integer, or the qrels have another shape.
+            ValueError: If the metric, a parameter or an option is unknown, arguments contradict each other, or the
+                metric needs what rows of ragas do not hold.
+            TypeError: If k is not an integer, or the qrels have another shape.
         """
         said = Named(name) if isinstance(name, rm.Metric) else Named.parse(name)
         metric = _complete(said.metric, k, parameters)
@@ -91,7 +91,7 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
         _require_countable(metric, self.by, has_items=self.references is not None and bool(self.references.retrieved))
         highest = 1.0 if metric.definition.bounded else inf
         super().__init__(name=str(Named(metric, self.by, self.on_unjudged)), allowed_values=(0.0, highest))
-        # Not through the setter: it refuses the columns with ids, which ragas's own metrics set in this way too.
+        # Not through the setter, which refuses columns of ids; ragas's own metrics do the same.
         self._required_columns = {MetricType.SINGLE_TURN: self._columns()}
 
     def _columns(self) -> set[str]:
@@ -104,7 +104,7 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
         return {"user_input", *other}
 
     def init(self, run_config: RunConfig) -> None:
-        """Do nothing: ragas calls this to hand a language model its settings, and there is none."""
+        """Do nothing: ragas calls this to configure a language model, and there is none."""
 
     async def _single_turn_ascore(self, sample: SingleTurnSample, callbacks: Callbacks) -> float:  # noqa: ARG002  (ragas passes it by name)
         row = Row(*(getattr(sample, field) for field in Row._fields)).read()
@@ -119,24 +119,23 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
         user_input: str | None = None,
         **other: Any,
     ) -> MetricResult:
-        """Score one row; awaitable, though there is nothing to wait for.
+        """Score one row, without waiting for anything.
 
         Args:
-            retrieved_context_ids: Ids best first, or `{id: score}`. The text of a list, which a CSV file makes of it,
-                is read back.
-            reference_context_ids: What is relevant: ids, grades, groups or graded groups.
+            retrieved_context_ids: Ids best first, or `{id: score}`. The text of a list, as in a CSV file, is parsed.
+            reference_context_ids: The judgments: ids, grades, groups or graded groups.
             retrieved_contexts: Texts best first.
             reference_contexts: The texts that should be retrieved.
             user_input: The query: the key of `qrels`, and the name of the row in messages.
             **other: The other columns of the row, such as `response` or `id`, so that `ascore(**row)` works; ignored.
 
         Returns:
-            The value, a float, with the ranks it rests on as its reason.
+            The value, a float, with the relevant ranks as its reason.
 
         Raises:
             ValueError: If the field that `by` compares is missing.
-            TypeError: If a field has the wrong type: a bare string for a list, a set for a ranking; or another column
-                is named like one of judgments, `reference_context_...`, which would be lost.
+            TypeError: If a field has the wrong type: a bare string for a list, a set for a ranking; or if another
+                column has a name like that of judgments, `reference_context_...`, and would be ignored.
         """
         return self.score(
             retrieved_context_ids, reference_context_ids, retrieved_contexts, reference_contexts, user_input, **other
@@ -171,7 +170,7 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
         if judgments is None:
             if self.references:
                 self.references.warn_of_unjudged([row.user_input])
-            return (0.0 if self.on_unjudged == "zero" else nan), "nothing says what is relevant"
+            return (0.0 if self.on_unjudged == "zero" else nan), "there are no judgments"
         metric = self.references.scaled(self.metric) if self.references else scale_known(self.metric, judgments)
         score = score_queries({row.query: judgments}, {row.query: ranking}, metric)[metric][row.query]
         if isnan(score.value) and not score.n_relevant and self.on_unjudged == "zero":
@@ -179,10 +178,10 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
         return score.value, _reason(score, metric)
 
     def _nothing_retrieved(self, row: Row, field: str, *, host_filled: bool) -> list[str]:
-        """Return an empty ranking for a row that a host left unfilled, which it does where retrieval failed."""
+        """Return an empty ranking for a row that a host did not fill in, which means that retrieval failed."""
         if not host_filled:
             raise ValueError(
-                f"row {row.query!r} has no {field}, which {self.name} needs; write [] where nothing was retrieved"
+                f"row {row.query!r} has no {field}, which {self.name} needs; write [] if nothing was retrieved"
             )
         warnings.warn(
             f"row {row.query!r} has no {field}: nothing was retrieved, which scores 0",
@@ -199,15 +198,15 @@ def _require_known(other: Iterable[str]) -> None:
     lost = [column for column in other if column.startswith("reference_context")]
     if lost:
         raise TypeError(
-            f"{lost[0]} is not a column that these metrics read, and what it says would be lost; grades and groups "
-            "stand in reference_context_ids, or are given to the metric: qrels="
+            f"{lost[0]} is not a column that these metrics read, so it would be ignored; write grades and groups into "
+            "reference_context_ids, or pass them to the metric: qrels="
         )
 
 
 def _require_countable(metric: rm.Metric, by: By, *, has_items: bool) -> None:
     if isinstance(metric.k, rm.Budget) and metric.k.unit == "tokens":
         raise ValueError(
-            f"{metric} counts tokens, and rows of ragas hold none; cut off by characters, or evaluate with rm.evaluate"
+            f"{metric} counts tokens, but rows of ragas have none; cut off by characters, or evaluate with rm.evaluate"
         )
     if by != "texts" and not has_items and (isinstance(metric.k, rm.Budget) or metric.definition.needs_places):
         raise ValueError(f"{metric} needs the texts that were retrieved; compare them with by='texts', got by={by!r}")
@@ -215,7 +214,7 @@ def _require_countable(metric: rm.Metric, by: By, *, has_items: bool) -> None:
 
 def _complete(metric: rm.Metric, k: int | rm.Budget | None, parameters: dict[str, ParameterValue]) -> rm.Metric:
     if k is not None and metric.k not in {None, k}:
-        raise ValueError(f"the name {str(metric)!r} says k={metric.k}, and k={k} is given beside it; say it once")
+        raise ValueError(f"the name {str(metric)!r} has k={metric.k}, but k={k} is passed too; pass it once")
     return rm.Metric.of(metric.name, metric.k if k is None else k, **{**dict(metric.parameters), **parameters})
 
 

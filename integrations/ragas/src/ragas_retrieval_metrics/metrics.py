@@ -1,4 +1,4 @@
-"""The metrics people ask ragas for, as classes in its own form."""
+"""The most requested metrics, as classes in the style of ragas."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class _NamedMetric(RetrievalMetric):
-    """A metric whose class says which; the arguments are those of `RetrievalMetric`."""
+    """A metric defined by its class; the arguments are those of `RetrievalMetric`."""
 
     core_name: ClassVar[str]
 
@@ -31,20 +31,20 @@ class _NamedMetric(RetrievalMetric):
         name: str | None = None,
         **parameters: ParameterValue,
     ) -> None:
-        """Make the metric.
+        """Create the metric.
 
         Args:
             k: The cut-off: only the first k contexts count, or those that fit into an `rm.Budget`. None means all.
             by: `"ids"` (the default), `"texts"` or `"auto"`.
-            qrels: What is relevant, by the text of the query, instead of the reference columns; or a dataset of
+            qrels: The judgments, by the text of the query, instead of the reference columns; or a dataset of
                 `from_langchain` or `from_llama_index`.
             on_unjudged: `"nan"` (the default) or `"zero"`.
-            name: The name of such a metric, to rebuild it, as hosts do that store nothing else.
+            name: The name of such a metric, from which hosts that store only names can rebuild it.
             **parameters: Parameters of the metric, such as `rel=2`.
 
         Raises:
-            ValueError: If a name is of another metric, or anything is unknown.
-            TypeError: If k is no integer, or the qrels have another shape.
+            ValueError: If a name is that of another metric, or an argument is unknown.
+            TypeError: If k is not an integer, or the qrels have another shape.
         """
         said = self.core_name if name is None else name
         if Named.parse(said).metric.name != self.core_name:
@@ -114,7 +114,7 @@ class Precision(_NamedMetric):
 
 
 class Recall(_NamedMetric):
-    """The share of what is relevant that is among the first k contexts.
+    """The share of the relevant contexts that are among the first k.
 
     Example:
         >>> Recall(k=5).score(retrieved_context_ids=["d3", "d7"], reference_context_ids=["d7", "d8"]).value  # 1 / 2
@@ -150,13 +150,13 @@ def metric_suite(
     Args:
         k: Cut-offs; None among them stands for all contexts.
         by: `"ids"` (the default), `"texts"` or `"auto"`.
-        qrels: What is relevant, by the text of the query, instead of the reference columns; or a dataset of
+        qrels: The judgments, by the text of the query, instead of the reference columns; or a dataset of
             `from_langchain` or `from_llama_index`.
         on_unjudged: `"nan"` (the default) or `"zero"`.
 
     Raises:
         ValueError: If there is no cut-off, or one is not positive.
-        TypeError: If a cut-off is no integer.
+        TypeError: If a cut-off is not an integer.
 
     Example:
         >>> [metric.name for metric in metric_suite(k=(1, 5))][:4]

@@ -1,7 +1,7 @@
-"""Names of metrics that every host of ragas accepts, and the way back from a name to the metric.
+"""Names of metrics that every host of ragas accepts, and from which the metric can be rebuilt.
 
-Ragas keys its results by the name of a metric, MLflow refuses `@`, `(` and `=` in it, and Haystack stores nothing but
-the class and the name. So a name says everything that changes the number, in letters, digits, `_`, `-`, `.` and `:`.
+Ragas keys its results by the name of a metric, MLflow refuses `@`, `(` and `=` in it, and Haystack stores only the
+class and the name. So a name includes everything that changes the value, in letters, digits, `_`, `-`, `.` and `:`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ OnUnjudged: TypeAlias = Literal["nan", "zero"]
 
 
 class Named(NamedTuple):
-    """What a name says.
+    """The parts of a name.
 
     Attributes:
         metric: The metric of the core, with its cut-off and parameters.
@@ -42,10 +42,10 @@ class Named(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Named:
-        """Read a name as it is printed here, or as the core prints it.
+        """Read a name in the form of this package or of the core.
 
         Raises:
-            ValueError: If it names no metric, or an option has an unknown value.
+            ValueError: If there is no such metric, or an option has an unknown value.
             TypeError: If it is not a text.
 
         Example:
@@ -57,7 +57,7 @@ class Named(NamedTuple):
             'texts'
         """
         if not isinstance(text, str):
-            return cls(Metric.parse(text))  # which says what is wrong
+            return cls(Metric.parse(text))  # which raises a better error
         head, *rest = _option().split(text)
         given: dict[str, str] = dict(zip(rest[::2], rest[1::2], strict=True))
         by = one_of(given.pop("by", "ids"), By, "by")
@@ -82,6 +82,6 @@ def one_of(value: str, options: object, what: str) -> str:
 
 
 def _option() -> re.Pattern[str]:
-    """Return what matches the name of any option; users may define metrics with parameters of their own."""
+    """Return a pattern for the name of any option, including parameters of user-defined metrics."""
     parameters = sorted({key for definition in DEFINITIONS.values() for key in definition.parameters})
     return re.compile(rf"-({'|'.join((*parameters, 'by', 'unjudged'))})-")

@@ -1,4 +1,4 @@
-"""Read what ragas returns: the rows of an evaluation, of an experiment, or of a file of either."""
+"""Read results of ragas: the rows of an evaluation, of an experiment, or of a file of either."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class ScoredRow(NamedTuple):
     """One row of a result.
 
     Attributes:
-        row: What a metric reads of it; nothing where only its number is known.
-        scores: The value of each metric: None where the metric failed, NaN where it is undefined.
+        row: The fields that metrics read; empty if only its number is known.
+        scores: The value of each metric: None if the metric failed, NaN if it is undefined.
     """
 
     row: Row
@@ -28,12 +28,12 @@ class ScoredRow(NamedTuple):
 
     @property
     def failed(self) -> bool:
-        """Whether a metric of it failed."""
+        """Whether one of its metrics failed."""
         return any(value is None for value in self.scores.values())
 
     @property
     def lost(self) -> bool:
-        """Whether nothing of it is left."""
+        """Whether the row is missing from the result."""
         return all(value is None for value in self.scores.values())
 
 
@@ -43,10 +43,10 @@ def read_rows(result: Any) -> list[Mapping[str, Any]]:
         result = result.to_dict(orient="records")
     if not isinstance(result, Iterable) or isinstance(result, (str, bytes, Mapping)):
         raise TypeError(
-            f"rows are what evaluate() or an experiment returned, or a list of mappings or a DataFrame, got "
+            f"rows must be the result of evaluate() or an experiment, a list of mappings or a DataFrame, got "
             f"{type(result).__name__}"
         )
-    # Not model_dump: it would turn a MetricResult into something else.
+    # Not model_dump, which would convert a MetricResult.
     rows = [dict(row) if isinstance(row, BaseModel) else row for row in result]
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, Mapping):
@@ -55,7 +55,7 @@ def read_rows(result: Any) -> list[Mapping[str, Any]]:
 
 
 def of_result(result: EvaluationResult, names: Sequence[str] | None) -> list[ScoredRow]:
-    """Read the result of `evaluate()`, where NaN is both "failed" and "undefined": the traces tell them apart."""
+    """Read the result of `evaluate()`, in which NaN means failed or undefined; the traces tell them apart."""
     columns = _columns(result.scores, names)
     rows = []
     samples = result.dataset.samples
@@ -67,12 +67,12 @@ def of_result(result: EvaluationResult, names: Sequence[str] | None) -> list[Sco
 
 
 def _returned(score: Any, traced: Any) -> float | None:
-    """Return a score; None for a NaN that no metric returned: the trace of a metric that raised holds no number."""
+    """Return a score; None for a NaN without a number in the trace, because the metric raised."""
     return None if isnan(score) and not isinstance(traced, Real) else float(score)
 
 
 def of_rows(rows: Sequence[Mapping[str, Any]], names: Sequence[str] | None) -> list[ScoredRow]:
-    """Read the rows of an experiment, in which a metric that failed has no value."""
+    """Read the rows of an experiment, in which a failed metric has no value."""
     columns = _columns(rows, names)
     return [
         ScoredRow(row_of(row), {column: _value(row.get(column), column, row) for column in columns}) for row in rows
@@ -90,7 +90,7 @@ def _columns(rows: Sequence[Mapping[str, Any]], names: Sequence[str] | None) -> 
     found = [key for key in there if _is_metric(key)]
     if rows and not found:
         raise ValueError(
-            f"no column of the result is named like a metric of retrieval, such as 'ndcg_at_10'; it has "
+            f"no column of the result is named like a retrieval metric, such as 'ndcg_at_10'; it has "
             f"{', '.join(map(repr, there))}"
         )
     return found
@@ -105,7 +105,7 @@ def _is_metric(column: Any) -> bool:
 
 
 def _value(cell: Any, column: str, row: Mapping[str, Any]) -> float | None:
-    """Return a cell as a float; None where there is nothing in it. A CSV file makes text of numbers."""
+    """Return a cell as a float, None if it is empty; in a CSV file numbers are text."""
     value = cell.value if isinstance(cell, MetricResult) else cell
     if value is None or value == "":
         return None
@@ -116,12 +116,12 @@ def _value(cell: Any, column: str, row: Mapping[str, Any]) -> float | None:
         pass
     raise TypeError(
         f"{column} of row {query_of(row)!r} is {value!r}, which is not a number; an experiment should return "
-        "metric_result.value, which a file keeps"
+        "metric_result.value, which can be saved"
     )
 
 
 def query_of(row: Mapping[str, Any]) -> str | None:
-    """Return the text of the query of a row; None if the row does not say."""
+    """Return the text of the query of a row; None if it has none."""
     for key in ("user_input", *QUERY_KEYS):
         if isinstance(row.get(key), str):
             return str(row[key])
@@ -129,13 +129,13 @@ def query_of(row: Mapping[str, Any]) -> str | None:
 
 
 def row_of(fields: Mapping[str, Any]) -> Row:
-    """Return what a metric reads of a row.
+    """Return the fields of a row that metrics read.
 
     Raises:
-        TypeError: If it is a conversation, which holds nothing that was retrieved.
+        TypeError: If it is a conversation, which has no retrieved contexts.
     """
     if isinstance(fields.get("user_input"), (list, tuple)):
         raise TypeError(
-            "a row of several turns holds nothing that was retrieved; metrics of retrieval need rows of a single turn"
+            "a row with several turns has no retrieved contexts; retrieval metrics need rows with a single turn"
         )
     return Row(*map(fields.get, Row._fields))._replace(user_input=query_of(fields))

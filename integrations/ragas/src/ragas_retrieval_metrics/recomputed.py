@@ -1,4 +1,4 @@
-"""A result of ragas computed again in one pass of the core, which gives its values what they rest on."""
+"""Compute a result of ragas again in one pass of the core, so that it can be explained."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from retrieval_metrics.adapting import BoolArray, Counts, FloatArray
 
 SAME = 1e-9
-"""How far a value may be from the one computed again: a file of text may have rounded it."""
+"""The largest difference from the value computed again: a text file may have rounded it."""
 
 
 def recomputed(rows: Sequence[ScoredRow], columns: Mapping[str, Named], references: References | None) -> Scores | None:
-    """Return the scores of a result with the run they were computed from; None where the rows do not say it.
+    """Return the scores of a result with the run from which they were computed; None if the rows do not have it.
 
     Args:
-        rows: The rows of the result, in order, those that are lacking included.
+        rows: The rows of the result, in order, including missing ones.
         columns: The metrics.
         references: The judgments that are not in the rows.
 
@@ -38,7 +38,7 @@ def recomputed(rows: Sequence[ScoredRow], columns: Mapping[str, Named], referenc
         EveryRowFailedError: If every row failed.
 
     Warns:
-        RetrievalWarning: If the rows say it, and give other values.
+        RetrievalWarning: If the values computed from the rows differ from the result.
     """
     by = {named.by for named in columns.values()}
     if len(by) > 1 or not _is_known(rows, references):
@@ -64,13 +64,13 @@ def recomputed(rows: Sequence[ScoredRow], columns: Mapping[str, Named], referenc
 
 
 def _error(gathered: Gathered, query: Any, metrics: Sequence[rm.Metric]) -> Exception:
-    """Return what made a row fail, as far as it can be found out."""
+    """Return the error of a failed row, if it can be found."""
     known = gathered.run.errors.get(query) or gathered.refusal(query, metrics)
-    return known or RuntimeError("ragas has no value for it; what it printed or logged says why")
+    return known or RuntimeError("ragas has no value for it; see its output or log for the reason")
 
 
 def _is_known(rows: Sequence[ScoredRow], references: References | None) -> bool:
-    """Return whether the rows say what was retrieved and what is relevant."""
+    """Return whether the rows have judgments and what was retrieved."""
     fields = [one.row for one in rows]
     retrieved = any(row.retrieved_context_ids is not None or row.retrieved_contexts is not None for row in fields)
     judged = any(row.reference_context_ids is not None or row.reference_contexts is not None for row in fields)
@@ -82,12 +82,12 @@ def _is_known(rows: Sequence[ScoredRow], references: References | None) -> bool:
 def _difference(
     rows: Sequence[ScoredRow], columns: Mapping[str, Named], scores: Scores, failed: BoolArray
 ) -> str | None:
-    """Return where the rows give another value than the result has; None if they agree."""
+    """Return a value that differs between the rows and the result; None if they agree."""
     said = np.array(
         [[np.nan if (value := row.scores[column]) is None else value for column in columns] for row in rows]
     )
     here = scores.values
-    # Of a metric with on_unjudged="zero" beside others, the result has 0 where the core has none.
+    # For a metric with on_unjudged="zero" among others, the result has 0 where the core has no value.
     zero = np.array([named.on_unjudged == "zero" for named in columns.values()])
     same: BoolArray = (
         (np.abs(said - here) <= SAME) | (np.isnan(said) & np.isnan(here)) | (np.isnan(here) & (said == 0) & zero)
@@ -103,7 +103,7 @@ def _difference(
 
 
 def _with_failures(scores: Scores, failed: BoolArray) -> Scores:
-    """Return the scores with 0 where a single metric of a row failed, and these rows counted."""
+    """Return the scores with 0 where a single metric of a row failed, and with these rows counted."""
     origin = scores.needed_origin("read")
     partly = failed.any(axis=1) & np.logical_not(failed.all(axis=1))
     raised = {query for query, row in zip(scores.queries, failed, strict=True) if row.any()}
@@ -116,8 +116,8 @@ def _with_failures(scores: Scores, failed: BoolArray) -> Scores:
 
 def _warn(why: str) -> None:
     warnings.warn(
-        f"the rows do not give the values of the result, which can therefore not be explained: {why}. If the metrics "
-        "were given qrels=, give them here too",
+        f"the values computed from the rows differ from the result, so it cannot be explained: {why}. If the metrics "
+        "had qrels=, pass it here too",
         rm.RetrievalWarning,
         stacklevel=4,
     )

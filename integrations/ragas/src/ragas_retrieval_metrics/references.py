@@ -1,4 +1,4 @@
-"""What is relevant, given to a metric instead of written into every row."""
+"""Judgments passed to a metric instead of written into every row."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 
 Judged: TypeAlias = "QrelsMapping | rm.Qrels | rm.EvaluationSet | RetrievedDataset"
-"""What `qrels=` takes: judgments by the text of the query, or what holds such judgments."""
+"""The values of `qrels=`: judgments by the text of the query, or objects with such judgments."""
 
 
 class References:
     """The judgments of all queries, by the text of the query.
 
     Attributes:
-        given: What they were read from.
+        given: The object from which they were read.
         truth: The judgments in columns.
-        retrieved: What was retrieved, where a dataset brought that too: per query the items, with offsets and sources.
-        errors: The exceptions of the retriever, by query id, where it brought them.
-        provenance: Where the questions come from, by query id, where it is known.
+        retrieved: The retrieved items per query, with offsets and sources, if a dataset has them.
+        errors: The exceptions of the retriever, by query id, if a dataset has them.
+        provenance: Where the questions come from, by query id, if it is known.
     """
 
     def __init__(self, truth: rm.Qrels, given: Judged) -> None:
@@ -51,17 +51,17 @@ class References:
 
     @classmethod
     def of(cls, qrels: Judged | References | None, by: By) -> References | None:
-        """Read judgments, keyed by `user_input`; None where there are none.
+        """Read judgments, keyed by `user_input`; None if there are none.
 
         Raises:
-            ValueError: If what is compared is left open, so that ids could silently be compared with texts, if quotes
-                are to be compared with ids, or two queries of an `EvaluationSet` have the same text.
+            ValueError: If `by` is `auto`, so that ids could silently be compared with texts, if quotes would be
+                compared with ids, or two queries of an `EvaluationSet` have the same text.
         """
         if qrels is None:
             return None
         if by == "auto":
             raise ValueError(
-                "with qrels= say what they hold: by='ids' or by='texts'; by='auto' looks at the columns of a row"
+                "with qrels=, pass by='ids' or by='texts', whichever they hold; by='auto' depends on the row"
             )
         read = qrels if isinstance(qrels, References) else cls(as_references(qrels), qrels)
         if by == "ids" and read.truth.has_pieces and not read.retrieved:
@@ -81,7 +81,7 @@ class References:
         return None if place is None else self.truth.judgments(place)
 
     def items_of(self, row: Row) -> Sequence[rm.Retrieved] | None:
-        """Return what was retrieved for a row; None where it is not known, or a column of the row says otherwise."""
+        """Return what was retrieved for a row; None if it is unknown, or a column of the row differs."""
         items = None if row.user_input is None else self.retrieved.get(row.user_input)
         if items is None:
             return None
@@ -90,15 +90,15 @@ class References:
         return items if same and (texts is None or list(texts) == [item.text or "" for item in items]) else None
 
     def name_of(self, row: Row) -> Any:
-        """Return the id of the query of a row, or its text where it has none."""
+        """Return the id of the query of a row, or its text if it has none."""
         return self._names.get(row.user_input, row.user_input) if row.user_input is not None else None
 
     def warn_of_unjudged(self, queries: Sequence[str | None], stacklevel: int = 2) -> None:
-        """Warn of queries that the judgments do not know."""
+        """Warn of queries without judgments."""
         known = ", ".join(map(repr, islice(self._place, 3)))
         others = f", and {len(queries) - 1} more" if len(queries) > 1 else ""
         warnings.warn(
-            f"the qrels say nothing of user_input {queries[0]!r}{others}; they are keyed by the text of the query and "
+            f"the qrels have no user_input {queries[0]!r}{others}; they are keyed by the text of the query and "
             f"begin with {known}",
             rm.RetrievalWarning,
             stacklevel=stacklevel + 1,
@@ -134,16 +134,18 @@ def _questions(given: RetrievedDataset | rm.EvaluationSet) -> rm.EvaluationSet:
 
 def _of_conversion(dataset: RetrievedDataset) -> tuple[rm.EvaluationSet, rm.RetrievedRun]:
     if dataset.questions is None or dataset.run is None:
-        raise ValueError("this RetrievedDataset holds rows alone; from_langchain and from_llama_index make whole ones")
+        raise ValueError(
+            "this RetrievedDataset has only rows; create a whole one with from_langchain or from_llama_index"
+        )
     return dataset.questions, dataset.run
 
 
 def as_pieces(judgments: Any) -> Any:
-    """Return judgments that hold texts as pieces of the core: a string is the whole text of a reference.
+    """Return judgments by texts as pieces of the core: a string is the whole text of a reference.
 
     Raises:
-        TypeError: If something is neither a string, an `rm.Text` nor an `rm.Quote`; a span and a property need more
-            than the text of what was retrieved.
+        TypeError: If something is neither a string, an `rm.Text` nor an `rm.Quote`; spans and metadata need more than
+            the retrieved texts.
     """
     if isinstance(judgments, Mapping):
         return {_piece(text): grade for text, grade in judgments.items()}
@@ -158,16 +160,16 @@ def _piece(text: Any) -> rm.Text | rm.Quote:
         return text
     if isinstance(text, (rm.Span, rm.Metadata)):
         raise TypeError(
-            f"{text!r} is compared with the place or the properties of what was retrieved, which a row of ragas does "
-            "not hold; give the metrics the dataset that from_langchain or from_llama_index returned: qrels=dataset"
+            f"{text!r} is compared with the place or the metadata of what was retrieved, which a row of ragas does "
+            "not have; pass the dataset from from_langchain or from_llama_index to the metrics: qrels=dataset"
         )
     if not isinstance(text, str):
-        raise TypeError(f"by='texts' compares texts: a reference is a str, an rm.Text or an rm.Quote, got {text!r}")
+        raise TypeError(f"by='texts' compares texts: a reference must be a str, rm.Text or rm.Quote, got {text!r}")
     return rm.Text(text)
 
 
 def as_items(texts: Any) -> list[rm.Retrieved]:
-    """Return retrieved texts as items of the core, in which a text that comes again is a repeat.
+    """Return retrieved texts as items of the core, in which equal texts are repeats.
 
     Raises:
         TypeError: If they have no order, or one is not a text.
@@ -181,16 +183,16 @@ def as_items(texts: Any) -> list[rm.Retrieved]:
 
 
 def scale_known(metric: rm.Metric, judgments: Any) -> rm.Metric:
-    """Return the metric if the judgments of one row are enough to know the scale it needs.
+    """Return the metric if the judgments of one row show the scale that it needs.
 
     Raises:
-        ValueError: If they are graded, since the largest grade of one row is not the top of the scale.
+        ValueError: If they are graded, because the largest grade of one row need not be the top of the scale.
     """
     graded = isinstance(judgments, Mapping) or any(isinstance(group, Mapping) for group in judgments)
     if graded and "max_grade" in metric.definition.parameters and "max_grade" not in dict(metric.parameters):
         raise ValueError(
-            f"{metric.name} needs the top of the scale of grades, which one row does not show; say it with "
-            "max_grade=..., or give the metric all judgments with qrels=..."
+            f"{metric.name} needs the top of the scale of grades, which one row does not show; set it with "
+            "max_grade=..., or pass all judgments to the metric with qrels=..."
         )
     return metric
 

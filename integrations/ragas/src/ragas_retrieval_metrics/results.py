@@ -1,4 +1,4 @@
-"""From what ragas returns to an evaluation of the core, in which nothing that went wrong raises a mean."""
+"""Convert results of ragas to an evaluation of the core, in which failures count as 0."""
 
 from __future__ import annotations
 
@@ -38,39 +38,37 @@ def to_evaluation(
     qrels: Judged | None = None,
     clusters: ClustersBy = "source",
 ) -> rm.Evaluation:
-    """Return what ragas computed as an evaluation of the core, with everything that went wrong in it.
+    """Return a result of ragas as an evaluation of the core that counts failures.
 
-    Ragas averages what has a value: a row on which a metric raised becomes NaN in `evaluate()` and is skipped, and
-    `@experiment` leaves it out altogether, so a retriever looks the better the more often it fails. Here a row that
-    failed or is lacking scores 0 and is counted as failed; only a row for which nothing is relevant is left out, and
-    counted too.
+    Ragas averages only rows with a value: a row on which a metric raised becomes NaN in `evaluate()` and is skipped,
+    and `@experiment` drops it, so a retriever looks better the more often it fails. Here failed and missing rows score
+    0 and are counted as failed; only rows for which nothing is relevant are left out, and counted too.
 
-    Where the rows, `expected` or `qrels` say what was retrieved and what is relevant, the result is that of
-    `rm.evaluate`: its intervals know what an ideal ranking reaches, and it can be explained. Otherwise it holds the
-    values alone.
+    If the rows, `expected` or `qrels` have the judgments and what was retrieved, the result is that of `rm.evaluate`,
+    with its intervals, and it can be explained. Otherwise it holds only the values.
 
     Args:
-        result: What `evaluate()` or an experiment returned; or its rows, or their DataFrame. The Executor that
+        result: The result of `evaluate()` or an experiment, its rows, or their DataFrame. The Executor that
             `evaluate(return_executor=True)` returns has no result yet and is refused.
-        expected: The dataset the experiment ran on, or its length: without it, rows that an experiment dropped cannot
-            be seen.
+        expected: The dataset of the experiment, or its length; without it, rows dropped by an experiment cannot be
+            counted.
         metrics: The columns to take; None takes all that are named like a metric, such as `ndcg_at_10`.
-        qrels: What was given to the metrics as `qrels=`, if it was.
-        clusters: Which queries belong together, for the intervals: as in `rm.evaluate`, by the names that the queries
-            have in the result.
+        qrels: The `qrels=` of the metrics, if they had it.
+        clusters: The clusters of the queries, for the intervals, as in `rm.evaluate`, by the ids of the queries in the
+            result.
 
     Returns:
-        The values per query, in the order of `expected` where it is a dataset, with means and counts. Queries are named
-        by their text, or by their id where `qrels` or a dataset of `from_langchain` or `from_llama_index` knows it.
+        The values per query, in the order of `expected` if it is a dataset, with means and counts. The ids of queries
+        are their texts, or their ids if they are in `qrels` or in a dataset of `from_langchain` or `from_llama_index`.
 
     Raises:
         ValueError: If no column is named like a metric, there are no rows or more than expected, or every row failed;
-            the message holds the first error where it is known.
+            the message has the first error if it is known.
         TypeError: If the result or a value in it has another type.
 
     Warns:
-        RetrievalWarning: If rows failed or are lacking, an experiment comes without `expected`, or the rows do not give
-            the values of the result, so that it cannot be explained.
+        RetrievalWarning: If rows failed or are missing, an experiment comes without `expected`, or the values computed
+            from the rows differ from the result, so that it cannot be explained.
 
     Example:
         >>> rows = [{"user_input": "what is a closure?", "mrr": 0.5}, {"user_input": "what is a cell?", "mrr": 1.0}]
@@ -88,8 +86,7 @@ def to_evaluation(
         )
     if expected is None and isinstance(result, DataTable):
         warnings.warn(
-            "an experiment drops the rows that raise, and what is dropped cannot be seen in it; pass expected=dataset, "
-            "so that they count",
+            "an experiment drops rows that raise without a trace; pass expected=dataset to count them",
             rm.RetrievalWarning,
             stacklevel=2,
         )
@@ -107,7 +104,7 @@ def to_evaluation(
 
 
 def _references(qrels: Judged | None, columns: Mapping[str, Named], *holders: Any) -> References | None:
-    """Return the judgments that are not in the rows: those given, or those that a converted dataset keeps."""
+    """Return the judgments that are not in the rows: those given, or those kept by a converted dataset."""
     if isinstance(qrels, References):
         return qrels
     by = next(iter(columns.values())).by
@@ -117,14 +114,14 @@ def _references(qrels: Judged | None, columns: Mapping[str, Named], *holders: An
 
 
 def _values_alone(rows: Sequence[ScoredRow], columns: Mapping[str, Named], references: References | None) -> Scores:
-    """Return the values of a result whose rankings or judgments are not known."""
+    """Return the values of a result whose rankings or judgments are unknown."""
     parsed = [named.metric for named in columns.values()]
     filled = [[0.0 if (value := row.scores[column]) is None else value for column in columns] for row in rows]
     values = np.array(filled, dtype=np.float64)
     relying = [place for place, metric in enumerate(parsed) if metric.definition.needs_relevant]
     undefined = np.isnan(values[:, relying]).all(axis=1) if relying else np.zeros(len(rows), dtype=np.bool_)
     rankings = [_retrieved(scored.row) for scored in rows]
-    counts: dict[str, int] = dict.fromkeys(Counts.__annotations__, 0)  # a result of ragas shows some of them only
+    counts: dict[str, int] = dict.fromkeys(Counts.__annotations__, 0)  # a result of ragas has only some of them
     counts |= {
         "queries": len(rows),
         "scored": int(np.count_nonzero(~undefined)),
@@ -147,14 +144,14 @@ def _retrieved(row: Row) -> list[Any] | None:
         try:
             retrieved = getattr(row.read(), field)
         except (TypeError, ValueError):
-            return None  # the row failed by it, and is counted as such
+            return None  # it made the row fail, which is counted
         if retrieved is not None:
             return list(retrieved)
     return None
 
 
 def _complete(rows: Sequence[ScoredRow], columns: Sequence[str], expected: Any) -> Sequence[ScoredRow]:
-    """Return the rows with those that are lacking, which failed, and with what only the dataset holds."""
+    """Return the rows including missing ones, which failed, and with the fields that only the dataset has."""
     if expected is None:
         return rows
     wanted = expected if isinstance(expected, int) else len(expected)
@@ -192,14 +189,14 @@ def _warn_of_failures(rows: Sequence[ScoredRow], scores: Scores) -> None:
         raise ValueError(f"every row failed or was dropped, {len(rows)} of {len(rows)}; the first is {query!r}{why}")
     warnings.warn(
         f"{len(failed)} of {len(rows)} rows failed or were dropped, for example {query!r}{why}; they score 0 "
-        "here, where ragas leaves them out of its mean",
+        "here, although ragas leaves them out of its mean",
         rm.RetrievalWarning,
         stacklevel=3,
     )
 
 
 def _first_error(expected: Any, names: Sequence[str] | None, qrels: Judged | None) -> str:
-    """Return what went wrong first where the expected rows can be scored here, and where to look otherwise."""
+    """Return the first error if the expected rows can be scored here, or else where to look for it."""
     look = "what ragas printed, 'Task failed with error', says why"
     if expected is None or isinstance(expected, int):
         return look

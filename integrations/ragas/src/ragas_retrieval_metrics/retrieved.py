@@ -1,4 +1,4 @@
-"""Rows for ragas that still know what was retrieved, and for which questions."""
+"""Rows for ragas that keep the questions and the retrieved items."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 @dataclass(repr=False)
 class RetrievedDataset(EvaluationDataset):
-    """An `EvaluationDataset` with what the columns of ragas cannot hold, as `from_langchain` returns it.
+    """An `EvaluationDataset` that also keeps what the columns of ragas cannot hold, as from `from_langchain`.
 
-    It is used like any other. `evaluate_dataset`, `to_evaluation`, and metrics to which it is given as `qrels=` find in
-    it the grades, groups and spans of the questions, and the sources and offsets of what was retrieved. Files and other
-    conversions of ragas keep the columns alone. Where a column was changed afterwards, the column counts.
+    Use it like any other. `evaluate_dataset`, `to_evaluation`, and metrics with `qrels=dataset` take from it the
+    grades, groups and spans of the questions, and the sources and offsets of retrieved items. Files and other
+    conversions of ragas keep only the columns. If a column was changed later, the column counts.
 
     Attributes:
-        questions: The questions with their judgments; None in a dataset that was read from elsewhere.
-        run: What was retrieved for each query, by query id, with the errors and the seconds; the id of each item is the
-            one that `match` chose.
+        questions: The questions with their judgments; None in a dataset read from elsewhere.
+        run: What was retrieved for each query, by query id, with errors and seconds; the id of each item is the one
+            chosen by `match`.
 
     Example:
         >>> import retrieval_metrics as rm
@@ -42,7 +42,7 @@ class RetrievedDataset(EvaluationDataset):
 
     @property
     def is_whole(self) -> bool:
-        """Whether it holds more than rows."""
+        """Whether it has more than rows."""
         return self.questions is not None and self.run is not None
 
     @overload
@@ -50,7 +50,7 @@ class RetrievedDataset(EvaluationDataset):
     @overload
     def __getitem__(self, idx: slice) -> RetrievedDataset: ...
     def __getitem__(self, idx: Any) -> Any:
-        """Return a row, or some of the rows with all that is known of them."""
+        """Return a row, or some of the rows with everything known of them."""
         if isinstance(idx, slice):
             return type(self)(self.samples[idx], self.backend, self.name, self.questions, self.run)
         return super().__getitem__(idx)

@@ -1,4 +1,4 @@
-"""One row as a metric meets it: what was retrieved, and what should have been."""
+"""A row for a metric: what was retrieved, and what should have been."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FIELDS: Mapping[By, tuple[str, str]] = {
     "ids": ("retrieved_context_ids", "reference_context_ids"),
     "texts": ("retrieved_contexts", "reference_contexts"),
 }
-"""What is compared with what, in the words of ragas."""
+"""The fields that are compared, with their names in ragas."""
 
 
 class Row(NamedTuple):
@@ -29,22 +29,22 @@ class Row(NamedTuple):
 
     @property
     def query(self) -> str:
-        """What to call the row in a message."""
+        """The name of the row in messages."""
         return self.user_input if isinstance(self.user_input, str) else "(this row)"
 
     def filled(self, other: Row) -> Row:
-        """Return the row with what only another has."""
+        """Return the row with missing fields taken from another."""
         return Row(*(there if here is None else here for here, there in zip(self, other, strict=True)))
 
     def read(self) -> Row:
-        """Return the row with its collections read back from text where a file has made text of them."""
+        """Return the row with its collections parsed, if a file turned them into text."""
         collections = {
             field: read_collection(getattr(self, field), field) for pair in FIELDS.values() for field in pair
         }
         return Row(**collections, user_input=self.user_input)
 
     def kind(self, by: By) -> By:
-        """Return what is compared, `ids` or `texts`; `auto` takes ids where both sides have them, texts otherwise."""
+        """Return what is compared, `ids` or `texts`; `auto` takes ids if both sides have them, texts otherwise."""
         if by != "auto":
             return by
         has_ids = self.retrieved_context_ids is not None and self.reference_context_ids is not None
@@ -55,8 +55,8 @@ class Row(NamedTuple):
         """Return what is compared: the kind, what was retrieved (None if nothing says), and the reference.
 
         Args:
-            by: `ids` or `texts`; `auto` takes ids where the row has them on both sides, and texts otherwise.
-            has_qrels: Whether the metric brings the reference itself.
+            by: `ids` or `texts`; `auto` takes ids if the row has them on both sides, and texts otherwise.
+            has_qrels: Whether the metric has the judgments.
 
         Raises:
             ValueError: If the row has only fields of the other kind, so that nothing could be compared.

@@ -1,4 +1,4 @@
-"""Retrieval metrics on Ray Data: evaluate more queries than one machine holds, to the same last bit.
+"""Retrieval metrics on Ray Data: evaluate more queries than one machine holds, with the same results to the last bit.
 
 results = evaluate_dataset(qrels, run, ["ndcg@10", "mrr"])  # a Dataset with a row per query
 print(to_evaluation(results))  # means, intervals and counts

@@ -1,4 +1,4 @@
-"""The values of single queries, collected where intervals need to know which queries belong together."""
+"""The values of single queries, collected if intervals need the clusters of the queries."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from retrieval_metrics.adapting import ClustersBy, Column, FloatArray
 
 DERIVED = "depends"
-"""The kind of number that follows from others."""
+"""The column that can be computed from others."""
 
 Values = dict[str, Any]
-"""The ids of some queries, `query`, and beside them one array for each column of their values."""
+"""The ids of queries, `query`, and one array for each column of their values."""
 
 
 def values_of(
@@ -49,11 +49,11 @@ def clustered(evaluation: rm.Evaluation, blocks: Sequence[Values], clusters: Clu
     Args:
         evaluation: The evaluation of the whole.
         blocks: The values, block by block.
-        clusters: Which queries belong together, as `rm.evaluate` takes it.
+        clusters: The clusters of the queries, as in `rm.evaluate`.
 
     Raises:
-        TypeError: If the clusters are none of what they may be.
-        ValueError: If they know no query, or put all into one.
+        TypeError: If the clusters have another type.
+        ValueError: If they have none of the queries, or put all into one cluster.
     """
     ids = [query for block in blocks for query in block["query"]]
     order = sorted(range(len(ids)), key=ids.__getitem__)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.adapting import QrelsMapping
 
 ROWS_IN_A_PARTITION = 1_000_000
-"""About 50 MB before, and 300 MB while it is scored."""
+"""About 50 MB before scoring, and 300 MB during it."""
 
 
 def evaluate_dataset(
@@ -54,39 +54,38 @@ def evaluate_dataset(
 ) -> Dataset:
     """Score a run of any size, query by query.
 
-    The rows of run and judgments are brought together by a hash of their query, wherever they stood, and every block is
-    scored by one call of the core. Where the judgments are few (up to a million), the documents of queries that nobody
-    judged are dropped before; else the judgments are shuffled with the run. Nothing is collected: like every
-    transformation of a Dataset it is computed when its rows are asked for, written, or given to `to_evaluation`.
+    The rows of the run and the judgments are brought together by a hash of their query, in any order, and every block
+    is scored by one call of the core. If there are at most a million judgments, the documents of unjudged queries are
+    dropped first; otherwise the judgments are shuffled with the run. Nothing is collected: like every transformation of
+    a Dataset, it is computed when its rows are read, written, or passed to `to_evaluation`.
 
     Args:
-        qrels: A Dataset with a row per judged document, or judgments as `rm.evaluate` takes them, or a DataFrame, or a
-            path that `rm.read_qrels` reads. Documents of a query with the same `group` are alternatives.
-        run: A Dataset with a row per retrieved document, with a score or a rank.
+        qrels: A Dataset with one row per judged document, or judgments as in `rm.evaluate`, or a DataFrame, or a path
+            that `rm.read_qrels` reads. Documents of a query with the same `group` are alternatives.
+        run: A Dataset with one row per retrieved document, with a score or a rank.
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
-        semantics: The rules for what libraries treat differently, as `rm.evaluate` takes them.
-        ties: How equal scores are ordered, as `rm.evaluate` takes it, except `"input"`: rows stand in no order.
-        qrels_columns: The names of the columns `query`, `document`, `grade` and `group`, where they are not found by
-            their usual names (`query_id`, `doc_id`, `relevance` and the like); None for one that is not there.
-        run_columns: Likewise of `query`, `document`, and `score` or `rank`.
-        partitions: Into how many blocks the queries are cut; a worker holds one at a time. None takes one for every
-            million rows, and at least one for each processor: for that the rows of the run are counted, which Parquet
-            tells at once and text has to be read for.
-        allow: What is refused unless it is allowed: `"blanks"`, ids that begin or end with one; `"repeated"`, columns
-            of the same name, of which the first counts.
+        semantics: The rules for cases that libraries treat differently, as in `rm.evaluate`.
+        ties: How equal scores are ordered, as in `rm.evaluate`, except `"input"`, because rows have no order.
+        qrels_columns: The names of the columns `query`, `document`, `grade` and `group`, if they differ from the usual
+            ones (`query_id`, `doc_id`, `relevance` and the like); None for a missing column.
+        run_columns: Likewise for `query`, `document`, and `score` or `rank`.
+        partitions: The number of blocks of queries; a worker holds one at a time. None takes one for every million
+            rows, and at least one per processor. For that, the rows of the run are counted, which is immediate for
+            Parquet but reads text.
+        allow: What to accept that is refused otherwise: `"blanks"`, ids that begin or end with a blank; `"repeated"`,
+            columns with the same name, of which the first counts.
 
     Returns:
-        A Dataset with a row per query: its id, `is_judged`, `is_scored` (it enters the means), `is_tied`,
-        `n_retrieved`, `n_relevant`, `n_found`, `n_duplicates`, and a column for each metric, NaN where it is undefined.
-        What `to_evaluation` needs beyond that follows: what an ideal ranking reaches, residuals, and the range over
-        the orders of ties.
+        A Dataset with one row per query: its id, `is_judged`, `is_scored` (it enters the means), `is_tied`,
+        `n_retrieved`, `n_relevant`, `n_found`, `n_duplicates`, and a column for each metric, NaN if it is undefined.
+        Further columns are for `to_evaluation`: the values of ideal rankings, residuals, and the range over the orders
+        of ties.
 
     Raises:
-        TypeError: If the run is no Dataset, ids are text on one side and whole numbers on the other, or judgments are
-            pieces.
-        ValueError: If a column is not found, something is empty, or a metric or a rule set is unknown. What is wrong
-            with a row is raised where it is read or scored, naming its query: two documents of one rank too, which
-            nothing could order.
+        TypeError: If the run is not a Dataset, ids are text on one side and whole numbers on the other, or judgments
+            are pieces.
+        ValueError: If a column is not found, something is empty, or a metric or a rule set is unknown. Errors in rows,
+            such as two documents with the same rank, are raised when they are read or scored, with their query.
     """
     rules, chosen = as_rules(semantics, ties), as_metrics(metrics)
     need_dataset(run, "the run")
@@ -98,8 +97,8 @@ def evaluate_dataset(
         same_kind(ours, f"{role} ids in the qrels", theirs, "those in the run")
     if rules.ties == "input" and in_run.kind == "score":
         raise ValueError(
-            f'{rules.name} leaves equal scores in the order in which they were given (ties="input"), and the rows of a '
-            'Dataset stand in no order; pass ties="docid" or ties="expected", or a run with ranks'
+            f'{rules.name} keeps the order of documents with equal scores (ties="input"), but the rows of a Dataset '
+            'have no order; pass ties="docid" or ties="expected", or a run with ranks'
         )
     scale = judgments.largest_grade() if any(map(divides_by_largest_grade, chosen)) else None
     rows = by_query(judgments, run, in_run, _partitions(run, partitions))
@@ -109,7 +108,7 @@ def evaluate_dataset(
 
 
 def by_query(judgments: Judgments, run: Dataset, columns: Columns, partitions: int) -> Dataset:
-    """Return the rows of run and judgments in so many blocks, all those of a query in one."""
+    """Return the rows of run and judgments in `partitions` blocks, with all rows of a query in one."""
     rows = blockwise(
         run,
         to_rows,
@@ -120,19 +119,19 @@ def by_query(judgments: Judgments, run: Dataset, columns: Columns, partitions: i
         with_groups=judgments.with_groups,
     )
     if judgments.judged is not None:
-        import ray  # noqa: PLC0415  (whoever has a Dataset has it)
+        import ray  # noqa: PLC0415  (loaded if there is a Dataset)
 
         rows = blockwise(rows, without_unjudged, ON_ITS_OWN, judged=ray.put(judgments.judged))
     return rows.union(judgments.rows).repartition(partitions, keys=["query"])
 
 
 def _partitions(run: Dataset, wanted: int | None) -> int:
-    """Return into how many blocks to cut the queries of a run.
+    """Return the number of blocks for the queries of a run.
 
     Raises:
-        ValueError: If it has no rows, however they were lost.
+        ValueError: If the run has no rows.
     """
-    import ray  # noqa: PLC0415  (whoever has a Dataset has it)
+    import ray  # noqa: PLC0415  (loaded if there is a Dataset)
 
     rows: int = run.count() if wanted is None else len(run.take(1))
     if not rows:

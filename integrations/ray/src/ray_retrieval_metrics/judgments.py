@@ -1,4 +1,4 @@
-"""Judgments as users hold them: few are held by the driver and known to every worker, many stay a dataset."""
+"""Read judgments: few are held by the driver and sent to every worker, many stay a dataset."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
     from ray.data import Dataset
 
 FEW = 1_000_000
-"""Up to so many judgments are held by the driver, which are some 50 MB."""
+"""The largest number of judgments held by the driver, about 50 MB."""
 
 _OF_ROWS = Columns("query", "document", "number", "grade")
-"""The columns of what `to_rows` returns."""
+"""The columns of the result of `to_rows`."""
 
 
 class Judgments(NamedTuple):
     """Judgments ready to be shuffled with a run.
 
     Attributes:
-        rows: One a judgment, as `to_rows` makes them.
+        rows: One row per judgment, from `to_rows`.
         id_kinds: Whether the ids of queries and of documents are text or whole numbers.
         judged: The ids of the judged queries, if they are few; None if they are many.
-        largest_grade: Gives the largest grade of all.
+        largest_grade: Returns the largest grade of all.
         with_groups: Whether some documents are alternatives.
     """
 
@@ -54,13 +54,13 @@ class Judgments(NamedTuple):
 def read_judgments(
     qrels: Any, columns: Mapping[str, str | None] | None, allow: str | Collection[str] = ()
 ) -> Judgments:
-    """Return judgments that are a Dataset, or anything `rm.evaluate` and `rm.read_qrels` take.
+    """Return judgments from a Dataset, or from anything that `rm.evaluate` or `rm.read_qrels` takes.
 
     Raises:
-        TypeError: If they hold pieces, or are nothing that holds judgments.
-        ValueError: If they are empty, or what they hold is not understood.
+        TypeError: If they hold pieces, or are not judgments.
+        ValueError: If they are empty or malformed.
     """
-    from ray.data import Dataset  # noqa: PLC0415  (brings Ray, which whoever has a Dataset has)
+    from ray.data import Dataset  # noqa: PLC0415  (imports Ray, which is loaded if there is a Dataset)
 
     if not isinstance(qrels, Dataset):
         return _few(_rows_of(_in_memory(qrels, columns, allow)))
@@ -71,7 +71,7 @@ def read_judgments(
     rows = blockwise(qrels, to_rows, ON_ITS_OWN, columns=found, says=JUDGED)
 
     def largest_grade() -> float:
-        # Of the rows, not of the judgments as they came: among texts "9" would be larger than "10".
+        # From the rows, not from the judgments as given: among texts "9" would be larger than "10".
         return 1.0 if found.number is None else max(float(cast("float", rows.max("number"))), 0.0)
 
     return Judgments(rows, id_kinds(rows, _OF_ROWS), None, largest_grade, found.group is not None)
@@ -100,8 +100,8 @@ def _in_memory(qrels: Any, columns: Mapping[str, str | None] | None, allow: str 
     read = rm.read_qrels(qrels, columns=columns, allow=allow) if not is_frame(qrels) else as_qrels(qrels)
     if read.has_pieces:
         raise TypeError(
-            "these qrels hold pieces such as quotes, and in the rows of a Dataset there are only ids; evaluate them in "
-            "parts with rm.evaluate and add these up with rm.merge"
+            "these qrels hold pieces such as quotes, but the rows of a Dataset have only ids; evaluate them in parts "
+            "with rm.evaluate and combine these with rm.merge"
         )
     return read
 
@@ -111,7 +111,7 @@ def _rows_of(qrels: rm.Qrels) -> pa.Table:
 
     _check_size(qrels)
     query = pa.array(list(qrels.queries))
-    # Without a single document there is no type of ids; a type has to be said.
+    # Without any document the type of ids is unknown, so one must be chosen.
     document = pa.array(list(qrels.documents), type=None if qrels.documents else pa.large_string())
     at = pa.array(qrels.member_document)
     columns = {
@@ -133,13 +133,11 @@ def _check_size(qrels: rm.Qrels) -> None:
         ("document", qrels.document_kind, qrels.documents),
     ):
         if kind is int and (beyond := [one for one in ids if not -(2**63) <= cast("int", one) < 2**63]):
-            raise ValueError(
-                f"{role} {beyond[0]} of the qrels is beyond 64 bits; give the ids as text, here and in the run"
-            )
+            raise ValueError(f"{role} {beyond[0]} of the qrels is beyond 64 bits; use text as ids, here and in the run")
 
 
 def _collected(dataset: Dataset, most: int) -> pa.Table | None:
-    """Return all rows of a dataset if they are fewer than some number; else None, having read little more than that.
+    """Return all rows of a dataset if there are at most `most`; otherwise None, after reading little more than that.
 
     Raises:
         ValueError: If there are none.

@@ -1,4 +1,4 @@
-"""The rows of the result: what is known of each query, from which any means and counts can be made."""
+"""The rows of the result: everything about each query from which means and counts are computed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FACTS = {
 many documents were retrieved for it, are relevant, were retrieved and are judged, and were retrieved again."""
 
 LARGEST_GRADE = "largest_grade"
-"""The largest grade of all judgments, the same in every row; only where a metric divides by it."""
+"""The largest grade of all judgments, the same in every row; only if a metric divides by it."""
 
 
 def column_name(kind: Column, metric: rm.Metric) -> str:
@@ -45,14 +45,14 @@ def column_name(kind: Column, metric: rm.Metric) -> str:
 
 
 def value_columns(metrics: Sequence[rm.Metric], rules: rm.Rules) -> list[str]:
-    """Return the names of the columns that hold values: what is known for these metrics where judgments are flat."""
+    """Return the names of the columns of values: those known for these metrics if judgments are flat."""
     example = scored_run(Qrels({"query": ["document"]}), {"query": ["document"]}, metrics, rules)
     known = [(kind, metric) for kind in COLUMNS for metric in metrics if example.column(kind, metric) is not None]
     return [column_name(kind, metric) for kind, metric in known]
 
 
 def rows_of(scores: Scores, id_type: pa.DataType, scale: float | None) -> pa.Table:
-    """Return a row for each judged query, in the order of the judgments; NaN where there is no value."""
+    """Return a row for each judged query, in the order of the judgments; NaN for missing values."""
     judged = scores.needed_origin("written as rows").judged
     n, kept = judged.n_queries, scores.positions
     n_relevant = judged.n_relevant().astype(np.int64)
@@ -81,7 +81,7 @@ def rows_of(scores: Scores, id_type: pa.DataType, scale: float | None) -> pa.Tab
 def rows_of_unjudged(
     queries: Sequence[str | int], id_type: pa.DataType, columns: Sequence[str], scale: float | None
 ) -> pa.Table:
-    """Return a row for each query of the run that nobody judged: it has no value in any of the columns."""
+    """Return a row for each unjudged query of the run, without values in any of the columns."""
     n = len(queries)
     facts: dict[str, Any] = {name: np.zeros(n, dtype=kind) for name, kind in FACTS.items()}
     return _table(queries, id_type, facts, _scale_column(scale, n), {name: np.full(n, np.nan) for name in columns})
@@ -92,7 +92,7 @@ def _scale_column(scale: float | None, n: int) -> dict[str, Any]:
 
 
 def _table(queries: Sequence[str | int], id_type: pa.DataType, *columns: dict[str, Any]) -> pa.Table:
-    import pyarrow as pa  # noqa: PLC0415  (whoever has blocks has it; the driver need not)
+    import pyarrow as pa  # noqa: PLC0415  (loaded where there are blocks; the driver may not need it)
 
     named = {name: column for part in columns for name, column in part.items()}
     return pa.table({"query": pa.array(queries, type=id_type), **named})

@@ -1,4 +1,4 @@
-"""Read TREC text into datasets, file by file and piece by piece; what else there is, Ray reads itself."""
+"""Read TREC text into datasets, file by file and piece by piece; Ray reads other formats itself."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ def read_run(paths: Paths) -> Dataset:
     """Read runs from TREC text, plain, `.gz` or `.zst`: `query Q0 document rank score tag`.
 
     Each file is read by one task, a few megabytes at a time, so several files are read at once and none has to fit into
-    memory. The lines of a query may be spread over files. Whatever else holds rows is read by Ray itself:
-    `ray.data.read_parquet`, `read_csv`, `read_json`.
+    memory. The lines of a query may be spread over files. Read other formats with Ray: `ray.data.read_parquet`,
+    `read_csv`, `read_json`.
 
     Args:
-        paths: One path or several, which every machine of the cluster can open.
+        paths: One path or several; every machine of the cluster must be able to open them.
 
     Returns:
         A Dataset with the columns `query`, `document` and `score`.
 
     Raises:
-        ValueError: If a name says another format, or there is no path. What is wrong in a file is raised when it is
+        ValueError: If a name is that of another format, or there is no path. Errors in a file are raised when it is
             read, with the file, the number of the line, and the line.
     """
     return _read(paths, trec.RUN)
@@ -43,13 +43,13 @@ def read_qrels(paths: Paths) -> Dataset:
     """Read judgments from TREC text, plain, `.gz` or `.zst`: `query iteration document grade`.
 
     Args:
-        paths: One path or several, as for `read_run`.
+        paths: One path or several, as in `read_run`.
 
     Returns:
         A Dataset with the columns `query`, `document` and `grade`.
 
     Raises:
-        ValueError: As for `read_run`.
+        ValueError: As in `read_run`.
     """
     return _read(paths, trec.QRELS)
 
@@ -57,12 +57,12 @@ def read_qrels(paths: Paths) -> Dataset:
 def _read(paths: Paths, layout: trec.Layout) -> Dataset:
     files = [os.fspath(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
     if not files:
-        raise ValueError("there is nothing to read: no path was given")
+        raise ValueError("there is nothing to read: pass at least one path")
     for path in files:
         kind = format_by_name(path) or "trec"
         if kind != "trec":
             reader = {"parquet": "read_parquet", "csv": "read_csv", "tsv": "read_csv"}.get(kind, "read_json")
-            raise ValueError(f"{path} is named like {kind} and not like TREC text; read it with ray.data.{reader}")
+            raise ValueError(f"{path} is named like {kind}, not like TREC text; read it with ray.data.{reader}")
     import ray  # noqa: PLC0415  (takes seconds)
 
     if not ray.is_initialized():
@@ -72,8 +72,8 @@ def _read(paths: Paths, layout: trec.Layout) -> Dataset:
 
 
 def read_trec(files: pa.Table, layout: trec.Layout) -> Iterator[pa.Table]:
-    """Return the rows of files in pieces."""
-    import pyarrow as pa  # noqa: PLC0415  (whoever has blocks has it; the driver need not)
+    """Yield the rows of files in pieces."""
+    import pyarrow as pa  # noqa: PLC0415  (loaded where there are blocks; the driver may not need it)
 
     for path in files["path"].to_pylist():
         for query, document, value in trec.parts_of_file(path, layout):

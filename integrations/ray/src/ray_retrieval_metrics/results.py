@@ -1,4 +1,4 @@
-"""From the values of single queries to means, intervals and counts, which is all that leaves the cluster."""
+"""Compute means, intervals and counts from the values of single queries, which stay in the cluster."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.adapting import ClustersBy
 
 
-TWICE = "is in these results twice, as where a result is joined with itself; every query counts once"
+TWICE = "is in these results twice, as when a result is joined with itself; every query must be there once"
 
 
 def to_evaluation(
@@ -47,37 +47,37 @@ def to_evaluation(
     ties: str | None = None,
     clusters: ClustersBy = "source",
 ) -> rm.Evaluation:
-    """Return the means of the values of single queries, with their intervals and all counts.
+    """Return the means of the values of single queries, with intervals and counts.
 
-    Every block is summed where it is, without rounding, and only these sums are collected, with eight bytes a query
-    that tell whether one is there twice: the result is that of `rm.evaluate` on the whole, to the last bit, however the
-    rows are cut into blocks. It holds no value of a single query; those are in the dataset. Only with `clusters` are
-    the values collected too, eight bytes for each query, metric and kind of number, and the result holds them.
+    Every block is summed in its worker, without rounding. Only these sums are collected, and eight bytes per query to
+    find repeated queries. The result equals that of `rm.evaluate` on all rows, to the last bit, for any partition into
+    blocks. It has no values of single queries; those are in the dataset. With `clusters`, the values are collected too,
+    eight bytes for each query, metric and column, and the result has them.
 
     Args:
-        results: What `evaluate_dataset` returned, or any of its rows: filtered ones give the evaluation of a slice. A
-            dataset that is not yet materialized or written is computed now, and again at every further use.
-        semantics: The rules it was evaluated under.
-        ties: The rule for equal scores it was evaluated under, where that was given.
-        clusters: Which queries belong together, for the intervals, as in `rm.evaluate`: a mapping of query ids to
-            clusters, or a function of the query id. `"source"` and None take every query as independent, because
-            judgments by id do not say where a question comes from.
+        results: The result of `evaluate_dataset`, or some of its rows, for the evaluation of a slice. A dataset that is
+            not materialized or written is computed now, and again at every further use.
+        semantics: The rules under which it was evaluated.
+        ties: The `ties` with which it was evaluated, if any.
+        clusters: The clusters of the queries, for the intervals, as in `rm.evaluate`: a mapping of query ids to
+            clusters, or a function of the query id. `"source"` and None treat every query as independent, because
+            judgments by id do not have the sources of questions.
 
     Raises:
-        TypeError: If it is no Dataset, or the clusters are none of what they may be.
-        ValueError: If the clusters know no query or put all into one; or if it is no result of `evaluate_dataset`,
-            holds no row or a query twice, or was made under other rules; if run and judgments have no query in common;
-            and whatever was wrong with a row of either, if they are scored only now.
+        TypeError: If it is not a Dataset, or the clusters have another type.
+        ValueError: If the clusters have none of the queries or put all into one; if it is not a result of
+            `evaluate_dataset`, has no rows, has a query twice, or was made under other rules; if run and judgments have
+            no query in common; and for errors in rows, if they are scored only now.
 
     Warns:
         RetrievalWarning: If no retrieved document is judged anywhere.
     """
-    import ray  # noqa: PLC0415  (whoever has a Dataset has it)
+    import ray  # noqa: PLC0415  (loaded if there is a Dataset)
 
     rules = as_rules(semantics, ties)
     need_dataset(results, "results")
     independent = clusters is None or (isinstance(clusters, str) and clusters == "source")
-    # Rows of a pipeline that has not run yet have no known columns: to ask for these would run it once more.
+    # Rows of a pipeline that has not run have no known columns; asking for them would run it once more.
     if (names := results.columns(fetch_if_missing=False)) is not None:
         _check_columns(names)
     collected = _Collected(
@@ -86,7 +86,7 @@ def to_evaluation(
     try:
         parts = list(collected)
     except ray.exceptions.RayTaskError as error:
-        # Ray's own error begins with the place in the worker; what is wrong comes after some fifty lines of it.
+        # Ray's error begins with the stack of the worker; the message comes after about fifty lines.
         if type(error.cause) in {TypeError, ValueError}:
             raise type(error.cause)(str(error.cause).partition("\n")[0]) from None
         raise
@@ -108,13 +108,13 @@ def to_evaluation(
 def _check_columns(names: Sequence[str]) -> None:
     if missing := [name for name in FACTS if name not in names]:
         raise ValueError(
-            f"these rows are not what evaluate_dataset returns: they have no column {missing[0]!r}, but {list(names)}"
+            f"these rows are not a result of evaluate_dataset: they have no column {missing[0]!r}, but {list(names)}"
         )
 
 
 def _packed_definitions() -> dict[str, bytes]:
-    """Return the metrics that users defined, each packed by itself: a worker opens those whose columns it meets."""
-    from ray import cloudpickle  # noqa: PLC0415  (whoever has a Dataset has it)
+    """Return the user-defined metrics, each packed separately; a worker opens those whose columns it finds."""
+    from ray import cloudpickle  # noqa: PLC0415  (loaded if there is a Dataset)
 
     return {
         metric.name: cloudpickle.dumps(metric)  # type: ignore[no-untyped-call]  # Ray has not typed it
@@ -123,7 +123,7 @@ def _packed_definitions() -> dict[str, bytes]:
 
 
 def _metrics_of(names: Sequence[str]) -> list[rm.Metric]:
-    """Return the metrics whose values stand in columns; what else there is, users have added."""
+    """Return the metrics with columns of values; other columns were added by users."""
     metrics = []
     for name in names:
         try:
@@ -138,23 +138,23 @@ def _metrics_of(names: Sequence[str]) -> list[rm.Metric]:
 def totals_of_block(
     rows: pa.Table, rules: rm.Rules, own: Mapping[str, bytes], *, with_values: bool = False
 ) -> dict[str, list[Any]]:
-    """Return the totals of the rows of one block, packed, and what messages about the whole need of it.
+    """Return the totals of the rows of one block, packed, with what messages about the whole need.
 
     Args:
-        rows: Rows that `evaluate_dataset` returned.
+        rows: Rows of a result of `evaluate_dataset`.
         rules: The rule set.
-        own: The metrics that users defined, packed, by name.
+        own: The user-defined metrics, packed, by name.
         with_values: Return the values of the single queries too, packed.
 
     Raises:
-        ValueError: If these are no rows of `evaluate_dataset`, or made under other rules.
+        ValueError: If these are not rows of `evaluate_dataset`, or made under other rules.
     """
     _check_columns(rows.column_names)
     for name in {re.split(r"[(@]", column)[0] for column in rows.column_names} & own.keys():
         pickle.loads(own[name])  # noqa: S301  (packed by the same job; it makes the metric known here)
     metrics = _metrics_of(rows.column_names)
     if not metrics:
-        raise ValueError(f"these rows hold the values of no metric, but only {rows.column_names}")
+        raise ValueError(f"these rows have no values of metrics, but only {rows.column_names}")
     columns = {name: rows[name].to_numpy() for name in rows.column_names if name != "query"}
     judged, scored = columns["is_judged"], columns["is_scored"]
     kept = _check_rules(columns, metrics, rules)
@@ -191,7 +191,7 @@ def totals_of_block(
 
 
 def _first(rows: pa.Table, which: npt.NDArray[np.bool_]) -> str:
-    """Return how a message names the first query of some rows; nothing if there is none."""
+    """Return the first of the selected queries for a message; empty if there is none."""
     return repr(rows["query"][int(which.argmax())].as_py()) if which.any() else ""
 
 
@@ -199,7 +199,7 @@ def _hashes(queries: pa.ChunkedArray) -> bytes:
     """Return eight bytes for each query of a block.
 
     Raises:
-        ValueError: If one is there twice.
+        ValueError: If a query is there twice.
     """
     import polars as pl  # noqa: PLC0415  (the core has read the rows with it)
 
@@ -215,27 +215,27 @@ def _check_rules(
     """Return which queries the rules keep.
 
     Raises:
-        ValueError: If other queries enter the means than these rules let in, or ties were treated otherwise.
+        ValueError: If other queries enter the means than under these rules, or ties were treated differently.
     """
     if (column_name("depends", metrics[0]) in columns) != (rules.ties == "expected"):
         how = "not made" if rules.ties == "expected" else "made"
         raise ValueError(
-            f'these rows were {how} with ties="expected", and the rules say ties="{rules.ties}"; give the same ties='
+            f'these rows were {how} with ties="expected", but the rules have ties="{rules.ties}"; pass the same ties='
         )
     kept = columns["is_judged"] & ((columns["n_retrieved"] > 0) | (rules.missing == "zero"))
     expected = kept & enters_means(columns["n_relevant"] > 0, rules)
     if (expected != columns["is_scored"]).any():
-        raise ValueError(f"these rows were made under other rules than {rules.name}; say under which with semantics=")
+        raise ValueError(f"these rows were made under other rules than {rules.name}; pass their rules as semantics=")
     return kept
 
 
 class _Collected:
-    """The totals of one block after the other, and what is noted of them.
+    """The totals of successive blocks, with what messages need.
 
     Attributes:
         n_found: How many retrieved documents are judged.
-        judged: How messages name a judged query, and
-        unjudged: one that is not judged; empty where there is none.
+        judged: A judged query for messages; empty if there is none.
+        unjudged: An unjudged query for messages; empty if there is none.
     """
 
     def __init__(self, blocks: Dataset) -> None:
@@ -259,4 +259,4 @@ class _Collected:
         """Raise if a query is in two blocks."""
         queries = np.sort(np.concatenate(self._queries))
         if repeated := int((queries[1:] == queries[:-1]).sum()):
-            raise ValueError(f"{repeated:,} of {len(queries):,} rows are of a query that {TWICE}")
+            raise ValueError(f"{repeated:,} of {len(queries):,} rows belong to a query that {TWICE}")

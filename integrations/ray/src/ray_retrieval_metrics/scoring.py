@@ -29,24 +29,24 @@ def score_block(  # noqa: PLR0917  (Ray gives them by name)
     """Return a row for each query of a block.
 
     Args:
-        rows: All rows of some queries, as `to_rows` makes them.
+        rows: All rows of some queries, from `to_rows`.
         metrics: The metrics.
         rules: The rule set.
         by: Whether the run ranks by `score` or by `rank`.
-        scale: The largest grade of all judgments; None if no metric asks for it.
-        allow: What is allowed of ids.
+        scale: The largest grade of all judgments; None if no metric needs it.
+        allow: What to accept in ids.
 
     Raises:
-        ValueError: If something is wrong with the rows; the message names query and document, and what else is in the
+        ValueError: If something is wrong with the rows; the message names the query, the document, and others in the
             block.
         TypeError: Likewise.
     """
-    # A task of Ray has one processor, but polars, which reads this once, starts a thread for each of the machine's.
+    # A task of Ray has one processor, but polars, which reads this once, starts a thread per processor of the machine.
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
     try:
         return _score(rows, metrics, rules, by, scale, allow)
     except (TypeError, ValueError) as error:
-        import pyarrow.compute as pc  # noqa: PLC0415  (whoever has blocks has it; the driver need not)
+        import pyarrow.compute as pc  # noqa: PLC0415  (loaded where there are blocks; the driver may not need it)
 
         queries = pc.unique(rows["query"])
         some = ", ".join(repr(query) for query in queries[:3].to_pylist())

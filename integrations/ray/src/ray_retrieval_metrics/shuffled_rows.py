@@ -1,4 +1,4 @@
-"""The one table that is shuffled: retrieved documents and judgments, so that those of a query meet in one block."""
+"""The table that is shuffled: retrieved documents and judgments, so that all rows of a query are in one block."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
     from ray.data import Dataset
 
 IdKinds: TypeAlias = "list[type[str | int] | None]"
-"""Of queries and of documents: text, whole numbers, or None where no type tells."""
+"""The types of query ids and of document ids: text, whole numbers, or None if it is unknown."""
 
 RETRIEVED, JUDGED, NOT_JUDGED, JUDGED_NOTHING = range(4)
-"""What a row says: a retrieved document, a judgment, that a query of the run is judged nowhere, or that a query is
-judged and has no document."""
+"""The kinds of rows: a retrieved document, a judgment, an unjudged query of the run, or a judged query without a
+document."""
 
 
 class Columns(NamedTuple):
-    """Which columns of a dataset hold what.
+    """The columns of a dataset by role.
 
     Attributes:
         query: The id of the query.
         document: The id of the document.
         number: Its score, rank or grade; None if every document has grade 1.
         kind: What the number is: `score`, `rank` or `grade`.
-        group: The label that alternatives share; None if every document stands for itself.
+        group: The label that alternatives share; None if there are no groups.
     """
 
     query: str
@@ -45,7 +45,7 @@ def columns_of_run(
     """Return the columns of a run.
 
     Raises:
-        ValueError: If a column is not found, or two could be meant; if there is neither a score nor a rank.
+        ValueError: If a column is not found or ambiguous, or there is neither a score nor a rank.
     """
     wanted, names = {"query": True, "document": True, "score": False, "rank": False}, _names(run, "the run")
     found = find_columns(names, wanted, columns, "the run", allowances(allow))
@@ -53,7 +53,7 @@ def columns_of_run(
     if kind not in found:
         raise ValueError(
             f"the run has the columns {', '.join(map(repr, names))}, none of them named like a score "
-            "or a rank, and the rows of a Dataset stand in no order; say which it is with run_columns={'score': ...}"
+            "or a rank, and the rows of a Dataset have no order; name the column with run_columns={'score': ...}"
         )
     return Columns(found["query"], found["document"], found[kind], kind)
 
@@ -64,7 +64,7 @@ def columns_of_qrels(
     """Return the columns of judgments.
 
     Raises:
-        ValueError: If a column is not found, two could be meant, or one that is not understood could be the grade.
+        ValueError: If a column is not found or ambiguous, or an unknown column could be the grade.
     """
     found = find_columns(_names(qrels, "the qrels"), OF_JUDGMENTS, columns, "the qrels", allowances(allow))
     return Columns(found["query"], found["document"], found.get("grade"), "grade", found.get("group"))
@@ -78,22 +78,22 @@ def _names(dataset: Dataset, what: str) -> list[str]:
 
 
 def need_dataset(given: Any, what: str) -> None:
-    """Raise if something is no Dataset.
+    """Raise if something is not a Dataset.
 
     Raises:
-        TypeError: If it is none; the message says what makes one of it.
+        TypeError: If it is not; the message says how to create one.
     """
-    from ray.data import Dataset  # noqa: PLC0415  (brings Ray, which whoever has a Dataset has)
+    from ray.data import Dataset  # noqa: PLC0415  (imports Ray, which is loaded if there is a Dataset)
 
     if not isinstance(given, Dataset):
         raise TypeError(
-            f"{what} must be a Ray Dataset, got {type(given).__name__}; ray.data.read_parquet, ray.data.from_pandas "
-            "and the like make one, and what fits into memory needs none: rm.evaluate takes it"
+            f"{what} must be a Ray Dataset, got {type(given).__name__}; create one with ray.data.read_parquet, "
+            "ray.data.from_pandas or the like, or pass data that fit into memory to rm.evaluate"
         )
 
 
 def id_kinds(dataset: Dataset, columns: Columns) -> IdKinds:
-    """Return whether the ids of queries and of documents are text or whole numbers; None where no type tells."""
+    """Return whether the ids of queries and of documents are text or whole numbers; None if it is unknown."""
     schema = dataset.schema()
     if schema is None:
         return [None, None]
@@ -101,7 +101,7 @@ def id_kinds(dataset: Dataset, columns: Columns) -> IdKinds:
 
 
 def _kind(column_type: Any) -> type[str | int] | None:
-    """Return what ids of a type are, of Arrow or of pandas."""
+    """Return the kind of ids of a column type of Arrow or pandas."""
     import pyarrow as pa  # noqa: PLC0415  (Ray brings it)
 
     values = column_type.value_type if isinstance(column_type, pa.DictionaryType) else column_type
@@ -112,12 +112,12 @@ def _kind(column_type: Any) -> type[str | int] | None:
 ON_ITS_OWN = 0.999
 """Processors of a stage that Ray must not fuse with those before it; Ray fuses stages of equal numbers.
 
-A fused stage hands on a block that a filter has emptied as it is, with columns that the shuffle does not expect.
+A fused stage passes on a block emptied by a filter unchanged, with columns that the shuffle does not expect.
 """
 
 
 def blockwise(dataset: Dataset, function: Callable[..., Any], num_cpus: float | None = None, **options: Any) -> Dataset:
-    """Return a dataset with each of its blocks transformed whole."""
+    """Return a dataset with a function applied to each whole block."""
     mapped = dataset.map_batches(
         function,
         batch_size=None,
@@ -133,20 +133,20 @@ def blockwise(dataset: Dataset, function: Callable[..., Any], num_cpus: float | 
 def to_rows(
     table: pa.Table, columns: Columns, says: int, kinds: IdKinds | None = None, *, with_groups: bool = False
 ) -> pa.Table:
-    """Return the columns that matter under common names, ids as text or whole numbers, numbers as float64.
+    """Return the needed columns under common names, ids as text or whole numbers, numbers as float64.
 
     Args:
         table: The rows of a block.
-        columns: Which columns hold what.
-        says: What every row says.
-        kinds: What ids there are on the other side, for rows of a run. Where there is none, all are taken as text.
-        with_groups: Whether any row has a group, so that all have a column for it.
+        columns: The columns by role.
+        says: The kind of the rows.
+        kinds: The kinds of ids on the other side, for rows of a run. If it is unknown, ids are read as text.
+        with_groups: Whether any row has a group, so that all need a column for it.
 
     Raises:
-        TypeError: If a column holds something else, or ids can equal none of those on the other side.
-        ValueError: If a query is missing, or a number is none; the message holds the row.
+        TypeError: If a column holds anything else, or ids cannot equal those on the other side.
+        ValueError: If a query is missing, or a number is invalid; the message has the row.
     """
-    import pyarrow as pa  # noqa: PLC0415  (whoever has blocks has it; the driver need not)
+    import pyarrow as pa  # noqa: PLC0415  (loaded where there are blocks; the driver may not need it)
 
     what = "the run" if says == RETRIEVED else "the qrels"
     sides = kinds or [None, None]
@@ -174,7 +174,7 @@ def to_rows(
 
 
 def _ids(column: pa.ChunkedArray, other: type[str | int] | None, what: str) -> pa.ChunkedArray:
-    """Return ids as text or whole numbers; where all are missing, as what is on the other side."""
+    """Return ids as text or whole numbers; if all are missing, with the type of the other side."""
     import pyarrow as pa  # noqa: PLC0415  (as above)
 
     kind = other if pa.types.is_null(column.type) else _kind(column.type)
@@ -188,7 +188,7 @@ def _ids(column: pa.ChunkedArray, other: type[str | int] | None, what: str) -> p
     try:
         return column.cast(pa.int64())
     except pa.ArrowInvalid as error:
-        raise ValueError(f"ids in {what} must fit into 64 bits; give them as text: {error}") from error
+        raise ValueError(f"ids in {what} must fit into 64 bits; pass them as text: {error}") from error
 
 
 def _as_text(ids: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -198,7 +198,7 @@ def _as_text(ids: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _numbers(table: pa.Table, columns: Columns, what: str) -> pa.Array | pa.ChunkedArray:
-    """Return the numbers of rows as float64, reading them where they are text."""
+    """Return the numbers of rows as float64, parsed if they are text."""
     import pyarrow as pa  # noqa: PLC0415  (as above)
 
     if columns.number is None:
@@ -214,7 +214,7 @@ def _numbers(table: pa.Table, columns: Columns, what: str) -> pa.Array | pa.Chun
             try:
                 pa.scalar(text, pa.string()).cast(pa.float64())
             except pa.ArrowInvalid:
-                _refuse(table, columns, row, what, f"has {text!r} as {columns.kind}, which is no finite number")
+                _refuse(table, columns, row, what, f"has {text!r} as {columns.kind}, which is not a finite number")
         raise
 
 
@@ -224,7 +224,7 @@ def _refuse(table: pa.Table, columns: Columns, row: int, what: str, complaint: s
 
 
 def without_unjudged(rows: pa.Table, judged: ObjectRef[Any]) -> pa.Table:
-    """Return rows of a run with a single one, without a document, in place of all those of a query not judged."""
+    """Return rows of a run with a single row, without a document, for each unjudged query."""
     import pyarrow.compute as pc  # noqa: PLC0415  (as above)
     import ray  # noqa: PLC0415  (as above)
 
@@ -234,7 +234,7 @@ def without_unjudged(rows: pa.Table, judged: ObjectRef[Any]) -> pa.Table:
 
 
 def with_said_of(rows: pa.Table, queries: pa.Array, says: int) -> pa.Table:
-    """Return rows with more rows that say something of whole queries."""
+    """Return rows with further rows about whole queries."""
     import pyarrow as pa  # noqa: PLC0415  (as above)
 
     n = len(queries)

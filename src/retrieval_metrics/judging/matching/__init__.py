@@ -1,1 +1,1 @@
-"""Match retrieved texts, positions and metadata with the judgments."""
+"""Match the texts, positions and metadata of retrieved items with the judgments."""

@@ -15,7 +15,7 @@ Group: TypeAlias = "Sequence[frozenset[int]]"
 """The alternatives of a group, each as the atoms it consists of."""
 
 MOST_CHOICES = 10_000
-"""Up to this many choices among overlapping groups are all tried; beyond it, groups are improved one at a time."""
+"""Overlapping groups with up to this many choices are searched in full; others are improved one group at a time."""
 
 
 class Atoms:

@@ -11,7 +11,7 @@ import numpy as np
 from retrieval_metrics.checks import positive_integer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.types import IntArray, QueryId
@@ -21,14 +21,14 @@ _BUDGET = r"(?a:(\d+)\s*)(char|chars|characters|token|tokens)"
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """A cut-off by length: as many of the first items as fit, white space included.
+    """A cut-off by length: as many of the first items as fit into it, white space included.
 
     Rankings of chunks of different sizes are comparable at the same budget, but not at the same number of items. With a
-    budget, the ideal ranking of NDCG uses all relevant documents, so that it does not depend on how texts were split.
+    budget, the ideal ranking of NDCG uses all relevant documents, so it does not depend on how texts were split.
 
     Attributes:
-        size: How much fits.
-        unit: What is counted.
+        size: The number of characters or tokens.
+        unit: `"chars"` or `"tokens"`.
 
     Example:
         >>> str(Budget.parse("2000 characters"))
@@ -41,11 +41,11 @@ class Budget:
     def __post_init__(self) -> None:
         positive_integer(self.size, f"a budget of {self.unit}")
         if self.unit not in {"chars", "tokens"}:
-            raise ValueError(f"a budget counts 'chars' or 'tokens', got {self.unit!r}")
+            raise ValueError(f"a budget must be in 'chars' or 'tokens', got {self.unit!r}")
 
     @classmethod
     def parse(cls, text: str) -> Budget | None:
-        """Return the budget that a text such as `2000chars` or `800tokens` means; None if it means none."""
+        """Return the budget of a text such as `2000chars` or `800tokens`; None if the text is not a budget."""
         match = re.fullmatch(_BUDGET, text.strip())
         if match is None or not int(match[1]):
             return None
@@ -85,6 +85,20 @@ class Lengths:
                     break
                 fitting[index] += 1
         return fitting
+
+    def of_first(self, k: int, queries: Iterable[QueryId]) -> list[int]:
+        """Return how many characters the first `k` items of each query hold; nothing if the length of one is unknown.
+
+        Queries for which nothing was retrieved are left out.
+        """
+        found = []
+        for query in queries:
+            if first := list(self._rankings.get(query, ()))[:k]:
+                try:
+                    found.append(sum(self._characters(item, query) for item in first))
+                except ValueError:
+                    return []
+        return found
 
     @staticmethod
     def _characters(item: Retrieved, query: QueryId) -> int:

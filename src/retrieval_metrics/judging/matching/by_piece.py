@@ -87,7 +87,7 @@ def _read(qrels: Qrels, run: RunMapping) -> Rankings:
 
 
 def _keys(rankings: Rankings, matching: Matching, *, needed: bool) -> dict[Any, list[Any]]:
-    """Return the id of every item according to the matching; an item without one gets an id that equals nothing."""
+    """Return the id of every item under the matching; an item without one gets an id that equals nothing."""
     if not (needed or matching.collapse):
         return {}
     key = matching.key

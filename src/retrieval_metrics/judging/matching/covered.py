@@ -1,4 +1,4 @@
-"""How many of the needed characters the retrieved items cover together."""
+"""Count how many of the needed characters the retrieved items cover together."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class CoveredCharacters:
         return [int(sum_of_piece) for sum_of_piece in np.bincount(piece, characters, minlength=len(self._size))]
 
     def _atoms(self, pieces: Iterable[int], of_piece: Sequence[int], positions: Positions, depth: int) -> Atoms:
-        """Cut the spans among some pieces wherever one of them begins or ends; a text is a single atom."""
+        """Cut the spans among some pieces at every start and end of a span; a text is a single atom."""
         atoms = Atoms()
         spans: dict[str, dict[int, Span]] = {}
         for at in pieces:

@@ -1,4 +1,4 @@
-"""Match ids and metadata: what an item is called or labelled, not what it contains."""
+"""Match ids and metadata, which do not depend on the text of an item."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class IdRule:
 
 
 class MetadataRule:
-    """Finds metadata: an item satisfies it if it has all its properties."""
+    """Finds judged metadata; an item satisfies it if it has all the properties."""
 
     def __init__(self, qrels: Qrels) -> None:
         self._wanted: dict[int, list[tuple[int, Metadata]]] = {}

@@ -1,4 +1,4 @@
-"""How retrieved items are matched with the judgments: the options, each with its default."""
+"""The options for matching retrieved items with the judgments."""
 
 from __future__ import annotations
 
@@ -21,18 +21,19 @@ class Matching:
     Attributes:
         by: What an id of the judgments is compared with: `"id"`, `"source"`, `"metadata:<name>"`, or a callable that
             takes a `Retrieved` and returns its id, or None if it has none.
-        collapse: Drop every item whose id, as given by `by`, appears earlier in the ranking, so that a document takes
-            one rank however many of its chunks were retrieved. Otherwise a repeat keeps its rank and earns nothing.
-        sources: The text of each source, under the name that items and spans use. If given, white space does not count
-            in what spans and items cover, and an item without offsets is searched for in its source. Otherwise every
-            character counts.
-        shortest_quote: A `Quote` with fewer characters, white space excluded, is an error, because it may occur by
+        collapse: Drop every item whose id under `by` appears earlier in the ranking, so that a document takes one rank
+            however many of its chunks were retrieved. Otherwise a repeat keeps its rank and earns nothing.
+        sources: The text of each source, under the name used in items and spans. With it, white space does not count
+            towards what spans and items cover, and an item without offsets is searched for in its source. Without it,
+            every character counts.
+        shortest_quote: A `Quote` with fewer characters, white space excluded, is an error, because it could occur by
             chance.
         text_run: How many consecutive words must match for a word of a `Text` to count as covered.
         share: A `Span` or a `Text` is satisfied once this share of its characters is covered.
         overlap: An item counts as relevant in precision if its overlap with a `Span` or a `Text` is at least this share
             of the shorter of the two.
-        tokens: Counts the tokens of a text, for cut-offs such as `recall@800tokens` if items have no count.
+        tokens: Returns the number of tokens of a text, for cut-offs such as `recall@800tokens` if items have no
+            `tokens`.
 
     Raises:
         ValueError: If an option has an invalid value.
@@ -56,7 +57,7 @@ class Matching:
 
     @property
     def key(self) -> Key:
-        """What gives the id of an item."""
+        """The function that returns the value of an item to compare with ids."""
         return key_of(self.by)
 
     def __str__(self) -> str:
@@ -64,7 +65,7 @@ class Matching:
 
 
 def as_matching(match: str | Key | Matching) -> Matching:
-    """Return the options unchanged, or make them from a value that `Matching.by` takes.
+    """Return the options unchanged, or options with `Matching.by` set to the value.
 
     Raises:
         ValueError: If it is neither.

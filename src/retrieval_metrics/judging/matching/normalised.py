@@ -1,4 +1,4 @@
-"""One form for texts that differ only in typography."""
+"""Normalise texts that differ only in typography."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import IntArray
 
 TEXTS_KEPT = 64
-"""Quotes are looked for in the same few texts again and again."""
+"""Normalised texts to cache: quotes are searched for in the same few texts again and again."""
 
 _SAME = {
     "'": "\u2018\u2019\u201a\u201b\u2032\u02b9\u02bb\u02bc\u02c8\u00b4`\u2039\u203a\uff07",
@@ -25,21 +25,32 @@ _SAME = {
 }
 _PLAIN = {odd: plain for plain, odds in _SAME.items() for odd in odds}
 _ODD = re.compile(f"[{''.join(_PLAIN)}]")
+_LETTER = r"[^\W\d_]|[\u0300-\u036f]"  # or the accent of one
+_INSIDE_WORDS = re.compile(rf"(?:(?<={_LETTER})|^)-+(?={_LETTER}|$)")
+"""Hyphens between letters, once white space is gone: a word that is broken at the end of a line has one too many."""
 
 
 def normalised(text: str) -> str:
-    r"""Return a case-folded text in NFKC, without white space or invisible characters, with plain quotes and hyphens.
+    r"""Return a case-folded text in NFKC, without white space, invisible characters and hyphens between letters.
+
+    Other hyphens and all quotation marks have one form.
 
     Example:
         >>> normalised("The \u201cof\ufb01ce\u201d \u2013\r\n  Caf\u00c9")
         'the"office"-café'
+        >>> normalised("a well-known of-\n  fice, -5 degrees")
+        'awellknownoffice,-5degrees'
     """
     if text.isascii():
-        return "".join(text.lower().replace("`", "'").split())
+        return _whole("".join(text.lower().replace("`", "'").split()))
     # Decomposed first, so that case folding and the marks above apply to single letters; composed last, because
     # removing white space can bring a letter and its accent together.
     folded = normalize("NFKD", normalize("NFKD", _plain(text)).casefold())
-    return normalize("NFKC", "".join(_plain(folded).split()))
+    return normalize("NFKC", _whole("".join(_plain(folded).split())))
+
+
+def _whole(text: str) -> str:
+    return _INSIDE_WORDS.sub("", text) if "-" in text else text
 
 
 def _plain(text: str) -> str:
@@ -50,7 +61,7 @@ def _plain(text: str) -> str:
 def where(part: str, text: str) -> tuple[int, int] | None:
     r"""Return start and end of the first place of a text that reads like `part` once both are normalised.
 
-    None if there is none, or if accents stand in another order there.
+    None if there is none, or if its accents are in another order.
 
     Example:
         >>> where("the of\ufb01ce", "In  The\nOFFICE, today")
@@ -60,14 +71,14 @@ def where(part: str, text: str) -> tuple[int, int] | None:
 
 
 def everywhere(part: str, text: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each place that `where` could return, in order; they do not overlap.
+    """Yield start and end of each place that `where` could return, in order and without overlaps.
 
     Example:
         >>> list(everywhere("la la", "LA LA la\u00a0la"))
         [(0, 5), (6, 11)]
     """
     there, owners = _keys(text)
-    wanted = "".join(map(_key, part))
+    wanted = _whole("".join(map(_key, part)))
     start = there.find(wanted) if wanted else -1
     while start >= 0:
         yield int(owners[start]), int(owners[start + len(wanted) - 1]) + 1
@@ -78,7 +89,10 @@ def everywhere(part: str, text: str) -> Iterator[tuple[int, int]]:
 def _keys(text: str) -> tuple[str, IntArray]:
     """Return the keys of the characters of a text, and for each character of them the one of the text it is from."""
     keys = [_key(one) for one in text]
-    return "".join(keys), np.repeat(np.arange(len(keys)), [len(key) for key in keys])
+    joined, owners = "".join(keys), np.repeat(np.arange(len(keys)), [len(key) for key in keys])
+    if not (hyphens := [at for found in _INSIDE_WORDS.finditer(joined) for at in range(*found.span())]):
+        return joined, owners
+    return _whole(joined), np.delete(owners, hyphens)
 
 
 @cache

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class PieceHits:
-    """What the matching rules find, piece by piece and rank by rank.
+    """The findings of the matching rules, by piece and rank.
 
     A piece is identified by its position in `Qrels.documents`. Pieces that can be covered in part (spans, texts) have
     a size in characters.
@@ -46,7 +46,7 @@ class PieceHits:
             self._added[0].append(piece)
             self._added[1].append(rank)
             self._added[2].append(after - before)
-            # The quotient of two integers is the float nearest to the share that the user typed; a product may not be.
+            # The quotient of two integers is the float nearest to the share in the call; a product may not be.
             if before / self.size[piece] < share <= after / self.size[piece]:
                 self.satisfied(piece, rank)
 

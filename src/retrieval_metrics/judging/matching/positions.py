@@ -29,14 +29,14 @@ class Positions:
 class Locator:
     """Measures stretches in the characters that count, and locates items.
 
-    Where the text of a source is given, white space does not count, and an item without offsets is looked for in it.
-    Without the text every character counts. Offsets are checked before they are believed, because parsers and
-    postprocessors leave wrong ones behind: with the text of the source, it must hold the item there; without, they must
-    be as far apart as the item is long. An item whose offsets do not fit is looked for like one that has none.
+    If the text of a source is given, white space does not count, and items without offsets are searched for in it.
+    Without the text, every character counts. Offsets are checked before use, because parsers and postprocessors leave
+    wrong ones behind: the source must contain the item there or, if its text is unknown, the offsets must be as far
+    apart as the item is long. An item with wrong offsets is treated like an item without offsets.
 
     Attributes:
-        ambiguous: How many different items that were looked for occur in their source more than once; the first is
-            taken.
+        ambiguous: How many different items were searched for and occur in their source more than once; the first place
+            is used.
     """
 
     def __init__(self, sources: Mapping[str, str] | None) -> None:
@@ -55,7 +55,7 @@ class Locator:
         return end - start if source is None else source.length(start, end)
 
     def length_of(self, item: Retrieved) -> int:
-        """Return how many characters of an item count, wherever it is."""
+        """Return how many characters of an item count, independent of its position."""
         if item.source in self._sources and (place := self.place(item)) is not None:
             return self._sources[item.source].length(*place)
         if item.text is not None:
@@ -63,7 +63,7 @@ class Locator:
         return 0 if item.start is None or item.end is None else item.end - item.start
 
     def place(self, item: Retrieved) -> tuple[int, int] | None:
-        """Return start and end of an item in its source; None if they are not known."""
+        """Return start and end of an item in its source; None if they are unknown."""
         if item.start is not None and item.end is not None and not self.is_misplaced(item):
             return item.start, item.end
         if item.source is None or item.text is None or item.source not in self._sources:

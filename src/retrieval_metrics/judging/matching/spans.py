@@ -1,4 +1,4 @@
-"""Match spans of a source by what the items cover of them together."""
+"""Match spans of a source by the share of them that the items cover together."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class _Covered:
-    """A span, and what the items cover of it so far."""
+    """A span, and the parts of it that the items cover so far."""
 
     def __init__(self, at: int, span: Span, locator: Locator) -> None:
         self.at = at

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Run: TypeAlias = tuple[str, ...]
 
-# Scripts without spaces between words are read letter by letter.
+# Scripts without spaces between words are split into letters.
 _WORD = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
     "|[^\\W_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -127,7 +127,7 @@ def runs_of(tokens: Sequence[str], length: int) -> zip[Run]:
 
 
 def shared(reference: str, text: str, longest_run: int) -> list[tuple[int, int]]:
-    """Return start and end of the stretches of a text whose words stand in the reference in runs.
+    """Return start and end of the stretches of a text whose runs of words are also in the reference.
 
     Example:
         >>> shared("wraps a block of code", "It wraps a block, I think", 3)

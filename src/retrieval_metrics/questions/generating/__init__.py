@@ -1,1 +1,1 @@
-"""Questions made of a corpus by a model: written, verified, checked and counted."""
+"""Generate questions from a corpus with a model, and check them."""

@@ -1,4 +1,4 @@
-"""A question on its way into the set, with what answers it."""
+"""A candidate question with its evidence."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.pieces import Piece, Span
 
 DIGITS = 12
-"""Hexadecimal digits of an id: sets that were made apart can be merged."""
+"""Hexadecimal digits of an id, enough to merge sets that were generated separately."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A part of a passage that answers, in the passage's own words.
+    """A part of a passage that answers a question, quoted exactly.
 
     Attributes:
         passage: The place of the passage in the corpus.
         text: The words.
         start: Where they begin in the passage.
         end: Where they end.
-        spans: Where they stand in the sources: once, unless passages repeat each other.
+        spans: Where they are in the sources: one place, unless passages repeat each other.
     """
 
     passage: int
@@ -36,15 +36,15 @@ class Evidence:
 
 @dataclass(slots=True)
 class Candidate:
-    """A question that was written.
+    """A candidate question.
 
     Attributes:
         kind: Its kind.
-        places: The passages that it was made of, by their places in the corpus.
+        places: The passages that it was made from, by their places in the corpus.
         question: The question.
-        groups: What it takes to answer: of each group one, the first from the passages that it was made of.
-        overlap: The share of its telling words that stand in these passages.
-        rank: The rank at which BM25 has something of every group; None if it finds nothing of one.
+        groups: The evidence: one of each group is needed; the first of each is from the passages it was made from.
+        overlap: The share of its content words that are in these passages.
+        rank: The rank at which BM25 has found something of every group; None if it finds nothing of one.
     """
 
     kind: str
@@ -56,12 +56,12 @@ class Candidate:
 
     @property
     def id(self) -> str:
-        """An id made of its text, so that the same question has the same id everywhere."""
+        """An id derived from its text, so that the same question always has the same id."""
         return question_fingerprint(self.question)[:DIGITS]
 
     @property
     def judgments(self) -> list[list[Piece]]:
-        """What is relevant: of each group the quotes and their places, of which one suffices."""
+        """The judgments: for each group its quotes and their places, of which one suffices."""
         return [list(dict.fromkeys(_alternatives(group))) for group in self.groups]
 
 

@@ -1,4 +1,4 @@
-"""Check what the model wrote by asking it again, each time about texts alone and never about its own reply."""
+"""Check generated questions by asking the model again, about texts only and never about its own replies."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
 LEFT_OUT = "[...]"
 FEWEST_WORDS_LEFT = 5
-"""A text with fewer words answers nothing, so nobody is asked."""
+"""A text with fewer words answers nothing, so the model is not asked."""
 UNCHECKED = "not checked"
 
 
 class Checking:
-    """The checks of questions that were written; each returns what is wrong with which question.
+    """The checks of candidate questions; each returns the failed questions with reasons.
 
     Attributes:
-        unseen: How often nobody could say which other passages answer, because that call failed.
-        found: How many other passages answer a question too.
-        refused: How many passages the model named as others that answer do not, when asked about them alone.
+        unseen: How often it is unknown which other passages answer, because the call failed.
+        found: How many other passages also answer a question.
+        refused: How many passages the model named as answers but rejected when asked about them alone.
     """
 
     def __init__(
@@ -50,14 +50,14 @@ class Checking:
         depth: int,
         show_progress: bool,
     ) -> None:
-        """Take what is needed for asking.
+        """Set what the checks need.
 
         Args:
             corpus: The passages.
-            reading: How replies are read.
+            reading: Parses the replies.
             prompter: The model.
-            prompts: What it is told.
-            retriever: Finds passages beside BM25; None if there is none.
+            prompts: The prompts.
+            retriever: A retriever used besides BM25; None if there is none.
             depth: How many passages each of them finds.
             show_progress: Whether progress bars are shown.
         """
@@ -74,7 +74,7 @@ class Checking:
         self.refused = 0
 
     def rank(self, candidate: Candidate) -> int | None:
-        """Return the rank at which BM25 has something of every group; None if it finds nothing of one."""
+        """Return the rank at which BM25 has found something of every group; None if it finds nothing of one."""
         scores = self._scores(candidate)
         ranks = []
         for group in candidate.groups:
@@ -85,7 +85,7 @@ class Checking:
         return max(ranks)
 
     async def answerable(self, candidates: Sequence[Candidate]) -> dict[str, tuple[str, str]]:
-        """Return the questions that their quotes alone do not answer, by id, each with a reason and a message."""
+        """Return the questions not answered by their quotes alone, by id, each with a reason and a message."""
         texts = {candidate.id: _joined(group[0] for group in candidate.groups) for candidate in candidates}
         replies = await self._ask_whether(candidates, {(name, 0): text for name, text in texts.items()}, "answers")
         wrong = _unchecked(replies.failures)
@@ -107,7 +107,7 @@ class Checking:
         kinds = {candidate.id: candidate.kind for candidate in candidates}
         for (name, number), yes in replies.parsed.items():
             if yes and kinds[name] == SEVERAL_PASSAGES:
-                wrong[name] = "not all needed", f"it is answered without passage {number + 1} of those it was made of"
+                wrong[name] = "not all needed", f"it is answered without passage {number + 1} of those it was made from"
             elif yes:
                 wrong[name] = "answerable without", "the rest of the passage answers it without the quotes"
         return wrong
@@ -140,7 +140,7 @@ class Checking:
         await self._add(candidates, replies.parsed)
 
     async def _add(self, candidates: Sequence[Candidate], found: Mapping[tuple[str, int], list[Evidence]]) -> None:
-        """Add what the model named and, asked about each alone, says again."""
+        """Add the passages that the model named and confirms when asked about each alone."""
         by_id = {candidate.id: candidate for candidate in candidates}
         named = {(name, group, at): one for (name, group), ones in found.items() for at, one in enumerate(ones)}
         texts = {}
@@ -169,13 +169,13 @@ class Checking:
         )
 
     def _without(self, candidate: Candidate) -> list[str]:
-        """Return the texts that must not answer: the rest of the passage, or of several all but one."""
+        """Return the texts that must not answer: the rest of the passage or, for several, all but one."""
         pieces = self._corpus.pieces
         if candidate.kind == SEVERAL_PASSAGES:
             return ["\n\n".join(pieces[at].text for at in candidate.places if at != one) for one in candidate.places]
         (place,) = candidate.places
         text = pieces[place].text
-        for group in reversed(candidate.groups):  # in the order of the passage, so that the places before stay right
+        for group in reversed(candidate.groups):  # in the order of the passage, so that earlier places stay valid
             text = text[: group[0].start] + LEFT_OUT + text[group[0].end :]
         return [text]
 
@@ -204,13 +204,13 @@ class Checking:
                 found[str(name)] += places
         if strange is not None and not of_corpus:
             raise ValueError(
-                f"nothing that the retriever returns is of the corpus, such as {strange!r}; its items need the ids of "
-                "the corpus, or a source and offsets that the corpus has too"
+                f"nothing that the retriever returns is in the corpus, such as {strange!r}; its items need ids of the "
+                "corpus, or a source and offsets as in the corpus"
             )
         return found
 
     def _to_look_at(self, found: Sequence[int], candidate: Candidate, group: Sequence[Evidence]) -> list[int]:
-        """Return the passages that are not known to answer, and do not overlap with those that the question is of."""
+        """Return the passages not known to answer that do not overlap with those that the question was made from."""
         own = {*candidate.places, *(at for one in group for at in self._holding(one))}
         passages = self._corpus.passages
         return [

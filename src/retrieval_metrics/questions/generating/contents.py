@@ -1,4 +1,4 @@
-"""Which passages are about the same, so that questions can be spread over everything a corpus is about."""
+"""Cluster passages by content, so that questions can be spread over the whole corpus."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 ROUNDS = 25
 SAMPLE = 5000
-"""So many passages are enough to find the centres of clusters."""
+"""The number of passages used to find the centres of clusters."""
 
 
 class Contents:
-    """Passages as vectors of their telling words (tf-idf, of length 1), and the clusters these form.
+    """Passages as tf-idf vectors of length 1 of their content words, and clusters of them.
 
-    The clusters are those of spherical k-means (Dhillon and Modha 2001), begun as k-means++ (Arthur and Vassilvitskii
-    2007) with a seed, about sqrt(n / 2) of them for n passages.
+    The clusters are those of spherical k-means (Dhillon and Modha 2001), initialised as in k-means++ (Arthur and
+    Vassilvitskii 2007) with a seed; there are about sqrt(n / 2) of them for n passages.
 
     Attributes:
         clusters: The cluster of each passage, shape (passages,), from 0.
@@ -37,7 +37,7 @@ class Contents:
 
     @cached_property
     def _vectors(self) -> Any:
-        from scipy import sparse  # noqa: PLC0415  (only whoever generates questions needs it)
+        from scipy import sparse  # noqa: PLC0415  (only needed to generate questions)
 
         terms: dict[str, int] = {}
         rows: list[int] = []
@@ -56,7 +56,7 @@ class Contents:
         return counts
 
     def order(self) -> list[int]:
-        """Return the passages in an order of which every beginning is spread over the clusters.
+        """Return the passages in an order whose every prefix is spread over the clusters.
 
         First comes one passage of each cluster; after that, larger clusters come more often.
         """
@@ -67,7 +67,7 @@ class Contents:
         return [int(at) for at in np.lexsort((self._random.random(len(priority)), priority))]
 
     def near(self, at: int) -> list[int]:
-        """Return the other passages that share telling words with one, the most similar first."""
+        """Return the other passages that share content words with one, the most similar first."""
         likeness: FloatArray = (self._vectors @ self._vectors[[at]].T).toarray().ravel()
         likeness[at] = 0.0
         order = np.argsort(-likeness, kind="stable")
@@ -91,7 +91,7 @@ class Contents:
         return found
 
     def _first_centres(self, sample: Any, count: int) -> FloatArray:
-        """Return distinct passages, each drawn the sooner the less it is like those drawn before."""
+        """Return distinct passages, each drawn with a higher probability the less it resembles earlier ones."""
         drawn = [int(self._random.integers(sample.shape[0]))]
         nearest = (sample @ sample[drawn].T).toarray().ravel()
         while len(drawn) < count:

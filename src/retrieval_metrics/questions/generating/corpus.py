@@ -1,4 +1,4 @@
-"""What questions are made of: a corpus in any form, cut into passages that a prompt can hold."""
+"""The corpus that questions are made from, in any form, cut into passages that fit into a prompt."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 SHORTEST_LENGTH = 200
 FEWEST_WORDS = 5
-"""A passage with fewer words is a heading or a rest: nothing is asked about it."""
+"""A passage with fewer words is a heading or a remainder; no question is made from it."""
 
 _PARAGRAPH = re.compile(r"\n[ \t]*\n\s*")
 _SENTENCE = re.compile(
@@ -43,10 +43,10 @@ class Piece:
 
     Attributes:
         text: Its text.
-        source: The name that spans in it have as their source.
+        source: The source of spans in it.
         start: Where it begins in that source.
-        document: The document that it is from, for provenance.
-        id: The id of the text of the corpus.
+        document: The document it comes from, for provenance.
+        id: The id of its text in the corpus.
     """
 
     text: str
@@ -61,7 +61,7 @@ class Piece:
 
 
 class Corpus:
-    """The passages that questions are made of.
+    """The passages that questions are made from.
 
     Attributes:
         pieces: The passages with enough words to ask about.
@@ -69,7 +69,7 @@ class Corpus:
     """
 
     def __init__(self, whole: list[Piece], length: int) -> None:
-        """Take the texts as they were given, and cut those that are longer than so many characters."""
+        """Take the texts as given, and cut those that are longer than `length` characters."""
         self._whole = whole
         self._texts = Passages(Retrieved(at, text.text) for at, text in enumerate(whole))
         self.pieces = pieces = [
@@ -84,10 +84,10 @@ class Corpus:
 
     @classmethod
     def of(cls, corpus: Any, length: int) -> Corpus:
-        """Read a corpus and cut what is longer than so many characters.
+        """Read a corpus and cut texts that are longer than `length` characters.
 
         Raises:
-            TypeError: If it is none, or holds ids alone.
+            TypeError: If it is not a corpus, or holds only ids.
             ValueError: If it is empty, an id appears twice, or there is nothing to ask about.
             OSError: If a file cannot be read.
         """
@@ -99,7 +99,7 @@ class Corpus:
             corpus = read_folder(path) if path.is_dir() else read_corpus(path)
         read = Passages.of(corpus)
         if not read.items:
-            raise TypeError("questions are made of texts, and the corpus is ids alone; give texts by id: {'d1': '...'}")
+            raise TypeError("questions are made from texts, but the corpus has only ids; pass texts: {'d1': '...'}")
         sources = Counter(item.source for item in read.items)
         found = cls([_whole(item, alone=sources[item.source] == 1) for item in read.items], length)
         if not found.pieces:
@@ -110,7 +110,7 @@ class Corpus:
         return found
 
     def places(self, quote: str) -> list[Span]:
-        """Return where a quote stands in the texts, as quotes are matched; a place in two texts is one."""
+        """Return where a quote is in the texts, as quotes are matched; a place in two texts counts once."""
         spans = [
             self._whole[at].span(*_whole_words(self._whole[at].text, *place))
             for at in self._texts.holding(quote)
@@ -119,7 +119,7 @@ class Corpus:
         return list(dict.fromkeys(spans))
 
     def place_of(self, quote: str, at: int) -> tuple[int, int] | None:
-        """Return where a quote stands in a passage, without cutting a word; None if it does not."""
+        """Return where a quote is in a passage, without cutting a word; None if it is not there."""
         text = self.pieces[at].text
         if normalised(quote) not in self.passages.normal_texts[at] or (place := where(quote, text)) is None:
             return None
@@ -134,7 +134,7 @@ class Corpus:
         return _listed((piece.source, at) for at, piece in enumerate(self.pieces))
 
     def held_by(self, item: Retrieved) -> list[int]:
-        """Return the passages that a retrieved item is, holds or is a part of."""
+        """Return the passages that a retrieved item equals, contains or is part of."""
         if item.source is not None and item.start is not None and item.end is not None:
             return [
                 at
@@ -145,7 +145,7 @@ class Corpus:
 
     @property
     def documents(self) -> set[str]:
-        """The documents that the passages are from."""
+        """The documents that the passages come from."""
         return {piece.document for piece in self.pieces}
 
 
@@ -157,18 +157,18 @@ def _listed(pairs: Iterable[tuple[Any, int]]) -> dict[Any, list[int]]:
 
 
 def _whole(item: Retrieved, *, alone: bool) -> Piece:
-    """Return a text of the corpus under the name and from the place that spans in it refer to.
+    """Return a text of the corpus with the source and offset that spans in it refer to.
 
-    What has no offsets begins at 0 of a source of its own: its id, or, where a loader gave it none, its source, if no
-    other text is from there.
+    A text without offsets begins at 0 of its own source: its id or, if a loader gave it none, its source if no other
+    text comes from it.
     """
     text = item.text or ""
     placed = item.source is not None and item.start is not None and item.end == item.start + len(text)
     name = item.source if item.id is None and alone else item.id
     if not placed and name is None:
         raise ValueError(
-            "a text has neither an id nor a source and offsets (with LangChain, add_start_index=True), so nothing can "
-            f"point at it: {text[:80]!r}"
+            "a text has neither an id nor a source and offsets (with LangChain, add_start_index=True), so judgments "
+            f"cannot refer to it: {text[:80]!r}"
         )
     source, start = (str(item.source), item.start or 0) if placed else (str(name), 0)
     document = str(item.id) if item.source is None else str(item.source)
@@ -176,7 +176,7 @@ def _whole(item: Retrieved, *, alone: bool) -> Piece:
 
 
 def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the place of a part of a text, made longer if it begins or ends within a word."""
+    """Return the place of a part of a text, extended to whole words."""
     while start > 0 and text[start].isalnum() and text[start - 1].isalnum():
         start -= 1
     while end < len(text) and text[end].isalnum() and text[end - 1].isalnum():
@@ -187,8 +187,8 @@ def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
 def cut(text: str, length: int) -> list[tuple[int, int]]:
     r"""Return where to cut a text into parts of about equal length, none longer than `length`.
 
-    A cut falls between paragraphs if it can, else between sentences, else between words. White space at the cuts is in
-    no part.
+    A cut is between paragraphs if possible, else between sentences, else between words. White space at the cuts is
+    dropped.
 
     Example:
         >>> text = "One two. Three four.\n\nFive six seven."

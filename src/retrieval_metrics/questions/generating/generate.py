@@ -1,4 +1,4 @@
-"""Make an evaluation set of a corpus with a model: the two public functions."""
+"""Generate an evaluation set from a corpus with a model: the two public functions."""
 
 from __future__ import annotations
 
@@ -55,62 +55,61 @@ def generate_questions(
     seed: int = 0,
     show_progress: bool = False,
 ) -> GeneratedQuestions:
-    r"""Let a model write questions on a corpus, and keep those whose answers are proven to stand there.
+    r"""Let a model write questions on a corpus, and keep those whose quoted answers are in the corpus.
 
-    The model writes a question on a passage and names the words that answer it. They must stand in the passage,
-    compared as a `Quote` is, and the passage's own words are taken. Otherwise the model is told what was wrong and
-    asked once more, and then the question is rejected. Judgments are groups, all of which are needed: each is a `Quote`
-    and the `Span` where it stands, of which one suffices, because a chunk boundary may cut a quote and not a span.
+    The model writes a question on a passage and quotes the words that answer it. The quote must be in the passage,
+    compared as a `Quote` is; its exact words are taken from the passage. If it is not, the model is told what was wrong
+    and asked once more before the question is rejected. Judgments are groups, all of which are needed. Each holds a
+    `Quote` and the `Span` where it is, of which one suffices, because a chunk boundary can cut a quote but not a span.
 
-    Passages are chosen so that every beginning of the set is spread over clusters of content. Everything is decided by
-    the seed and the replies: with a cache the same call gives the same questions again without asking the model, and
-    one that was interrupted goes on where it stopped.
+    Passages are chosen so that even a few questions are spread over clusters of content. The result depends only on the
+    seed and the replies: with a cache, the same call returns the same questions without asking the model again, and an
+    interrupted call continues where it stopped.
 
     Args:
         corpus: Texts by id, a list of `Retrieved`, documents or nodes of an installed host, a folder of text files, or
-            a file that `read_corpus` reads. Spans have the source of a `Retrieved` that has one and offsets, else the
-            id of the text. Longer texts than `passage_length` are cut for the prompts alone.
-        model: A function of a prompt that returns the reply, synchronous or not, or a chat model or LLM of an installed
-            host.
-        n: How many questions are wanted.
-        kinds: What is asked for, a name, names in equal shares, or a mapping of names to shares: `one_passage`;
-            `other_words`, a question that avoids the words of its passage; `several_passages`, all of which it takes to
-            answer; `keywords`, a few words for a search box. None is 4 : 3 : 2 : 1.
-        difficulty: Likewise: `easy` if BM25 finds what answers first, `medium` if among the first ten, else `hard`.
-            None takes what comes.
-        checks: What is checked, each by asking the model again about texts alone. `answerable`: the quotes by
-            themselves answer the question. `needed`: the rest of the passage does not, nor all passages but one.
-            `others`: which other passages answer, among those that BM25 and the retriever find; these are judged too.
-            `duplicates`: nearly the same questions are dropped, which takes no model.
-        evidence: How the model names what answers: `quotes` that it copies, or the numbers of `sentences`, for models
+            a file that `read_corpus` reads. Spans have the source of a `Retrieved` with a source and offsets, or else
+            the id of the text. Texts longer than `passage_length` are cut, only for the prompts.
+        model: A function from a prompt to a reply, synchronous or not, or a chat model or LLM of an installed host.
+        n: The number of questions.
+        kinds: The kinds of questions, as a name, names in equal shares, or a mapping of names to shares: `one_passage`;
+            `other_words`, a question that avoids the words of its passage; `several_passages`, all of which are needed
+            to answer; `keywords`, a few words for a search box. None takes 4 : 3 : 2 : 1.
+        difficulty: The difficulties, likewise: `easy` if BM25 ranks an answer first, `medium` if among the first ten,
+            otherwise `hard`. None accepts any.
+        checks: The checks. Three of them ask the model again, only about texts. `answerable`: the quotes alone answer
+            the question. `needed`: the rest of the passage does not, nor do all passages but one. `others`: which other
+            passages answer, among those that BM25 and the retriever find; these are judged too. `duplicates`: nearly
+            identical questions are dropped, without a model.
+        evidence: How the model names the answer: with copied `quotes`, or with the numbers of `sentences`, for models
             that copy badly.
         retriever: Any retriever that `retrieve` takes, for the check `others`.
-        depth: How many passages BM25, and the retriever, find for that check.
-        most_overlap: The largest share of its telling words that an `other_words` question may have from its passage.
+        depth: How many passages BM25 and the retriever each find for that check.
+        most_overlap: The largest share of its content words that an `other_words` question may take from its passage.
         passage_length: The length in characters above which texts are cut; at least 200.
-        prompts: What the model is told; None for the prompts of this package.
-        model_name: The name of the model, for the cache and the provenance; None takes what the model says of itself.
-        cache: A file such as `replies.jsonl` that every reply is written to as it comes.
+        prompts: Your own prompts; None takes those of this package.
+        model_name: The name of the model, for the cache and the provenance; None takes the model's own name.
+        cache: A file such as `replies.jsonl` to which every reply is written as it arrives.
         workers: How many calls may be under way at once.
         timeout: Seconds that one attempt of a call may take; None sets no limit.
-        retries: How often a call that fails is repeated, after 0.5 seconds, then 1, 2, 4 ... and at most 30.
-        budget: How many calls may be made; replies from the cache are free.
-        token_budget: How many tokens prompts and replies may have together.
-        count_tokens: Counts the tokens of a text; None takes one for every four characters.
-        seed: Of several choices of passages, which one to take.
+        retries: How often a failed call is repeated: after 0.5 seconds, then 1, 2, 4 ... and at most 30.
+        budget: The largest number of calls; replies from the cache are free.
+        token_budget: The largest number of tokens in prompts and replies together.
+        count_tokens: Returns the number of tokens of a text; None counts one token for every four characters.
+        seed: Seed of the choice of passages.
         show_progress: Show progress bars on stderr; needs rich.
 
     Returns:
-        The questions, what was rejected and why, and the calls. `print` shows how they are distributed. If too few
-        could be used, or a budget was spent, there are fewer than `n`, and `stopped` says why.
+        The questions, the rejected ones with reasons, and the calls. `print` shows how they are distributed. If too few
+        replies are usable, or a budget is spent, there are fewer than `n` questions, and `stopped` says why.
 
     Raises:
-        TypeError: If the corpus or the model is none, or the first reply is not a text.
-        ValueError: If the corpus is empty, has an id twice, or is too small for `n` questions; if an option has no such
-            value; if there is a cache and nobody says the name of the model.
+        TypeError: If the corpus or the model has another type, or the first reply is not a text.
+        ValueError: If the corpus is empty, has an id twice, or is too small for `n` questions; if an option has an
+            unknown value; if there is a cache but no name of the model.
         OSError: If a file cannot be read or written.
         ImportError: If bm25s is not installed: `pip install 'retrieval-metrics[questions]'`.
-        Exception: What the model raises, if it has never replied.
+        Exception: The error of a model that never replied.
 
     Example:
         >>> import json
@@ -180,9 +179,10 @@ async def agenerate_questions(
     seed: int = 0,
     show_progress: bool = False,
 ) -> GeneratedQuestions:
-    """Let a model write questions on a corpus, on the running event loop; the twin of `generate_questions`.
+    """Let a model write questions on a corpus, on the running event loop.
 
-    Arguments, result and errors are those of `generate_questions`. Cancelling it cancels the calls that are under way.
+    This is the asynchronous twin of `generate_questions`, with the same arguments, result and errors. Cancelling it
+    cancels the calls that are under way.
     """
     positive_integer(n, "n")
     positive_integer(depth, "depth")
@@ -215,7 +215,7 @@ async def agenerate_questions(
         if count > MOST_PER_PASSAGE * len(read.pieces):
             raise ValueError(
                 f"{count} questions of the kind {kind!r} are too many for a corpus of {len(read.pieces)} passages: at "
-                f"most {MOST_PER_PASSAGE} of a kind are made of one; give more texts, or a smaller passage_length than "
+                f"most {MOST_PER_PASSAGE} of a kind are made from one; add texts, or use a smaller passage_length than "
                 f"{passage_length}"
             )
     told = prompts or QuestionPrompts()

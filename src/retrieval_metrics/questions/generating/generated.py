@@ -1,4 +1,4 @@
-"""What a generation returns: the questions, what was rejected and why, and what it cost."""
+"""The result of a generation: the questions, the rejected ones with reasons, and the calls."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class RejectedQuestion:
-    """A question that did not get into the set, or a reply that was none.
+    """A rejected question, or an unusable reply.
 
     Attributes:
-        reason: Why, in a few words by which it is counted, such as `quote not found`.
-        message: Why, in a sentence.
+        reason: The reason in a few words, by which rejections are counted, such as `quote not found`.
+        message: The reason in a sentence.
         kind: The kind of question that was asked for.
-        sources: The documents that it was to be made of.
-        question: The question; None if there was none that could be read.
-        reply: The reply of the model, where it could not be used.
+        sources: The documents that it was to be made from.
+        question: The question; None if the reply held none.
+        reply: The reply of the model, if it could not be used.
     """
 
     reason: str
@@ -58,13 +58,13 @@ class RejectedQuestion:
 
 
 class GeneratedQuestions(Printed):
-    """Questions that a model wrote, verified against their corpus.
+    """Questions written by a model and verified against their corpus.
 
     Printing shows how many there are of each kind and difficulty, and why others were rejected.
 
     Attributes:
-        questions: The questions, with their judgments and where they come from.
-        rejected: What was rejected, in the order in which it was.
+        questions: The questions, with their judgments and provenance.
+        rejected: The rejected questions, in the order of rejection.
         calls: The calls of the model.
         stopped: Why there are fewer questions than wanted; None if there are not.
     """
@@ -92,7 +92,7 @@ class GeneratedQuestions(Printed):
 
     @property
     def reasons(self) -> dict[str, int]:
-        """How many were rejected for each reason, the most frequent first."""
+        """The number of rejected questions for each reason, the most frequent first."""
         return dict(Counter(one.reason for one in self.rejected).most_common())
 
     def __len__(self) -> int:
@@ -102,10 +102,10 @@ class GeneratedQuestions(Printed):
         return f"<GeneratedQuestions: {len(self.questions)} questions, {len(self.rejected)} rejected>"
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return a DataFrame with a row per question, first those of the set and then the rejected ones.
+        """Return a DataFrame with one row per question, first those of the set and then the rejected ones.
 
         The columns are `query`, `question`, `kind`, `source`, `outcome` (`accepted`, or the reason), `message`,
-        `difficulty`, `bm25_rank`, `overlap`, `groups` (how many things are needed together) and `quotes`.
+        `difficulty`, `bm25_rank`, `overlap`, `groups` (how many groups are needed) and `quotes`.
 
         Raises:
             ImportError: If pandas is not installed; the message holds the command.
@@ -114,7 +114,7 @@ class GeneratedQuestions(Printed):
         return frame
 
     def rows(self) -> list[tuple[Any, ...]]:
-        """Return a row per question, as in `to_pandas`."""
+        """Return one row per question, as in `to_pandas`."""
         rows: list[tuple[Any, ...]] = []
         texts: Mapping[Any, str] = self.questions.queries
         for query, groups in judgments_by_query(self.questions.qrels).items():
@@ -157,7 +157,7 @@ class GeneratedQuestions(Printed):
                 "not answer alone"
             )
         if unseen:
-            notes.append(f"{unseen:,} times it stayed open which other passages answer, because no reply could be used")
+            notes.append(f"{unseen:,} times it is unknown which other passages answer, because no reply could be used")
         notes.append(str(self.calls))
         if self.stopped is not None:
             notes.append(f"there are fewer than wanted: {self.stopped}")

@@ -1,4 +1,4 @@
-"""The work of making questions: rounds of writing and checking until there are enough."""
+"""Generate questions in rounds of writing and checking until there are enough."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
     Task = tuple[str, tuple[int, ...]]
 
 MOST_PER_PASSAGE = 3
-"""Questions of one kind that are asked for about one passage."""
+"""The largest number of questions of one kind that are requested for one passage."""
 MOST_ATTEMPTS = 5
-"""So many replies are asked for at most, for each question that is wanted."""
+"""The largest number of replies requested for each wanted question."""
 ALIKE = 0.5
-"""Passages that share so many runs of words say the same, and are not needed together."""
+"""Passages that share this many runs of words say the same, and are not needed together."""
 ANSWERABLE, NEEDED, OTHERS, DUPLICATES = "answerable", "needed", "others", "duplicates"
 CHECKS = (ANSWERABLE, NEEDED, OTHERS, DUPLICATES)
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is asked for.
+    """The wanted questions.
 
     Attributes:
         kinds: How many questions of each kind.
@@ -68,7 +68,7 @@ class Generation:
         prompts: QuestionPrompts,
         show_progress: bool,
     ) -> None:
-        """Take the parts; nothing is asked yet."""
+        """Set the parts, without asking anything yet."""
         self._corpus = corpus
         self._contents = contents
         self._wanted = wanted
@@ -84,10 +84,10 @@ class Generation:
         self._rejected: list[RejectedQuestion] = []
 
     async def run(self) -> GeneratedQuestions:
-        """Write and check until there are enough questions, or it makes no sense to go on.
+        """Write and check until there are enough questions, or no more can be made.
 
         Raises:
-            Exception: The failure of a model that never replies.
+            Exception: The error of a model that never replies.
         """
         stopped = None
         written, most = 0, MOST_ATTEMPTS * sum(self._wanted.kinds.values())
@@ -96,7 +96,7 @@ class Generation:
             stopped = await self._round(tasks)
         if stopped is None and any(self._missing().values()):
             stopped = (
-                f"{written:,} were asked for, {MOST_ATTEMPTS} for each that is wanted, and too few can be used"
+                f"{written:,} were requested, {MOST_ATTEMPTS} for each wanted one, and too few can be used"
                 if written >= most
                 else f"every passage has been asked about {MOST_PER_PASSAGE} times in every kind that is missing"
             )
@@ -107,7 +107,7 @@ class Generation:
         return {kind: count - made[kind] for kind, count in self._wanted.kinds.items()}
 
     def _tasks(self, most: int) -> list[Task]:
-        """Return what to ask for next: for each question that is missing a kind and passages."""
+        """Return what to request next: a kind and passages for each missing question."""
         tasks: list[Task] = []
         for kind, count in self._missing().items():
             for _ in range(min(count, most - len(tasks))):
@@ -117,7 +117,7 @@ class Generation:
         return tasks
 
     def _drawn(self, kind: str) -> tuple[int, ...] | None:
-        """Return the next passage, with what belongs to it; passages that were used go to the end of the queue."""
+        """Return the next passage, with a partner if the kind needs one; used passages go to the end of the queue."""
         while (uses := min(self._uses[kind, at] for at in self._queue)) < MOST_PER_PASSAGE:
             at = next(one for one in self._queue if self._uses[kind, one] == uses)
             self._queue.remove(at)
@@ -130,7 +130,7 @@ class Generation:
         return None
 
     def _partner(self, at: int) -> int | None:
-        """Return a passage about the same matter that says something else, of another document if there is one."""
+        """Return a related passage that says something else, from another document if there is one."""
         passages, pieces = self._corpus.passages, self._corpus.pieces
         alike = passages.alike(at, ALIKE)
         others = [
@@ -143,7 +143,7 @@ class Generation:
         return left[0] if left else None
 
     async def _round(self, tasks: list[Task]) -> str | None:
-        """Ask for some questions and check them; return why no other round makes sense, or None if one does."""
+        """Request questions and check them; return why there can be no further round, or None if there can."""
         keys = dict(enumerate(tasks))
         replies = await self._prompter.ask(
             {key: self._prompt(*task) for key, task in keys.items()},
@@ -187,12 +187,12 @@ class Generation:
         self._accepted += left
 
     def _distinct(self, candidates: list[Candidate]) -> list[Candidate]:
-        """Drop the questions that repeat an earlier one: to the letter always, nearly if that is checked."""
+        """Drop the questions that repeat an earlier one exactly and, if that is checked, nearly."""
         known = {candidate.id for candidate in self._accepted}
         distinct: list[Candidate] = []
         for candidate in candidates:
             if candidate.id in known:
-                self._reject_candidate(candidate, "duplicate question", "the same question is there already")
+                self._reject_candidate(candidate, "duplicate question", "the same question is already in the set")
             else:
                 known.add(candidate.id)
                 distinct.append(candidate)
@@ -204,7 +204,7 @@ class Generation:
         found: dict[Any, Any] = {}
         for finding in repeated(subject, {candidate.id for candidate in distinct}):
             if "duplicate" in finding.name:
-                # A question that only repeats one that is itself dropped is dropped too: rare, and no loss.
+                # A question that repeats only a dropped one is dropped too; this is rare and harmless.
                 found.setdefault(finding.query, finding)
         for candidate in distinct:
             if (repeat := found.get(candidate.id)) is not None:
@@ -223,7 +223,7 @@ class Generation:
                 room[difficulty] -= 1
                 kept.append(candidate)
             else:
-                self._reject_candidate(candidate, "unwanted difficulty", f"it is {difficulty}, and of these are enough")
+                self._reject_candidate(candidate, "unwanted difficulty", f"it is {difficulty}; there are enough")
         return kept
 
     def _reject_candidate(self, candidate: Candidate, reason: str, message: str) -> None:

@@ -1,4 +1,4 @@
-"""The kinds of questions that are made, and how many of each."""
+"""The kinds and difficulties of generated questions, and how many of each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KINDS = {
     SEVERAL_PASSAGES: "several passages are needed together",
     KEYWORDS: "a few words for a search box",
 }
-"""What each kind is; also the names of the prompts that ask for them."""
+"""The meaning of each kind, whose name is also that of its prompt."""
 
 DEFAULT_SHARES = {ONE_PASSAGE: 4, OTHER_WORDS: 3, SEVERAL_PASSAGES: 2, KEYWORDS: 1}
 
@@ -32,7 +32,7 @@ MEDIUM_RANK = 10
 
 
 def difficulty_of(rank: int | None) -> str:
-    """Return how difficult a question is, by the rank at which BM25 finds what answers it; None if it does not."""
+    """Return the difficulty of a question by the rank at which BM25 finds its answer; None if it does not."""
     if rank is None or rank > MEDIUM_RANK:
         return HARD
     return EASY if rank == 1 else MEDIUM
@@ -42,14 +42,14 @@ def shared_out(n: int, shares: Any, known: Sequence[str] | Mapping[str, str], wh
     """Return how many of `n` go to each name, by the largest remainders.
 
     Args:
-        n: How many there are.
+        n: The total.
         shares: A name, several names in equal shares, or a mapping of names to shares, in any unit.
-        known: The names that there are.
+        known: The known names.
         what: What is shared out, for messages.
 
     Raises:
         TypeError: If the shares are none of these.
-        ValueError: If a name is not known, there is none, or a share is not positive.
+        ValueError: If a name is unknown, there is no name, or a share is not positive.
 
     Example:
         >>> shared_out(10, {"easy": 1, "hard": 2}, DIFFICULTIES, "difficulty")

@@ -1,4 +1,4 @@
-"""What the model is told, all of it in one place."""
+"""The prompts for generating questions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from retrieval_metrics.inputs.fingerprints import fingerprint
 from retrieval_metrics.questions.generating.kinds import KINDS
 
 VERSION = "1"
-"""Raised whenever a prompt of ours changes, because answers to other prompts are other data."""
+"""Increased whenever a prompt here changes, because replies to other prompts are other data."""
 
 _RULES = """\
 - It must be understood by itself: name what it is about. Never mention a passage, a text, a section or an author.
@@ -83,25 +83,25 @@ Of each such passage, the number of the one sentence that says it; [] if there i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionPrompts:
-    """The prompts of `generate_questions`, each a text with `$names` for what is filled in.
+    """The prompts of `generate_questions`, as texts with `$names` to fill in.
 
-    Give your own for those that you want to change: `QuestionPrompts(keywords="... $reply ... $passages")`. `$$` is a
+    Pass your own for those that you want to change: `QuestionPrompts(keywords="... $reply ... $passages")`. `$$` is a
     dollar sign.
 
     Attributes:
-        one_passage: Asks for a question on one passage. Holds `$passages` and `$reply`, as the next three do.
+        one_passage: Asks for a question on one passage. It has `$passages` and `$reply`, as have the next three.
         several_passages: Asks for a question that needs several passages.
-        other_words: Asks for a question in other words than the passage's.
+        other_words: Asks for a question that avoids the words of the passage.
         keywords: Asks for a search of a few words.
-        quotes: What `$reply` is in these: a question with quotes. Holds nothing, as the next.
-        sentences: Likewise, with the numbers of sentences.
-        answerable: Asks whether a text answers a question. Holds `$question` and `$text`.
-        others: Asks which other passages answer a question. Holds `$question`, `$quote`, `$passages` and `$reply`.
-        other_quotes: What `$reply` is there: quotes alone. Holds nothing, as the next.
-        other_sentences: Likewise, the numbers of sentences.
+        quotes: The text of `$reply` in these prompts for a question with quotes. It has no `$names`.
+        sentences: The same with the numbers of sentences. It has no `$names`.
+        answerable: Asks whether a text answers a question. It has `$question` and `$text`.
+        others: Asks which other passages answer a question. It has `$question`, `$quote`, `$passages` and `$reply`.
+        other_quotes: The text of `$reply` in `others` for quotes. It has no `$names`.
+        other_sentences: The same with the numbers of sentences. It has no `$names`.
 
     Raises:
-        ValueError: If a prompt holds something else than it should.
+        ValueError: If a prompt lacks one of its `$names`, or has others.
 
     Example:
         >>> QuestionPrompts().version
@@ -135,12 +135,12 @@ class QuestionPrompts:
                 )
 
     def filled(self, name: str, **values: str) -> str:
-        """Return a prompt with what is filled in."""
+        """Return a prompt with its names filled in."""
         return Template(getattr(self, name)).substitute(values)
 
     @property
     def version(self) -> str:
-        """The version of our prompts, or a name made of your own: other prompts have another one."""
+        """The version of the prompts; for prompts of your own, a name derived from their texts."""
         said = [getattr(self, one.name) for one in fields(self)]
         ours = [one.default for one in fields(self)]
         return VERSION if said == ours else f"own-{fingerprint(said)[:8]}"

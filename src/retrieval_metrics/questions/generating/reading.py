@@ -1,4 +1,4 @@
-"""Read what the model wrote, and take nothing that the passages do not bear out."""
+"""Parse the replies of the model, and accept only what is in the passages."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 SHORTEST_QUOTE = 20
 FEWEST_WORDS = 8
-"""A quote with fewer characters, white space aside, and fewer words (in Chinese, letters) is found by chance."""
+"""A quote with fewer characters, without white space, and fewer words (in Chinese, letters) occurs by chance."""
 LONG_QUOTE = 500
-"""Characters; a longer quote must leave half of its passage out."""
+"""Characters; a longer quote may be at most half of its passage."""
 MOST_QUOTES = 3
 MOST_PLACES = 3
-"""A quote in more places points at none of them."""
+"""A quote in more places than this identifies none of them."""
 FEWEST_KEYWORDS, MOST_KEYWORDS = 2, 6
 
 
@@ -37,19 +37,19 @@ class Reading:
     """How passages are shown to the model, and how its replies are read."""
 
     def __init__(self, corpus: Corpus, evidence: Literal["quotes", "sentences"], most_overlap: float) -> None:
-        """Take the corpus, and how the model points at what answers.
+        """Set the corpus, and how the model names the answer.
 
         Args:
             corpus: The passages.
-            evidence: `quotes` if it copies the words, `sentences` if it gives the numbers of sentences.
-            most_overlap: The largest share of telling words that a question in other words has from its passage.
+            evidence: `quotes` if it copies the words, `sentences` if it names the numbers of sentences.
+            most_overlap: The largest share of its content words that an `other_words` question takes from its passage.
         """
         self._corpus = corpus
         self.by_number = evidence == "sentences"
         self._most_overlap = most_overlap
 
     def shown(self, places: Sequence[int]) -> str:
-        """Return passages as they stand in a prompt: as they are, or with numbered sentences."""
+        """Return passages for a prompt: unchanged, or with numbered sentences."""
         if not self.by_number:
             texts = [self._corpus.pieces[at].text for at in places]
         else:
@@ -60,10 +60,10 @@ class Reading:
         return "\n".join(f"<passage>\n{text}\n</passage>" for text in texts)
 
     def question(self, kind: str, places: Sequence[int], reply: str) -> Candidate:
-        """Return the question of a reply, with the evidence found in its passages.
+        """Return the question of a reply, with its evidence in the passages.
 
         Raises:
-            BadReplyError: If it cannot be used; the message tells the model why.
+            BadReplyError: If the reply cannot be used; the message tells the model why.
         """
         said = json_reply(reply, {"question": str, **self._field()})
         evidence = self._evidence(said, places)
@@ -83,10 +83,10 @@ class Reading:
         return Candidate(kind, tuple(places), question, [[one] for one in evidence], overlap)
 
     def others(self, places: Sequence[int], reply: str) -> list[Evidence]:
-        """Return what a reply names in other passages: of each the first.
+        """Return the first part that a reply names in each of the other passages.
 
         Raises:
-            BadReplyError: If a passage does not hold it.
+            BadReplyError: If it is not in the passage.
         """
         found: dict[int, Evidence] = {}
         for one in self._evidence(json_reply(reply, self._field()), places):
@@ -97,7 +97,7 @@ class Reading:
         return {"sentences": list[int]} if self.by_number else {"quotes": list[str]}
 
     def _evidence(self, said: dict[str, Any], places: Sequence[int]) -> list[Evidence]:
-        """Return the parts of the passages that a reply names, in their order there; those that touch are one."""
+        """Return the parts of the passages that a reply names, in order; adjacent parts are joined."""
         named = self._numbered(said["sentences"], places) if self.by_number else self._quoted(said["quotes"], places)
         joined: list[tuple[int, int, int]] = []
         for which, start, end in sorted(named):
@@ -169,7 +169,7 @@ class Reading:
         if kind == OTHER_WORDS and overlap > self._most_overlap:
             yield BadReplyError(
                 "words of the passage",
-                f"{overlap:.0%} of the telling words of {shortened(question)} are the passage's; use other words",
+                f"{overlap:.0%} of the content words of {shortened(question)} are the passage's; use other words",
             )
         subject = Subject({0: question}, Qrels({0: [Quote(one.text) for one in evidence]}), None)
         checks = [questions_alone.dependent, difficulty.echoes]

@@ -1,1 +1,1 @@
-"""What may be wrong with an evaluation set, one file per kind of evidence; no model is asked."""
+"""The checks of an evaluation set, one module per kind of evidence, without a model."""

@@ -1,4 +1,4 @@
-"""How hard a question is: does it repeat its answer, is something relevant always first, is it never found?"""
+"""Check how hard questions are: whether they repeat their answer, and are always or never answered."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import FloatArray
 
 LONGEST_RUN = 6
-"""So many words of its answer in a row make a question an echo, if they are also ..."""
+"""A question is an echo if it has this many words of its answer in a row, and these are ..."""
 RUN_SHARE = 0.65
-"""... this share of its words."""
+"""... at least this share of its words."""
 WORD_SHARE = 0.95
-"""A question is also an echo if so many of its telling words stand in one sentence of its answer ..."""
+"""A question is also an echo if this share of its content words is in one sentence of its answer ..."""
 FEWEST_TELLING = 6
-"""... and it has at least so many."""
+"""... and it has at least this many."""
 LONGEST_SENTENCE = 60
-"""A longer one is a table or has no punctuation; so many words hold anything."""
+"""A longer sentence is a table or lacks punctuation, and has enough words to contain any question."""
 RECIPROCAL_RANK = Metric("mrr")
 
 
 def echoes(subject: Subject) -> Iterator[LintFinding]:
-    """Yield the questions that repeat the words of what answers them."""
+    """Yield the questions that repeat the words of their answer."""
     sentence_words: dict[Any, list[tuple[list[str], set[str]]]] = {}
     for query in subject.queries:
         asked, telling = subject.words[query], set(subject.content[query])
@@ -52,9 +52,9 @@ def echoes(subject: Subject) -> Iterator[LintFinding]:
                 yield LintFinding(
                     "echo",
                     query,
-                    f"{shortened(subject.texts[query])} shares {share:.0%} of its telling words with one sentence of "
+                    f"{shortened(subject.texts[query])} shares {share:.0%} of its content words with one sentence of "
                     f"{shortened(repr(judged) if isinstance(judged, Piece) else str(judged))}, and {run} words in a "
-                    f"row, {said!r}: whoever asks does not know the answer's words",
+                    f"row, {said!r}: users do not know the words of the answer",
                     {"relevant": judged, "run": said, "longest_run": run, "share": share},
                 )
                 break
@@ -76,7 +76,7 @@ def _echo(
 
 
 def hard_and_easy(subject: Subject, ranks: Mapping[str, FloatArray]) -> Iterator[LintFinding]:
-    """Yield the questions to which no run has anything relevant, and those to which every run has it first."""
+    """Yield the questions for which no run finds anything relevant, or every run ranks it first."""
     names = " and ".join(ranks)
     values = np.column_stack(list(ranks.values()))
     for query, of_query in zip(subject.qrels.queries, values, strict=True):
@@ -87,13 +87,14 @@ def hard_and_easy(subject: Subject, ranks: Mapping[str, FloatArray]) -> Iterator
             yield LintFinding(
                 "unanswered",
                 query,
-                f"{names} finds nothing that is relevant to {text}: it may have no answer, or another one's judgments",
+                f"{names} finds nothing that is relevant to {text}: it may have no answer, or the judgments of another "
+                "question",
                 {"runs": list(ranks)},
             )
         elif (of_query == 1).all():
             yield LintFinding(
                 "easy",
                 query,
-                f"{names} has something relevant to {text} first, so it tells no retriever from a better one",
+                f"{names} ranks something relevant to {text} first, so it does not tell retrievers apart",
                 {"runs": list(ranks)},
             )

@@ -1,4 +1,4 @@
-"""What a lint finds, and how severe it is."""
+"""The findings of a lint, and their severity."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MEANING: Mapping[str, tuple[Severity, str]] = {
     "few_sources": ("note", "the questions come from few documents"),
     "too_few_questions": ("note", "the wanted difference needs more questions"),
 }
-"""The severity of each finding, and what it means: an error makes numbers wrong, a warning makes them doubtful."""
+"""The severity and meaning of each finding: errors make numbers wrong, warnings make them doubtful."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class Change:
 
     Attributes:
         done: What it does, as a sentence.
-        judgment: What is replaced; None if the question is taken out.
-        by: What takes its place; nothing if it is taken out, several if they are alternatives.
+        judgment: The judgment to replace; None if the question is removed.
+        by: The replacements; empty if the judgment is removed, several if they are alternatives.
     """
 
     done: str
@@ -55,14 +55,14 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class LintFinding:
-    """Something that may be wrong with a question, or with the whole set.
+    """A possible problem of a question, or of the whole set.
 
     Attributes:
-        name: What it is, such as `missing_quote`.
+        name: The name of the finding, such as `missing_quote`.
         query: The id of the question; None if it concerns the whole set.
         message: A sentence that says what was found, and where.
-        evidence: What it rests on, by name: the other question, the passages, the numbers.
-        change: The repair that `Lint.repaired` makes; None if it takes a person to decide.
+        evidence: The evidence, by name: the other question, the passages, the numbers.
+        change: The repair that `Lint.repaired` makes; None if a person must decide.
     """
 
     name: str

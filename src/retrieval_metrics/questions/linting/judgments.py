@@ -1,4 +1,4 @@
-"""Judgments that the corpus does not bear out: ids, quotes and spans that are not there, and groups without a way."""
+"""Check judgments against the corpus: missing ids, quotes and spans, and groups that nothing can satisfy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHOWN = 5
 
 
 def without_relevant(subject: Subject) -> Iterator[LintFinding]:
-    """Yield the questions to which nothing is relevant."""
+    """Yield the questions without a relevant document."""
     for query, relevant in subject.relevant.items():
         if not relevant:
             judged = len(subject.graded[query])
@@ -35,7 +35,7 @@ def without_relevant(subject: Subject) -> Iterator[LintFinding]:
 
 
 class Judgments:
-    """Compares judgments with the corpus; each piece is looked up once."""
+    """Checks judgments against the corpus; each piece is looked up once."""
 
     def __init__(self, subject: Subject, passages: Passages) -> None:
         self._subject = subject
@@ -43,7 +43,7 @@ class Judgments:
         self._sources: dict[str, Source] = {}
 
     def findings(self) -> Iterator[LintFinding]:
-        """Yield what the corpus does not bear out, question by question."""
+        """Yield the judgments that do not fit the corpus, question by question."""
         for query in self._subject.graded:
             dead: set[Any] = set()
             groups = self._subject.groups(query)
@@ -74,9 +74,9 @@ class Judgments:
         )
         change = None
         if grade <= 0:
-            change = Change(f"{document!r}, which is not relevant and not in the corpus, is taken out", document)
+            change = Change(f"{document!r}, which is not relevant and not in the corpus, is removed", document)
         elif spare:
-            change = Change(f"{document!r}, which is not in the corpus, is taken out of its alternatives", document)
+            change = Change(f"{document!r}, which is not in the corpus, is removed from its alternatives", document)
         return LintFinding(
             "unknown_document",
             query,
@@ -86,7 +86,7 @@ class Judgments:
         )
 
     def _quote(self, query: QueryId, quote: Quote, groups: list[dict[Any, float]]) -> Iterator[LintFinding]:
-        if not self._passages.items:  # the ids alone are known
+        if not self._passages.items:  # only the ids are known
             return
         places = self._passages.places(quote.text)
         count = sum(place.count for place in places)
@@ -140,7 +140,7 @@ class Judgments:
         )
 
     def _own_words(self, quote: str) -> str | None:
-        """Return the one part of the corpus that has the words of a quote, punctuation aside."""
+        """Return the only part of the corpus that has the words of a quote, ignoring punctuation."""
         wanted = words(quote)
         found = set()
         for at in self._passages.having_all(wanted):
@@ -158,14 +158,14 @@ class Judgments:
                 yield LintFinding(
                     "unknown_source",
                     query,
-                    f"{span!r} is in a source that no passage of the corpus is from",
+                    f"{span!r} is in a source that is not in the corpus",
                     {"span": span},
                 )
         elif span.end > len(text):
             yield LintFinding(
                 "moved_span",
                 query,
-                f"{span!r} ends behind the end of its source, which has {len(text):,} characters",
+                f"{span!r} ends after the end of its source, which has {len(text):,} characters",
                 {"span": span, "length": len(text)},
             )
         elif _within_word(text, span.start) or _within_word(text, span.end):
@@ -179,7 +179,7 @@ class Judgments:
             )
 
     def _moved(self, query: QueryId, groups: list[dict[Any, float]]) -> Iterator[LintFinding]:
-        """Yield the spans that do not hold a quote that is their alternative, as both name one place."""
+        """Yield the spans that do not hold the quote that is their alternative, because both name one place."""
         for group in groups:
             quotes = [judged.text for judged in group if isinstance(judged, Quote)]
             if not quotes:
@@ -231,13 +231,13 @@ def _impossible(query: QueryId, groups: list[dict[Any, float]], dead: set[Any]) 
 
 
 def _all_named(group: dict[Any, float], quote: Quote, count: int, names: list[Any]) -> bool:
-    """Return whether each place where a quote stands is judged: it has as many spans as places, in these documents."""
+    """Return whether each place of a quote is judged: whether it has as many spans as places, in these documents."""
     spans = [judged for judged, grade in group.items() if isinstance(judged, Span) and grade == group[quote]]
     return len(spans) >= count and {span.source for span in spans} >= set(names)
 
 
 def _same_place(quote: str, held: str) -> bool:
-    """Return whether a quote is what a span holds, or one is a part of the other."""
+    """Return whether a quote equals the text of a span, or one contains the other."""
     return bool(held) and (quote in held or held in quote)
 
 
@@ -246,7 +246,7 @@ def _within_word(text: str, at: int) -> bool:
 
 
 def _stretches(wanted: list[str], text: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of the parts of a text that have some words in a row."""
+    """Yield start and end of the parts of a text that have the wanted words in a row."""
     places = list(_word_places(text))
     spelled = [word for word, _, _ in places]
     for at in range(len(spelled) - len(wanted) + 1):

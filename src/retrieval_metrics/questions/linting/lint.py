@@ -1,4 +1,4 @@
-"""What a lint returns: findings one can read, count, hand to pandas, and repair."""
+"""The result of a lint: findings to print, count, put into a DataFrame, and repair."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ Asked = TypeVar("Asked", bound=Questions)
 
 COLUMNS = ("name", "query", "severity", "message", "evidence", "repair")
 SHOWN = 3
-"""How many findings of one name are printed."""
+"""The number of findings with one name that are printed."""
 
 
 class Lint(Printed, Generic[Asked]):
-    """What may be wrong with an evaluation set.
+    """The possible problems of an evaluation set.
 
-    Printing shows how many findings there are of each name, and the first of each.
+    Printing shows the number of findings with each name, and the first of them.
 
     Attributes:
-        questions: The evaluation set, as it was given.
-        findings: What was found, the most severe first.
-        unchecked: What could not be looked at, and what it would take, a sentence each.
+        questions: The evaluation set, as given.
+        findings: The findings, the most severe first.
+        unchecked: What could not be checked and what that needs, one sentence each.
     """
 
     def __init__(self, questions: Asked, findings: Sequence[LintFinding], unchecked: Sequence[str] = ()) -> None:
@@ -48,31 +48,31 @@ class Lint(Printed, Generic[Asked]):
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many findings there are of each name."""
+        """The number of findings with each name."""
         return dict(Counter(finding.name for finding in self.findings))
 
     def of(self, name: str) -> list[LintFinding]:
-        """Return the findings of one name, or of one severity.
+        """Return the findings with a name, or with a severity.
 
         Raises:
-            ValueError: If there is no such name.
+            ValueError: If the name is unknown.
         """
         if name in {severity for severity, _ in MEANING.values()}:
             return [finding for finding in self.findings if finding.severity == name]
         if name not in MEANING:
-            raise ValueError(f"there is no finding {name!r}; there are {', '.join(MEANING)}")
+            raise ValueError(f"there is no finding {name!r}; the findings are {', '.join(MEANING)}")
         return [finding for finding in self.findings if finding.name == name]
 
     def repaired(self) -> Asked:
-        """Return a new set in which everything is mended that needs no judgment of a person.
+        """Return a new set with all repairs that do not need a person to decide.
 
-        A question that repeats another and is judged alike is taken out. A quote that differs from its source in
-        punctuation takes the source's words, and a span moves to where its quote now stands. Copies of relevant
-        passages become their alternatives. An id that is not in the corpus is taken out where an alternative remains,
-        or where it was not relevant. Everything else stays, because it takes somebody to decide.
+        A question that repeats another and is judged alike is removed. A quote that differs from its source in
+        punctuation takes the words of the source, and a span moves to where its quote is now. Copies of relevant
+        passages become their alternatives. An id that is not in the corpus is removed if an alternative remains, or if
+        it was not relevant. Everything else stays for a person to decide.
 
         Returns:
-            The new set; its `changes` say what was done, a sentence each. The old one is as it was.
+            The new set; its `changes` say what was done, one sentence each. The old set does not change.
         """
         done: dict[QueryId, list[Change]] = {}
         for finding in self.findings:
@@ -94,7 +94,7 @@ class Lint(Printed, Generic[Asked]):
         )
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return a DataFrame with a row per finding: `name`, `query`, `severity`, `message`, `evidence`, `repair`.
+        """Return a DataFrame with one row per finding: `name`, `query`, `severity`, `message`, `evidence`, `repair`.
 
         Raises:
             ImportError: If pandas is not installed; the message holds the command.
@@ -103,7 +103,7 @@ class Lint(Printed, Generic[Asked]):
         return frame
 
     def rows(self) -> list[tuple[Any, ...]]:
-        """Return a row per finding, as in `to_pandas`."""
+        """Return one row per finding, as in `to_pandas`."""
         return [
             (found.name, found.query, found.severity, found.message, dict(found.evidence), _done(found))
             for found in self.findings
@@ -150,12 +150,12 @@ def _counted(count: int, what: str) -> str:
 
 
 def _effective(changes: Sequence[Change]) -> Sequence[Change]:
-    """Return the changes of a question that are made: where it is taken out, no other is."""
+    """Return the changes of a question that are made; if it is removed, no others are."""
     return [change for change in changes if change.judgment is None][:1] or changes
 
 
 def _repaired(judgments: Any, changes: Sequence[Change]) -> Any:
-    """Return the judgments of a question with some changes; those of others are returned as they are."""
+    """Return the judgments of a question with the changes applied."""
     if not changes:
         return judgments
     flat = isinstance(judgments, Mapping) or not any(

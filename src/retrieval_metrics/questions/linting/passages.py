@@ -19,25 +19,25 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import DocumentId
 
 SHINGLE = 4
-"""How many words in a row make two passages share something."""
+"""The number of words in a run that passages are compared by."""
 COMMON = 50
-"""A run of words in more passages than this is boilerplate, and leads nowhere."""
+"""A run of words in more passages than this is boilerplate, and ignored."""
 UNPLACED = "\0"
-"""What stands in an assembled source where no passage is."""
+"""Fills the gaps of an assembled source that no passage covers."""
 TRIMMED = 4
-"""Splitters trim white space off passages: so few characters between two of them are that."""
+"""Gaps up to this many characters are white space that splitters trim off passages."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a quote stands: in a source if its text is known, else in a passage."""
+    """The place of a quote: in a source if its text is known, else in a passage."""
 
     name: Any
     count: int
 
 
 class Passages:
-    """The passages of a corpus, with indexes that make every search grow with what it finds.
+    """The passages of a corpus, with indexes that make searches fast.
 
     Attributes:
         items: The passages.
@@ -54,7 +54,7 @@ class Passages:
 
     @classmethod
     def of(cls, corpus: Any) -> Passages:
-        """Read a corpus: texts by id, BEIR rows by id, passages, documents of a host, or the ids alone.
+        """Read a corpus: texts by id, BEIR rows by id, passages, documents of a host, or only ids.
 
         Raises:
             TypeError: If it is none of these.
@@ -62,8 +62,8 @@ class Passages:
         """
         if isinstance(corpus, (str, bytes)) or not isinstance(corpus, Iterable):
             raise TypeError(
-                "a corpus maps ids to texts, or is a list of Retrieved(id, text=..., source=...) or of a framework's "
-                f"documents, got {type(corpus).__name__}"
+                "a corpus must map ids to texts, or be a list of Retrieved(id, text=..., source=...) or of documents "
+                f"of a framework, got {type(corpus).__name__}"
             )
         if isinstance(corpus, Mapping):
             read = cls(_passage(name, content) for name, content in corpus.items())
@@ -73,12 +73,12 @@ class Passages:
                 return cls([], entries)
             read = cls(_items(entries))
         if not read.items:
-            raise ValueError("the corpus is empty: there is no passage to look at")
+            raise ValueError("the corpus is empty: it has no passages")
         return read
 
     @cached_property
     def sources(self) -> dict[str, str]:
-        """The text of each source, put together from the passages; what no passage holds is left blank."""
+        """The text of each source, assembled from the passages; what no passage holds is left blank."""
         parts: dict[str, list[Retrieved]] = {}
         for item in self.items:
             if item.source is not None and item.text is not None and item.start is not None:
@@ -115,18 +115,18 @@ class Passages:
     def holding(self, quote: str) -> list[int]:
         """Return the passages that hold a quote, as quotes are matched."""
         wanted = normalised(quote)
-        inner = words(quote)[1:-1]  # the words at the edges of a quote may be parts of words
+        inner = words(quote)[1:-1]  # the first and the last word of a quote may be parts of words
         candidates = min((self._having.get(word, []) for word in inner), key=len, default=None)
         if candidates:
             found = [at for at in candidates if wanted in self.normal_texts[at]]
             if found:
                 return found
-        if wanted not in self._all_texts:  # words may be separated otherwise, as at the end of a line
+        if wanted not in self._all_texts:  # words may be separated differently, as at the end of a line
             return []
         return [at for at, text in enumerate(self.normal_texts) if wanted in text]
 
     def having_all(self, wanted: Sequence[str]) -> list[int]:
-        """Return the passages that have all of some words."""
+        """Return the passages that have all of the words."""
         having = sorted((self._having.get(word, []) for word in set(wanted)), key=len)
         if not having:
             return []
@@ -134,7 +134,7 @@ class Passages:
         return [at for at, tokens in zip(having[0], kept, strict=True) if tokens.issuperset(wanted)]
 
     def places(self, quote: str) -> list[Place]:
-        """Return where a quote stands; in passages that overlap it stands once."""
+        """Return the places of a quote; a place in overlapping passages counts once."""
         wanted = normalised(quote)
         found: Counter[Any] = Counter()
         for at in self.holding(quote):
@@ -146,7 +146,7 @@ class Passages:
         return [Place(name, count) for name, count in found.items()]
 
     def source_of(self, quote: str) -> str | None:
-        """Return the source that holds a quote, whether a passage does or not."""
+        """Return the source that holds a quote, even if no passage does."""
         wanted = normalised(quote)
         return next((name for name, text in self.normal_sources.items() if wanted in text), None)
 
@@ -178,7 +178,7 @@ class Passages:
     def alike(self, at: int, least: float) -> dict[int, float]:
         """Return the passages that share runs of words with one, and the share of the shorter passage's runs.
 
-        Runs that very many passages have count on neither side.
+        Runs in very many passages are ignored.
         """
         telling = {run for run in self.shingles[at] if len(self._sharing[run]) <= COMMON}
         shared = Counter(other for run in telling for other in self._sharing[run] if other != at)
@@ -215,8 +215,8 @@ def _items(entries: list[Any]) -> list[Retrieved]:
     host = host_of(entries[0])
     if host is None or host.documents is None:
         raise TypeError(
-            "the passages of a corpus are Retrieved(id, text=..., source=...) or a framework's documents, got "
-            f"{entries[0]!r}; texts go by id, as in {{'d1': 'its text'}}"
+            "the passages of a corpus must be Retrieved(id, text=..., source=...) or documents of a framework, got "
+            f"{entries[0]!r}; pass texts by id, as in {{'d1': 'its text'}}"
         )
     return list(host.documents(entries))
 

@@ -1,4 +1,4 @@
-"""What is wrong with a question by itself: it leans on a passage that nobody sees, or says too little."""
+"""Check each question by itself: whether it refers to an unseen passage, or says too little."""
 
 from __future__ import annotations
 
@@ -57,24 +57,24 @@ _DANGLING = re.compile(
     r"necessary|allowed|bad|better|legal|that|wrong|okay|ok|enough|a|an|the|there|to|mean|matter|worth))",
     re.IGNORECASE,
 )
-"""A question that begins with a pronoun, unless one that English puts there."""
+"""A question that begins with a pronoun, except one that English grammar puts there."""
 _SENTENCE = re.compile(r"[.!?;]\s+\S")
 
 
 def dependent(subject: Subject) -> Iterator[LintFinding]:
-    """Yield the questions that point at something nobody sees: "this section", "according to the text", "the above"."""
+    """Yield the questions that refer to something unseen: "this section", "according to the text", "the above"."""
     for query in subject.queries:
         text = subject.texts[query]
         found = _POINTER.search(text)
         if found is not None and _SENTENCE.search(text[: found.start()]) and found[0].lower().startswith("this "):
-            found = None  # what came before it in the question is what it points at
+            found = None  # it refers to an earlier part of the question
         found = found or (None if _SENTENCE.search(text) else _DANGLING.search(text))
         if found is not None:
             words = " ".join(found[0].split())
             yield LintFinding(
                 "dependent_question",
                 query,
-                f"{shortened(text)} says {words!r}, which nobody can understand who does not see the passage",
+                f"{shortened(text)} says {words!r}, which cannot be understood without the passage",
                 {"words": words},
             )
 
@@ -88,6 +88,6 @@ def short(subject: Subject) -> Iterator[LintFinding]:
                 "short_question",
                 query,
                 f"{subject.texts[query]!r} has {count} {'word' if count == 1 else 'words'}, {telling} of them "
-                "telling: many passages would do",
+                "content words: many passages would match",
                 {"words": count, "telling": telling},
             )

@@ -1,4 +1,4 @@
-"""Questions that repeat each other, in the same words or nearly, and whether they are judged alike."""
+"""Find questions that repeat each other exactly or nearly, and check whether they are judged alike."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import QueryId
 
 ALIKE = 0.8
-"""Share of the telling words that two questions must have in common."""
+"""The share of content words that two questions must have in common."""
 ALIKE_IF_SHARED = 0.7
-"""The same if something is relevant to both."""
+"""The same if they share a relevant document."""
 KEYS = 16
-"""By how many of its rarest trigrams a question is looked up."""
+"""The number of its rarest trigrams by which a question is looked up."""
 MOST_PER_KEY = 40
-"""A trigram of more questions than this leads to the last so many."""
+"""The largest number of questions looked up by one trigram, the latest first."""
 SAME_WORD = 0.75
 SHORTEST_FUZZY = 4
 ASKED_FOR = frozenset({"who", "when", "where", "why", "how"})
@@ -31,11 +31,11 @@ _TRIGRAM = 3
 
 
 def repeated(subject: Subject, among: Container[QueryId] | None = None) -> Iterator[LintFinding]:
-    """Yield the questions that repeat an earlier one, and those of them that are judged otherwise.
+    """Yield the questions that repeat an earlier one, and those of them that are judged differently.
 
     Args:
         subject: The questions.
-        among: Those that are compared with the earlier ones; None for all.
+        among: The questions to compare with earlier ones; None for all.
     """
     of_words: dict[tuple[str, ...], list[QueryId]] = {}
     for query in subject.queries:
@@ -51,11 +51,11 @@ def repeated(subject: Subject, among: Container[QueryId] | None = None) -> Itera
 
 def _duplicate(subject: Subject, first: QueryId, other: QueryId) -> LintFinding:
     alike = subject.groups(first) == subject.groups(other)
-    done = f"question {other!r} is taken out, because {first!r} asks the same and is judged alike"
+    done = f"question {other!r} is removed, because {first!r} asks the same and is judged alike"
     return LintFinding(
         "duplicate_question",
         other,
-        f"{shortened(subject.texts[other])} is asked as {first!r} already, so it counts twice",
+        f"{shortened(subject.texts[other])} is already asked as {first!r}, so it counts twice",
         {"other": first, "judged_alike": alike},
         Change(done) if alike else None,
     )
@@ -72,7 +72,7 @@ def _nearly(subject: Subject, queries: Sequence[QueryId], among: Container[Query
                 "near_duplicate_question",
                 other,
                 f"{shortened(subject.texts[other])} is nearly {shortened(subject.texts[first])} of {first!r}: "
-                f"{share:.0%} of the telling words are the same",
+                f"{share:.0%} of the content words are the same",
                 {"other": first, "share": share},
             )
             if _likeness(subject, first, other, shared=False) >= ALIKE:
@@ -107,10 +107,10 @@ def _trigrams(tokens: Iterable[str]) -> set[str]:
 
 
 def _likeness(subject: Subject, first: QueryId, other: QueryId, *, shared: bool) -> float:
-    """Return the share of telling words in common; 0 if the questions differ in what matters most.
+    """Return the share of content words in common; 0 if the questions differ in an important word.
 
-    Numbers and denials must be the same. Unless something is relevant to both, they must ask for the same thing, and
-    none may have put another word in the place of a telling one: "the capital of Peru" is not "the capital of Chile".
+    Numbers and negations must be the same. Unless they share a relevant document, they must ask for the same thing, and
+    neither may replace a content word by another: "the capital of Peru" is not "the capital of Chile".
     """
     left, right = subject.words[first], subject.words[other]
     if _kept(left, str.isdigit) != _kept(right, str.isdigit) or DENIALS & {*left} != DENIALS & {*right}:
@@ -138,7 +138,7 @@ def _kept(tokens: Iterable[str], wanted: Any) -> list[str]:
 
 
 def _same_word(left: str, right: str) -> bool:
-    """Return whether two words differ by a slip of the pen."""
+    """Return whether two words differ only by a typo."""
     shorter, longer = sorted((left, right), key=len)
     if len(shorter) < SHORTEST_FUZZY or longer.endswith(shorter):  # "indirect" is not "direct"
         return False
@@ -150,7 +150,7 @@ def _something_relevant_to_both(subject: Subject, first: QueryId, other: QueryId
 
 
 def _contradiction(subject: Subject, first: QueryId, other: QueryId) -> Iterator[LintFinding]:
-    """Yield a finding if neither question's judgments follow from the other's."""
+    """Yield a finding if the judgments of the two questions contradict each other."""
     one, two = subject.graded[first], subject.graded[other]
     opposed = [judged for judged in one.keys() & two.keys() if (one[judged] > 0) != (two[judged] > 0)]
     ours, theirs = subject.relevant[first], subject.relevant[other]
@@ -158,12 +158,12 @@ def _contradiction(subject: Subject, first: QueryId, other: QueryId) -> Iterator
         said = f"{opposed[0]!r} is relevant to one of them and not to the other"
     elif ours - theirs and theirs - ours:
         here, there = (min(map(repr, only)) for only in (ours - theirs, theirs - ours))
-        said = f"{here} is relevant to {first!r} alone, {there} to {other!r} alone"
+        said = f"{here} is relevant only to {first!r}, {there} only to {other!r}"
     else:
         return
     yield LintFinding(
         "contradicting_judgments",
         other,
-        f"{shortened(subject.texts[other])} asks what {first!r} asks, but is judged otherwise: {said}",
+        f"{shortened(subject.texts[other])} asks the same as {first!r}, but is judged differently: {said}",
         {"other": first, "opposed": opposed, "only_other": sorted(ours - theirs, key=repr)},
     )

@@ -1,4 +1,4 @@
-"""How well BM25 finds what is relevant, where no run says it."""
+"""Check how well BM25 finds what is relevant, if there are no runs."""
 
 from __future__ import annotations
 
@@ -23,17 +23,18 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import FloatArray, QueryId
 
 FEWEST_PASSAGES = 20
-"""Among fewer passages a rank says nothing."""
+"""The fewest passages among which a rank is informative."""
 LONG = 400
-"""Documents of more words are cut into windows, where what is judged is not the document itself."""
+"""Documents with more words are cut into windows, if pieces are judged."""
 WINDOW, STRIDE = 200, 100
 BY_CHANCE = ((0.13, 0.7), (0.005, 0.35))
-"""A question is unanswered if chance ranks what is relevant so well so often, and it scores less than that share of the
-best passage's score. Chosen so that at most 5 % of the questions of each set of tests/benchmarks/lint.py are."""
+"""A question is unanswered if random passages would rank as well with this probability, and the relevant ones score
+less than that share of the best score. Chosen so that at most 5 % of the questions of each set of
+tests/benchmarks/lint.py are."""
 
 
 BETTER_ASKED = 0.9
-"""A question that shares its judgments with one that finds them better is unanswered below this share."""
+"""A question is also unanswered below this share if another one with the same judgments finds them better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class _Found:
     """How well BM25 finds what is relevant to a question.
 
     Attributes:
-        chance: How often passages drawn at random would rank as well.
+        chance: The probability that random passages would rank as well.
         share: The best score of something relevant, as a share of the best score.
         easy: Whether nothing else is first.
     """
@@ -52,7 +53,7 @@ class _Found:
 
     @classmethod
     def of(cls, scores: FloatArray, groups: Sequence[Sequence[int]]) -> _Found:
-        """Take the scores of all passages, and the places of those that satisfy each group."""
+        """Compute it from the scores of all passages and the places of those that satisfy each group."""
         relevant = scores[sorted({place for group in groups for place in group})]
         best = float(scores.max())
         share = float(relevant.max()) / best if best else 0.0
@@ -68,7 +69,7 @@ class WordIndex:
     """BM25 over texts given as words, on stems and without function words."""
 
     def __init__(self, texts: Sequence[Sequence[str]], what: str) -> None:
-        """Take the words of each text, and what needs the index.
+        """Index the words of each text; `what` names the caller in messages.
 
         Raises:
             ImportError: If bm25s is not installed; the message holds the command.
@@ -87,10 +88,10 @@ class WordIndex:
 
 
 class Search:
-    """What BM25 finds in the passages of a corpus.
+    """Searches the passages of a corpus with BM25.
 
     Attributes:
-        passages: What is searched: the passages, or windows of them where they are long and pieces are judged.
+        passages: The passages, or windows of long ones if pieces are judged.
     """
 
     def __init__(self, subject: Subject, passages: Passages) -> None:
@@ -105,11 +106,11 @@ class Search:
 
     @property
     def is_telling(self) -> bool:
-        """Whether there are enough passages for a rank to say anything."""
+        """Whether there are enough passages for ranks to be informative."""
         return len(self.passages.items) >= FEWEST_PASSAGES
 
     def findings(self) -> Iterator[LintFinding]:
-        """Yield the questions that are answered first, and those that nothing relevant is found for."""
+        """Yield the questions whose answer is ranked first, and those for which nothing relevant is found."""
         index = WordIndex(self.passages.tokens, "a lint without runs")
         found = {}
         for query in self._subject.queries:
@@ -121,7 +122,7 @@ class Search:
             yield from self._judged(query, one, better.get(query))
 
     def _better_asked(self, found: Mapping[QueryId, _Found]) -> dict[QueryId, QueryId]:
-        """Return, for a question, another one to which the same is relevant and which finds it better."""
+        """Return, for each question, another one with the same judgments that finds them better."""
         alike: dict[Any, list[QueryId]] = {}
         for query in found:
             judged = frozenset(frozenset(group.items()) for group in self._subject.groups(query))
@@ -140,8 +141,8 @@ class Search:
             yield LintFinding(
                 "unanswered",
                 query,
-                f"BM25 ranks what is relevant to {text} as chance does (p = {chance:.2f}): it may have no answer, or "
-                "another one's judgments",
+                f"BM25 ranks what is relevant to {text} no better than chance (p = {chance:.2f}): it may have no "
+                "answer, or the judgments of another question",
                 evidence,
             )
         elif better is not None and share < BETTER_ASKED:
@@ -156,7 +157,7 @@ class Search:
             yield LintFinding(
                 "easy",
                 query,
-                f"BM25 has something relevant to {text} first, so it tells no retriever from a better one",
+                f"BM25 ranks something relevant to {text} first, so it does not tell retrievers apart",
                 evidence,
             )
 
@@ -179,10 +180,11 @@ class Search:
 
 
 def _chance(scores: FloatArray, groups: Sequence[Sequence[int]]) -> float:
-    """Return how often passages drawn at random would rank at least as well as those of some groups.
+    """Return the probability that random passages would rank at least as well as those of the groups.
 
-    The best of m passages that satisfy a group ranks r or better among n with probability 1 - (1 - r/n)^m; over groups
-    the probabilities are combined as Fisher does: minus the sum of their logarithms has a gamma distribution.
+    The best of m passages that satisfy a group ranks r or better among n with probability 1 - (1 - r/n)^m. The
+    probabilities of several groups are combined by Fisher's method: minus the sum of their logarithms has a gamma
+    distribution.
     """
     total = 0.0
     for group in groups:
@@ -201,7 +203,7 @@ def _terms(tokens: Sequence[str]) -> list[str]:
 
 
 def _windows(item: Retrieved) -> Iterator[Retrieved]:
-    """Yield the parts of a long document, which overlap; a shorter one as it is."""
+    """Yield overlapping parts of a long document; a short one unchanged."""
     text = item.text or ""
     parts = text.split()
     if len(parts) <= LONG:

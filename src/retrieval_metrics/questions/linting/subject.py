@@ -1,4 +1,4 @@
-"""What is linted: the questions with their judgments in columns, and what else is known."""
+"""The subject of a lint: the questions with their judgments in columns, and the corpus."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Subject:
-    """An evaluation set, and the corpus it is asked of.
+    """An evaluation set and its corpus.
 
     Attributes:
         texts: The text of each question, by query id.
         qrels: The judgments.
-        passages: The corpus; None if it is not given.
+        passages: The corpus; None if there is none.
     """
 
     texts: Mapping[Any, str]
@@ -44,7 +44,7 @@ class Subject:
 
     @cached_property
     def content(self) -> dict[Any, list[str]]:
-        """The stems of the words of each question that carry meaning."""
+        """The stems of the content words of each question."""
         return {query: content_words(tokens) for query, tokens in self.words.items()}
 
     @cached_property
@@ -73,7 +73,7 @@ class Subject:
         return {query: at for at, query in enumerate(self.qrels.queries)}
 
     def text_of(self, judged: Any) -> str | None:
-        """Return the text of what is judged, as far as it is known."""
+        """Return the text of what is judged, if it is known."""
         if isinstance(judged, (Quote, Text)):
             return judged.text
         if self.passages is None:

@@ -1,4 +1,4 @@
-"""Passages that nobody judged although they read like one that is relevant."""
+"""Find unjudged passages that resemble a relevant one."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import QueryId
 
 COPY = 0.8
-"""A passage that shares so much of the shorter one's runs of words is a copy of it."""
+"""A passage that shares this share of the shorter one's runs of words is a copy."""
 ALIKE = 0.5
-"""A passage that shares so much probably answers too."""
+"""A passage that shares this much probably answers too."""
 FEWEST_RUNS = 4
-"""Shorter passages are alike by chance."""
+"""Shorter passages resemble each other by chance."""
 SHORTEST_SPAN = 40  # characters
 
 
 class Unjudged:
-    """Looks for passages like the relevant ones; each passage is compared once."""
+    """Finds passages that resemble relevant ones; each passage is compared once."""
 
     def __init__(self, subject: Subject, passages: Passages) -> None:
         self._subject = subject
@@ -34,7 +34,7 @@ class Unjudged:
         self._alike: dict[int, dict[int, float]] = {}
 
     def findings(self) -> Iterator[LintFinding]:
-        """Yield the unjudged passages that read like a relevant one, question by question."""
+        """Yield the unjudged passages that resemble a relevant one, question by question."""
         for query, relevant in self._subject.relevant.items():
             said: set[int] = set()
             for judged in sorted(relevant, key=repr):
@@ -77,7 +77,7 @@ class Unjudged:
         return found
 
     def _elsewhere(self, query: QueryId, span: Span) -> Iterator[LintFinding]:
-        """Yield a finding if the text of a span stands in other places too, and no alternative allows them."""
+        """Yield a finding if the text of a span is also in other places, and no alternative covers them."""
         text = self._subject.text_of(span)
         if text is None or len(text) < SHORTEST_SPAN:
             return
@@ -91,6 +91,6 @@ class Unjudged:
             yield LintFinding(
                 "possible_answer",
                 query,
-                f"what {span!r} holds, {shortened(text)}, is in {others[0].name!r} as well, which is not judged",
+                f"the text of {span!r}, {shortened(text)}, is also in {others[0].name!r}, which is not judged",
                 {"document": others[0].name, "like": span, "documents": [place.name for place in others]},
             )

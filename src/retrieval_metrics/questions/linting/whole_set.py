@@ -1,4 +1,4 @@
-"""What is wrong with a set as a whole: too few documents behind it, too few questions in it."""
+"""Check the set as a whole: whether it has too few documents or too few questions."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import FloatArray, QueryId
 
 FEWEST_SOURCES = 10
-"""With fewer documents, as evenly used, an interval over documents means little."""
+"""With fewer documents of equal share, intervals over documents mean little."""
 FEWEST_QUESTIONS = 10
 USUAL_SPREAD = 0.3
-"""The standard deviation of the difference between two retrievers in a metric from 0 to 1, where no two runs tell."""
+"""The assumed standard deviation of the difference of two retrievers in a metric from 0 to 1, without two runs."""
 SAMPLE = 500
-"""That spread is taken as known from twice so many questions."""
+"""The assumed standard deviation counts as known from twice this many questions."""
 
 
 def few_sources(subject: Subject, known: Mapping[QueryId, str]) -> Iterator[LintFinding]:
@@ -44,8 +44,8 @@ def few_sources(subject: Subject, known: Mapping[QueryId, str]) -> Iterator[Lint
         "few_sources",
         None,
         f"{len(source_of)} questions come from {len(counts)} documents, which is worth {effective:.1f} of equal share; "
-        f"{largest!r} alone has {count}. Questions of one document depend on each other, so intervals are too narrow "
-        "unless clusters= names the documents",
+        f"{largest!r} alone has {count}. Questions about one document depend on each other, so intervals are too "
+        "narrow unless clusters= names the documents",
         {"sources": dict(counts.most_common()), "effective": effective},
     )
 
@@ -87,7 +87,7 @@ def too_few_questions(
         yield LintFinding(
             "too_few_questions",
             None,
-            f"to tell a difference of {difference:g} in {metric} with 80 % power takes {needed.low:,} to "
+            f"detecting a difference of {difference:g} in {metric} with 80 % power needs {needed.low:,} to "
             f"{needed.high:,} questions, by {where} ({spread:.2f}); {count:,} have something relevant",
             {"needed": tuple(needed), "questions": count, "difference": difference, "spread": spread},
         )

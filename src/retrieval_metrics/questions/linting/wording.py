@@ -1,4 +1,4 @@
-"""The words of questions and passages: which carry meaning, and how much of them two texts share."""
+"""The words of questions and passages: content words, and how many of them two texts share."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ FUNCTION_WORDS = frozenset(
         "yours",
     ]
 )
-"""Words that most questions have, whatever they ask."""
+"""Words that occur in most questions."""
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n{2,}")
 _SUFFIX = re.compile(r"(?<=\w{3})(?:ies|es|s|ing|ed|ly|e|y)$")
@@ -169,7 +169,7 @@ _SUFFIX = re.compile(r"(?<=\w{3})(?:ies|es|s|ing|ed|ly|e|y)$")
 
 @cache
 def stem(word: str) -> str:
-    """Return a word without the commonest English endings, so that its forms are one.
+    """Return a word without the most common English endings, so that its forms become equal.
 
     Example:
         >>> stem("queries"), stem("query"), stem("raised"), stem("raises"), stem("is")
@@ -179,7 +179,7 @@ def stem(word: str) -> str:
 
 
 def content_words(tokens: Iterable[str]) -> list[str]:
-    """Return the stems of the words that carry meaning.
+    """Return the stems of the content words.
 
     Example:
         >>> content_words("what does the budget for 2024 propose".split())

@@ -61,5 +61,5 @@ def read_problem(
         given = numbers(relevance, relevance_name, (n,)).astype(np.float64)
         return Problem(name, vectors, np.empty((0, d)), given)
     if query is None:
-        raise ValueError(f"{query_name} and {relevance_name} are both None; give one of them")
+        raise ValueError(f"{query_name} and {relevance_name} are both None; pass one of them")
     return Problem(name, vectors, vector(query, query_name, d if n else None), None)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import IntArray
 
 MOST_ORDERS = 10_000
-"""This many take a few tenths of a second."""
+"""Trying this many orders takes a few tenths of a second."""
 
 
 def enumerated(judged: JudgedRun, queries: IntArray, metric: Metric, parameters: Mapping[str, Any]) -> OverOrders:

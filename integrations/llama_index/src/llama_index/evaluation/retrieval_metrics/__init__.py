@@ -2,8 +2,8 @@
 
     from llama_index.evaluation.retrieval_metrics import RetrieverEvaluator, metric, ranking_metrics, register
 
-`ranking_metrics` gives instances for the `RetrieverEvaluator` of llama-index-core, `register` makes them known to its
-`from_metric_names`, and the `RetrieverEvaluator` here takes its place. Importing this package registers nothing.
+`ranking_metrics` returns instances for the `RetrieverEvaluator` of llama-index-core, `register` makes them known to its
+`from_metric_names`, and the `RetrieverEvaluator` here can replace it. Importing this package registers nothing.
 """
 
 from llama_index.evaluation.retrieval_metrics.datasets import judged_by_text

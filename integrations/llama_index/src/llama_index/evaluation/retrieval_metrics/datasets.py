@@ -1,4 +1,4 @@
-"""Questions and judgments as LlamaIndex users hold them, for the core and for JSON."""
+"""Convert questions and judgments of LlamaIndex for the core and for JSON."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 
 def as_evaluation_set(dataset: Any) -> EvaluationSet:
-    """Return questions with judgments from what LlamaIndex users have.
+    """Return questions with judgments from a dataset of LlamaIndex.
 
     Args:
-        dataset: Whatever `EvaluationSet.of` reads; a DataFrame whose columns are the keys of its rows; a
+        dataset: Anything that `EvaluationSet.of` reads; a DataFrame with the keys of its rows as columns; a
             LabelledRagDataset or its DataFrame, whose reference contexts are judged as texts; or the path of a JSON
-            file, as EmbeddingQAFinetuneDataset and LabelledRagDataset used to save.
+            file of an EmbeddingQAFinetuneDataset or a LabelledRagDataset.
 
     Raises:
         TypeError: If it has another shape.
-        ValueError: If it is empty or incomplete, or the file is no JSON of that kind.
+        ValueError: If it is empty or incomplete, or the file is not such a JSON file.
         OSError: If the file cannot be read.
     """
     if isinstance(dataset, (str, Path)):
@@ -43,7 +43,7 @@ def as_evaluation_set(dataset: Any) -> EvaluationSet:
 
 
 def _labelled(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a row of a LabelledRagDataset with its reference contexts as texts; any other row as it is."""
+    """Return a row of a LabelledRagDataset with its reference contexts as texts; any other row unchanged."""
     contexts = row.get("reference_contexts")
     if contexts is None or not isinstance(contexts, (list, tuple)):
         return row
@@ -51,10 +51,10 @@ def _labelled(row: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def mode_of(dataset: Any) -> RetrievalEvalMode:
-    """Return what a dataset is about, as EmbeddingQAFinetuneDataset and its JSON say in `mode`: texts or images.
+    """Return the mode of a dataset, as in `mode` of EmbeddingQAFinetuneDataset and its JSON: texts or images.
 
     Raises:
-        ValueError: If it says something else.
+        ValueError: If the mode is anything else.
     """
     if isinstance(dataset, (str, Path)):
         dataset = _read_json(dataset)
@@ -66,14 +66,14 @@ def mode_of(dataset: Any) -> RetrievalEvalMode:
 
 
 def judged_by_text(dataset: Any) -> EvaluationSet:
-    """Return a dataset whose relevant ids are replaced by their texts, so that other chunks can be judged by it.
+    """Return a dataset with relevant ids replaced by their texts, so that it can judge other chunks.
 
-    The ids of nodes are made anew whenever an index is built. The text of a relevant node is found by the core as a
-    `Text`: it counts as retrieved once the retrieved nodes together hold enough of it, however they are cut.
+    Node ids change whenever an index is built. The text of a relevant node becomes a `Text` of the core: it counts as
+    retrieved once the retrieved nodes together hold enough of it, however they are cut.
 
     Args:
         dataset: An object or a mapping with `queries`, `corpus` and `relevant_docs` (ids), or the path of its JSON
-            file, as EmbeddingQAFinetuneDataset has and saves them.
+            file, such as an EmbeddingQAFinetuneDataset.
 
     Raises:
         TypeError: If it has another shape.
@@ -90,10 +90,10 @@ def judged_by_text(dataset: Any) -> EvaluationSet:
     texts: dict[Any, list[Text]] = {}
     for query, relevant in relevant_docs.items():
         if lost := [name for name in relevant if name not in corpus]:
-            raise ValueError(f"{lost[0]!r}, relevant for query {query!r}, is not in the corpus of {len(corpus)} texts")
+            raise ValueError(f"{lost[0]!r}, relevant to query {query!r}, is not in the corpus of {len(corpus)} texts")
         if empty := [name for name in relevant if not corpus[name].strip()]:
             raise ValueError(
-                f"the text of {empty[0]!r}, relevant for query {query!r}, is empty, so nothing can be found by it"
+                f"the text of {empty[0]!r}, relevant to query {query!r}, is empty, so nothing can be found by it"
             )
         texts[query] = [Text(corpus[name]) for name in relevant]
     return EvaluationSet.of({"queries": queries, "relevant_docs": texts})
@@ -103,7 +103,7 @@ def _part(dataset: Any, name: str) -> Mapping[Any, Any]:
     part = dataset.get(name) if isinstance(dataset, Mapping) else getattr(dataset, name, None)
     if not isinstance(part, Mapping):
         kind = type(dataset).__name__
-        raise TypeError(f"a dataset with texts has queries, corpus and relevant_docs; {name} of the {kind} is {part!r}")
+        raise TypeError(f"a dataset needs queries, corpus and relevant_docs; {name} of the {kind} is {part!r}")
     return part
 
 
@@ -111,7 +111,7 @@ def _read_json(dataset: str | Path) -> Mapping[str, Any]:
     try:
         content = json.loads(Path(dataset).read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
-        raise ValueError(f"{dataset} is no JSON: {error}") from error
+        raise ValueError(f"{dataset} is not JSON: {error}") from error
     if not isinstance(content, Mapping) or not ({"queries", "relevant_docs"} <= set(content) or "examples" in content):
         raise ValueError(
             f"{dataset} must hold a JSON object with 'queries' and 'relevant_docs', as EmbeddingQAFinetuneDataset saves"
@@ -120,7 +120,7 @@ def _read_json(dataset: str | Path) -> Mapping[str, Any]:
 
 
 def plain(judgments: Any) -> Any:
-    """Return judgments as JSON has them: dicts and lists, in which a quote or a span is its repr."""
+    """Return judgments as values for JSON: dicts and lists, with a quote or a span as its repr."""
     if isinstance(judgments, Mapping):
         return {_name(entry): grade for entry, grade in judgments.items()}
     if hasattr(judgments, "tolist"):
@@ -133,7 +133,7 @@ def _name(entry: DocumentId | Piece) -> DocumentId:
 
 
 def relevant_ids(judgments: Judgments) -> list[str]:
-    """Return everything that is relevant, flattened: what a metric sees that knows neither grades nor groups."""
+    """Return everything relevant as a flat list, for metrics without grades and groups."""
     entries = plain(judgments)
     if isinstance(entries, dict):
         return [str(name) for name, grade in entries.items() if grade > 0]

@@ -1,4 +1,4 @@
-"""The RetrieverEvaluator of LlamaIndex with grades, groups, whole datasets, and a say in what identifies a node."""
+"""The RetrieverEvaluator of LlamaIndex with grades, groups, whole datasets, and a choice of what identifies a node."""
 
 from __future__ import annotations
 
@@ -48,37 +48,35 @@ if TYPE_CHECKING:
 
 
 class RetrieverEvaluator(StockRetrieverEvaluator):
-    """Evaluates a retriever: takes the place of `llama_index.core.evaluation.RetrieverEvaluator`.
+    """Evaluates a retriever; replaces `llama_index.core.evaluation.RetrieverEvaluator`.
 
     Args:
-        retriever: The retriever; or a query engine, a chat engine or a workflow, whose response has `source_nodes`; or
-            any function of the query text that returns nodes or such a response. What is only synchronous runs in
-            threads.
-        metrics: Metrics of this package or of LlamaIndex; see `from_metric_names`. By default the core's default
-            metrics.
-        node_postprocessors: Applied to what was retrieved, in order, awaited where they are asynchronous.
+        retriever: The retriever; or a query engine, a chat engine or a workflow whose response has `source_nodes`; or
+            any function of the query text that returns nodes or such a response. Synchronous ones run in threads.
+        metrics: Metrics of this package or of LlamaIndex; see `from_metric_names`. The default is that of the core.
+        node_postprocessors: Applied to the retrieved nodes, in order, and awaited if they are asynchronous.
         match: What identifies a node in the judgments: `"id"`, `"ref_doc_id"` (the document it was cut from),
             `"metadata:<key>"`, a function of a `NodeWithScore`, or the core's `Matching`. A `Quote`, `Text` or `Span`
-            in the judgments needs none: it is found in the text of the nodes, or by their place in their document.
-        source: What names the document of a node, which a `Span` names too: `"ref_doc_id"`, whose value many readers
-            make anew at every load, a key of the metadata such as `"file_name"` or `"file_path"`, or a function of a
-            `NodeWithScore`.
+            in the judgments does not need it: it is searched for in the text of the nodes, or compared with their place
+            in their document.
+        source: The name of a node's document, as used in a `Span`: `"ref_doc_id"`, which many readers change at every
+            load, a key of the metadata such as `"file_name"` or `"file_path"`, or a function of a `NodeWithScore`.
 
     Raises:
-        ValueError: (as pydantic's ValidationError) If an argument is unknown or `match` is, or two metrics have one
+        ValueError: (as pydantic's ValidationError) If an argument or `match` is unknown, or two metrics have the same
             name.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
 
-    retriever: Any = Field(description="What retrieves: a retriever, an engine, a workflow, or a function")
+    retriever: Any = Field(description="A retriever, an engine, a workflow, or a function")
     metrics: list[BaseRetrievalMetric] = Field(
         default_factory=lambda: ranking_metrics(DEFAULT_METRICS), description="Metrics to compute"
     )
-    # InstanceOf, because pydantic would make a Matching anew from its fields.
+    # InstanceOf, because pydantic would create a new Matching from its fields.
     match: str | Key | InstanceOf[Matching] = Field(default="id", description="What identifies a node in the judgments")
     source: str | Callable[[NodeWithScore], str] = Field(
-        default="ref_doc_id", description="What names the document of a node"
+        default="ref_doc_id", description="The name of a node's document"
     )
 
     @field_validator("source", mode="before")
@@ -113,22 +111,22 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
     def _have_names_of_their_own(cls, metrics: list[BaseRetrievalMetric]) -> list[BaseRetrievalMetric]:
         names = [one.metric_name for one in metrics]
         if twice := next((name for name in names if names.count(name) > 1), None):
-            raise ValueError(f"two metrics are named {twice!r}, and results are keyed by name; leave one out")
+            raise ValueError(f"two metrics are named {twice!r}, but results are keyed by name; leave one out")
         return metrics
 
     @classmethod
     def from_metric_names(cls, metric_names: list[str], **kwargs: Any) -> Self:
-        """Return an evaluator with the metrics of those names.
+        """Return an evaluator with the metrics of these names.
 
-        A name that this package knows means its metric, `hit_rate` and `mrr` too; any other is looked up among those of
-        LlamaIndex. Results are keyed by the names as they are given.
+        Names known to this package mean its metrics, including `hit_rate` and `mrr`; others are looked up among those
+        of LlamaIndex. Results are keyed by the names as given.
 
         Args:
             metric_names: Such as `["mrr@10", "map", "ndcg@10"]`.
             **kwargs: The other arguments of the evaluator.
 
         Raises:
-            ValueError: If nobody knows a name; the message offers the nearest.
+            ValueError: If a name is unknown; the message suggests the nearest.
         """
         return cls(metrics=metrics_of_any_kind(metric_names), **kwargs)
 
@@ -140,25 +138,26 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         mode: RetrievalEvalMode = RetrievalEvalMode.TEXT,
         **kwargs: Any,
     ) -> RetrieverEvalResult:
-        """Retrieve for one query and score what came back; inside a running event loop too.
+        """Retrieve for one query and score the result; works inside a running event loop too.
 
         Args:
             query: The text of the query.
-            expected_ids: What is relevant: ids, `{id: grade}`, groups `[[id, id], [id]]` of which every one is needed
-                and one member suffices, or graded groups. A `Quote`, `Text` or `Span` may stand for an id.
-            expected_texts: The texts of what is relevant. They are judged by where there are no ids, each as a `Text`
-                of the core, which other chunks than its own can hold; otherwise they are only kept in the result and
-                given to metrics of LlamaIndex.
+            expected_ids: The judgments: ids, `{id: grade}`, groups `[[id, id], [id]]` that are all needed, each by any
+                of its members, or graded groups. A `Quote`, `Text` or `Span` can replace an id.
+            expected_texts: The texts of relevant nodes. Without ids, they are the judgments, each as a `Text` of the
+                core, which any chunks can satisfy; otherwise they are only kept in the result and passed to metrics of
+                LlamaIndex.
             mode: Kept in the result.
-            **kwargs: Nothing else is known; naming it is an error.
+            **kwargs: Any other argument is an error.
 
         Returns:
-            A result of LlamaIndex; where a metric is undefined, as where nothing is relevant, its `metadata` says so.
+            A result of LlamaIndex; if a metric is undefined, for example because nothing is relevant, its `metadata`
+            says so.
 
         Raises:
             TypeError: If an argument is unknown, or the judgments are of the wrong type.
-            ValueError: If a node lacks what it is to be judged by.
-            Exception: Whatever the retriever raises.
+            ValueError: If a node has no value for `match`.
+            Exception: What the retriever raises.
         """
         _refuse_unknown(kwargs)
         question = single_question(query, expected_ids, expected_texts)
@@ -173,7 +172,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         mode: RetrievalEvalMode = RetrievalEvalMode.TEXT,
         **kwargs: Any,
     ) -> RetrieverEvalResult:
-        """Retrieve for one query and score what came back; the asynchronous twin of `evaluate`."""
+        """Retrieve for one query and score the result; the asynchronous twin of `evaluate`."""
         _refuse_unknown(kwargs)
         question = single_question(query, expected_ids, expected_texts)
         run = await aretrieve(**self._asking(question, mode), workers=1, raise_on_error=True)
@@ -191,32 +190,31 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         stages: bool = False,
         clusters: ClustersBy = "source",
     ) -> DatasetResult:
-        """Evaluate the retriever on all queries of a dataset, several at a time; inside a running event loop too.
+        """Evaluate the retriever on all queries of a dataset, several at a time; works in a running event loop too.
 
         Args:
             dataset: Pairs `(query, relevant)`, rows `{"query": ..., "relevant": ...}`, any object with `queries` and
-                `relevant_docs`, or the path of the JSON file that EmbeddingQAFinetuneDataset saved. Relevant is what
-                `evaluate` takes.
-            workers: How many queries may be under way at once. A retriever that is only synchronous runs in as many
-                threads.
+                `relevant_docs`, or the path of the JSON file of an EmbeddingQAFinetuneDataset. The judgments are those
+                of `evaluate`.
+            workers: How many queries may be under way at once. A synchronous retriever runs in as many threads.
             show_progress: Show a progress bar.
             timeout: Seconds that one attempt may take; None sets no limit.
-            retries: How often a query that fails is asked again.
-            raise_on_error: Raise the first failure. Otherwise a query that fails has its `error` in its result, scores
-                0 because it retrieved nothing, and is counted.
-            stages: Also score what was retrieved before any postprocessor and after each; see `DatasetResult.stages`.
-            clusters: Which queries belong together, for the intervals, as in the core's `evaluate`: a mapping of query
-                ids to clusters, a function of the id, `"source"` (the document that a question comes from, where the
-                dataset says so), or None.
+            retries: How often a failed query is repeated.
+            raise_on_error: Raise the first failure. Otherwise a failed query has its `error` in its result, scores 0
+                because nothing was retrieved, and is counted.
+            stages: Also score the nodes before any postprocessor and after each; see `DatasetResult.stages`.
+            clusters: The clusters of the queries, for the intervals, as in the core's `evaluate`: a mapping of query
+                ids to clusters, a function of the id, `"source"` (the document that a question comes from, if the
+                dataset has it), or None.
 
         Returns:
-            The results in the order of the dataset: a list, with the core's `evaluation` (means and counts; it is what
-            printing shows) and the `errors`.
+            The results in the order of the dataset: a list with the core's `evaluation` (means and counts, as printed)
+            and the `errors`.
 
         Raises:
             TypeError: If the dataset has another shape, or its judgments are of the wrong type.
-            ValueError: If the dataset is empty or incomplete, `clusters` knows no query, or a node lacks what it is to
-                be judged by.
+            ValueError: If the dataset is empty or incomplete, `clusters` has none of the queries, or a node has no
+                value for `match`.
 
         Warns:
             RetrievalWarning: If nothing was retrieved for a query, or nothing that was retrieved is judged anywhere.
@@ -257,14 +255,14 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
             show_progress=show_progress,
             raise_on_error=raise_on_error,
         )
-        # In a thread, because metrics of LlamaIndex may compute for long, or ask a service.
+        # In a thread, because metrics of LlamaIndex may take long or call a service.
         by_stage = None if noted is None else noted.runs(questions.texts, run.errors)
         return await asyncio.to_thread(
             self._scorer.dataset, questions, run, mode, stages=by_stage, raise_on_error=raise_on_error
         )
 
     async def aget_retrieved_nodes(self, query: str) -> list[NodeWithScore]:
-        """Retrieve and postprocess for one query; a subclass that overrides it says what is judged.
+        """Retrieve and postprocess for one query; a subclass can override it to choose what is judged.
 
         Args:
             query: The text of the query.
@@ -278,7 +276,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         return [str(found) for found in ids_of(items, self.match)], [str(item.text) for item in items]
 
     def _asking(self, questions: Questions, mode: RetrievalEvalMode, stages: Stages | None = None) -> dict[str, Any]:
-        """Return what `retrieve` is to ask, how its answers are read, and what is checked in the first."""
+        """Return the function for `retrieve`, the reader of its answers, and the check of the first."""
         self._scorer.refuse_pieces(questions)
         hook = self._hook(mode)
         if hook is not None and stages is not None:
@@ -320,13 +318,13 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
 
 
 MultiModalRetrieverEvaluator = RetrieverEvaluator
-"""The same: it honours the mode, so that a dataset of mode "image" ranks images alone."""
+"""The same: it honours the mode, so that a dataset of mode "image" ranks only images."""
 
 
 def _refuse_unknown(arguments: Mapping[str, Any]) -> None:
     refuse_host_options(arguments)
     if arguments:
         raise TypeError(
-            f"unknown argument {', '.join(map(repr, arguments))}; grades and groups are given as expected_ids: "
+            f"unknown argument {', '.join(map(repr, arguments))}; pass grades and groups as expected_ids: "
             "{'id': 2} or [['id', 'id'], ['id']]"
         )

@@ -1,4 +1,4 @@
-"""What the core and other integrations take of LlamaIndex: retrievers, nodes and models."""
+"""Retrievers, nodes and models of LlamaIndex for the core and other integrations."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 def how_to_ask(thing: Any) -> Callable[[str], Any] | None:
-    """Return a function of a query text that gives nodes or a response with its `source_nodes`.
+    """Return a function of a query text that returns nodes or a response with `source_nodes`.
 
-    A chat engine answers each question as the first of a conversation, and what it remembers stays as it is. A workflow
-    is run with `query=`; wrap one that takes something else in a function.
+    A chat engine answers each question as the first of a new conversation; its memory does not change. A workflow is
+    run with `query=`; wrap a workflow with other arguments in a function.
 
     Args:
         thing: A retriever, a query engine, a chat engine or a workflow; None is returned for anything else.
@@ -43,7 +43,7 @@ def how_to_ask(thing: Any) -> Callable[[str], Any] | None:
 
 async def _chat(engine: BaseChatEngine, text: str) -> Any:
     engine = copy(engine)
-    if hasattr(engine, "_memory"):  # each conversation has its own, so that several may be under way
+    if hasattr(engine, "_memory"):  # each conversation has its own, so that several can run at once
         engine._memory = ChatMemoryBuffer.from_defaults()  # noqa: SLF001  (the engines have no other place for it)
     return await engine.achat(text, chat_history=[])
 
@@ -54,7 +54,7 @@ async def _run(workflow: Workflow, text: str) -> Any:
 
 def is_only_synchronous(retriever: BaseRetriever) -> bool:
     """Whether `aretrieve` would compute on the event loop, because only `_retrieve` is implemented."""
-    # The host wraps some methods to trace them, anew at each access: what they wrap is compared.
+    # The host wraps some methods for tracing at each access, so the wrapped methods are compared.
     return all(
         inspect.unwrap(getattr(type(retriever), name)) is inspect.unwrap(getattr(BaseRetriever, name))
         for name in ("_aretrieve", "aretrieve")
@@ -62,7 +62,7 @@ def is_only_synchronous(retriever: BaseRetriever) -> bool:
 
 
 def is_asynchronous(ask: Callable[[str], Any]) -> bool:
-    """Whether a function makes a coroutine: it is then called on the event loop and not in a thread."""
+    """Whether a function returns a coroutine: it is then called on the event loop and not in a thread."""
     function = ask.func if isinstance(ask, partial) else ask
     called = getattr(type(function), "__call__", None)  # noqa: B004  (what it is, not whether it is there)
     return inspect.iscoroutinefunction(inspect.unwrap(function)) or inspect.iscoroutinefunction(called)
@@ -79,4 +79,4 @@ def _model(model: Any) -> Callable[[str], Any] | None:
 
 
 HOST = Host(name="llama-index", ask=how_to_ask, items=items_of, model=_model, documents=items_of)
-"""Announced under the modules that define what it converts: `llama_index`, and `workflows` for workflows."""
+"""Registered under the modules of the classes it converts: `llama_index`, and `workflows` for workflows."""

@@ -1,4 +1,4 @@
-"""The metrics of the core in the form of LlamaIndex: one class per name."""
+"""The metrics of the core as metrics of LlamaIndex: one class per name."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 class RetrievalMetric(BaseRetrievalMetric):
-    """A metric that the evaluator of LlamaIndex computes; made by `metric`.
+    """A metric for the evaluator of LlamaIndex; create it with `metric`.
 
     Attributes:
-        metric_name: The name as it was asked for, which results are keyed by.
-        spec: What the name means.
+        metric_name: The name as given, by which results are keyed.
+        spec: The metric of the core.
     """
 
     model_config = ConfigDict(extra="forbid")  # a metric is its name: `k` and the rest are part of that
@@ -49,37 +49,37 @@ class RetrievalMetric(BaseRetrievalMetric):
         """Return the value for one query.
 
         Args:
-            query: Not looked at.
-            expected_ids: The ids of what is relevant; grades and groups are taken too.
-            retrieved_ids: The ids of what was retrieved, best first. None retrieved scores 0.
-            expected_texts: Not looked at.
-            retrieved_texts: Not looked at.
-            **kwargs: Nothing else is known; naming it is an error.
+            query: Not used.
+            expected_ids: The relevant ids; grades and groups are accepted too.
+            retrieved_ids: The retrieved ids, best first. An empty list scores 0.
+            expected_texts: Not used.
+            retrieved_texts: Not used.
+            **kwargs: Any other argument is an error.
 
         Returns:
-            The score. `metadata` holds `k`, `relevant_ranks`, `num_relevant` and `num_retrieved`. Where nothing is
-            relevant the metric is undefined: the score is 0, since JSON has no NaN, and `metadata["undefined"]` is
+            The score. `metadata` holds `k`, `relevant_ranks`, `num_relevant` and `num_retrieved`. If nothing is
+            relevant, the metric is undefined: the score is 0, because JSON has no NaN, and `metadata["undefined"]` is
             True.
 
         Raises:
-            TypeError: If an argument is unknown, or the ids are no list of ids (a bare string is none).
+            TypeError: If an argument is unknown, or the ids are not a list of ids (a bare string is not).
             ValueError: If a list of ids is missing.
         """
         refuse_host_options(kwargs)
         if kwargs:
-            raise TypeError(f"{self.metric_name} knows no argument {', '.join(map(repr, kwargs))}")
+            raise TypeError(f"{self.metric_name} has no argument {', '.join(map(repr, kwargs))}")
         if expected_ids is None or retrieved_ids is None:
             missing = "expected_ids" if expected_ids is None else "retrieved_ids"
-            raise ValueError(f"{self.metric_name} needs {missing}; where there is none give an empty list")
+            raise ValueError(f"{self.metric_name} needs {missing}; if there are none, pass an empty list")
         return as_result(score_queries({0: expected_ids}, {0: retrieved_ids}, self.spec)[self.spec][0], self.spec)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set an attribute; an option of the host's metrics is refused by the name that stands for it."""
+        """Set an attribute; for options of LlamaIndex's own metrics, the error names the metric to use instead."""
         refuse_host_options([name])
         super().__setattr__(name, value)
 
     def __reduce__(self) -> tuple[Callable[[str, Metric], RetrievalMetric], tuple[str, Metric]]:
-        """Pickle as a name: the class is made where it is unpickled, once the core knows the metric there."""
+        """Pickle as a name: the class is created when it is unpickled, once the core knows the metric there."""
         return _unpickled, (self.metric_name, self.spec)
 
     def __repr__(self) -> str:
@@ -91,11 +91,11 @@ class RetrievalMetric(BaseRetrievalMetric):
 
 @cache
 def metric_class(name: str) -> type[RetrievalMetric]:
-    """Return the class of the metric with that name: the same one each time.
+    """Return the class of the metric with this name, always the same one.
 
     Raises:
-        ValueError: If no metric has that name; the message offers the nearest.
-        TypeError: If it is no name.
+        ValueError: If no metric has that name; the message suggests the nearest.
+        TypeError: If it is not a name.
     """
     spec = Metric.parse(name)
     namespace = {"__module__": __name__, "__doc__": spec.definition.summary, "metric_name": name.strip(), "spec": spec}
@@ -107,14 +107,14 @@ def _unpickled(name: str, _: Metric) -> RetrievalMetric:
 
 
 def metric(name: str | Metric) -> RetrievalMetric:
-    """Return the metric of that name, for `RetrieverEvaluator(metrics=[...])`.
+    """Return the metric with this name, for `RetrieverEvaluator(metrics=[...])`.
 
     Args:
-        name: `ndcg@10`, `map`, `precision(rel=2)@5`: any name the core reads. Results carry it as it is given.
+        name: Any name of the core, such as `ndcg@10`, `map` or `precision(rel=2)@5`. Results have the name as given.
 
     Raises:
-        ValueError: If no metric has that name; the message offers the nearest.
-        TypeError: If it is no name.
+        ValueError: If no metric has that name; the message suggests the nearest.
+        TypeError: If it is not a name.
 
     Example:
         >>> metric("mrr@3").compute(expected_ids=["d7"], retrieved_ids=["d3", "d7"]).score  # found at rank 2
@@ -124,11 +124,11 @@ def metric(name: str | Metric) -> RetrievalMetric:
 
 
 def ranking_metrics(names: Iterable[str | Metric]) -> list[BaseRetrievalMetric]:
-    """Return the metrics of those names, each once, in the given order.
+    """Return the metrics with these names, each once, in the given order.
 
     Raises:
         ValueError: If no metric has one of the names, or there is none.
-        TypeError: If it is a bare string, or something is no name.
+        TypeError: If it is a bare string, or something is not a name.
 
     Example:
         >>> ranking_metrics(["mrr@5", "hit_rate@3"])
@@ -140,16 +140,16 @@ def ranking_metrics(names: Iterable[str | Metric]) -> list[BaseRetrievalMetric]:
         )
     chosen = {made.metric_name: made for made in map(metric, names)}
     if not chosen:
-        raise ValueError("no metric was asked for; name at least one, for example ['ndcg@10']")
+        raise ValueError("there are no metrics; name at least one, for example ['ndcg@10']")
     return list(chosen.values())
 
 
 def metrics_of_any_kind(names: Iterable[str | Metric]) -> list[BaseRetrievalMetric]:
-    """Return the metrics of those names, each once: ours where we know the name, those of LlamaIndex otherwise.
+    """Return the metrics with these names, each once: those of this package if known, or else those of LlamaIndex.
 
     Raises:
         TypeError: If it is a bare string, or something is not a name.
-        ValueError: If nobody knows a name; the message offers the nearest.
+        ValueError: If a name is unknown; the message suggests the nearest.
     """
     if isinstance(names, str):
         raise TypeError(f"metric_names must be a list of names: write [{names!r}]")
@@ -164,16 +164,16 @@ def _of_any_kind(name: str | Metric) -> BaseRetrievalMetric:
     try:
         return metric(name)
     except ValueError:
-        if name in METRIC_REGISTRY:  # one of LlamaIndex, or of somebody else who registered it
+        if name in METRIC_REGISTRY:  # one of LlamaIndex, or registered by somebody else
             return METRIC_REGISTRY[name]()
         raise
 
 
 def refuse_names(metrics: Any) -> Any:
-    """Return metrics as they are, if they are a list of some and hold no name.
+    """Return metrics unchanged if they are a non-empty list without names.
 
     Raises:
-        ValueError: If they do.
+        ValueError: If they are not.
     """
     if not isinstance(metrics, (list, tuple)) or not metrics:
         raise ValueError(f"metrics must be a list of at least one metric, got {metrics!r}")
@@ -186,15 +186,15 @@ def refuse_names(metrics: Any) -> Any:
 
 
 HOST_OPTIONS = {
-    "use_granular_hit_rate": "the share of the relevant that was found is recall: use 'recall' or 'recall@10'",
-    "use_granular_mrr": "an average over all that is relevant is 'map', with a cut-off 'map@10'",
+    "use_granular_hit_rate": "the share of relevant documents found is recall: use 'recall' or 'recall@10'",
+    "use_granular_mrr": "the average over all relevant documents is 'map', with a cut-off 'map@10'",
     "mode": "the gain is part of the name: use 'ndcg' or 'ndcg(gain=exponential)'",
 }
 """Options of metrics of llama-index-core, and the metric that each stands for."""
 
 
 def refuse_host_options(arguments: Iterable[str]) -> None:
-    """Raise if an argument is an option of a metric of llama-index-core, which is a metric of its own here.
+    """Raise if an argument is an option of a metric of llama-index-core that is a separate metric here.
 
     Raises:
         TypeError: If there is one; the message names the metric.
@@ -205,7 +205,7 @@ def refuse_host_options(arguments: Iterable[str]) -> None:
 
 
 def as_result(score: QueryScore, spec: Metric) -> RetrievalMetricResult:
-    """Return a score in the host's form, which must survive JSON: undefined is 0 and said so in the metadata."""
+    """Return a score as a result of LlamaIndex; because JSON has no NaN, undefined is 0 with a note in the metadata."""
     metadata = {
         "k": spec.k,
         "relevant_ranks": list(score.relevant_ranks),

@@ -32,23 +32,23 @@ dispatcher = get_dispatcher(__name__)
 
 
 class MMRPostprocessor(BaseNodePostprocessor):
-    """Orders nodes so that each is relevant and says what those before it did not.
+    """Orders nodes by relevance and diversity: each is relevant and unlike those before it.
 
     The next node is the one with the largest `lambda_mult * relevance - (1 - lambda_mult) * largest similarity to those
-    already chosen` (Carbonell and Goldstein 1998; see `retrieval_metrics.mmr`). Order and number of the nodes change;
-    the nodes, their scores and their embeddings stay as they are. It can only choose among what was retrieved, so
+    already chosen` (Carbonell and Goldstein 1998; see `retrieval_metrics.mmr`). Only the order and number of nodes
+    change; the nodes, their scores and their embeddings do not. It can only choose among the retrieved nodes, so
     retrieve more than `top_n`.
 
     Args:
         top_n: How many nodes are kept; None keeps all.
         lambda_mult: The weight of relevance from 0 (diversity alone, after the most relevant node) to 1.
-        relevance: `"query"` takes the cosine of query and node; `"score"` takes the scores the nodes come with,
-            stretched to 0 to 1, as after another reranker.
-        embed_model: Embeds what has no vector yet: the nodes in one batch, and the query where nobody has put its
-            vector into the query bundle. None: the one in `Settings`, which is asked only then.
+        relevance: `"query"` takes the cosine of query and node; `"score"` takes the scores of the nodes, such as those
+            of another reranker, scaled to [0, 1].
+        embed_model: Embeds nodes without a vector, in one batch, and the query if its vector is not in the query
+            bundle. None takes the one in `Settings`, only if it is needed.
 
     Raises:
-        ValueError: (as pydantic's ValidationError) If an argument is unknown or out of its range.
+        ValueError: (as pydantic's ValidationError) If an argument is unknown or out of range.
 
     Example:
         >>> from llama_index.core.schema import TextNode
@@ -63,15 +63,15 @@ class MMRPostprocessor(BaseNodePostprocessor):
 
     top_n: int | None = Field(default=None, ge=1, description="How many nodes are kept; None keeps all")
     lambda_mult: float = Field(default=0.5, ge=0, le=1, description="The weight of relevance")
-    relevance: Literal["query", "score"] = Field(default="query", description="What relevance is taken from")
+    relevance: Literal["query", "score"] = Field(default="query", description="The source of relevance")
     embed_model: SerializeAsAny[BaseEmbedding] | None = Field(
-        default=None, description="Embeds what has no vector; None: the one in Settings"
+        default=None, description="Embeds nodes and queries without a vector; None takes the one in Settings"
     )
 
     @field_validator("embed_model", mode="before")
     @classmethod
     def _is_loaded(cls, model: Any) -> Any:
-        """Make the model anew from what `to_dict` wrote of it."""
+        """Create the model from its part of the result of `to_dict`."""
         return _loaded(model) if isinstance(model, Mapping) else model
 
     @classmethod
@@ -152,23 +152,23 @@ def _loaded(data: Mapping[str, Any]) -> BaseEmbedding:
     waiting, known = [BaseEmbedding], {}
     while waiting:
         for found in waiting.pop().__subclasses__():
-            if "class_name" in vars(found):  # one that is inherited says another class
+            if "class_name" in vars(found):  # an inherited one names another class
                 known[found.class_name()] = found
             waiting.append(found)
     name = data.get("class_name")
     if name not in known:
         raise ValueError(
             f"the class of embed_model is {name!r}, which no imported class has; import it before from_dict, "
-            "or give it a class_name() of its own"
+            "or define class_name() in it"
         )
     made: BaseEmbedding = known[name].from_dict(dict(data))
     return made
 
 
 async def embed_query(query: QueryBundle, retriever: Any, postprocessors: Sequence[BaseNodePostprocessor]) -> None:
-    """Put the vector of a query into its bundle, where the retriever and an MMR would each compute it by one model.
+    """Put the vector of a query into its bundle if the retriever and an MMR would both compute it with one model.
 
-    Asynchronous retrievers leave the bundle as it is, so that a postprocessor does not find the vector in it.
+    Asynchronous retrievers do not put the vector into the bundle, so a postprocessor would not find it there.
     """
     model = getattr(retriever, "_embed_model", None)
     if model is None or query.embedding is not None:
@@ -190,15 +190,15 @@ def _without_vector(nodes: Sequence[NodeWithScore]) -> list[str]:
 
 
 def _vectors(nodes: Sequence[NodeWithScore], made: Sequence[Vector]) -> list[Vector]:
-    """Return the vector of every node: its own, or the next of those that were made."""
+    """Return the vector of every node: its own, or the next of the computed ones."""
     waiting = iter(made)
     vectors = [next(waiting) if scored.node.embedding is None else scored.node.embedding for scored in nodes]
     for scored, vector in zip(nodes, vectors, strict=True):
         if len(vector) != len(vectors[0]):
             raise ValueError(
                 f"node {scored.node.node_id!r} has a vector of {len(vector)} numbers and node "
-                f"{nodes[0].node.node_id!r} one of {len(vectors[0])}: they come from different embedding models; give "
-                "embed_model the one the index was built with"
+                f"{nodes[0].node.node_id!r} one of {len(vectors[0])}: they come from different embedding models; pass "
+                "the model of the index as embed_model"
             )
     return vectors
 

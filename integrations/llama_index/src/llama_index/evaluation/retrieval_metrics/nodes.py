@@ -1,4 +1,4 @@
-"""Retrieved nodes for the core: by which id they are judged, and what they hold."""
+"""Convert retrieved nodes for the core, and choose the ids by which they are judged."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ METADATA = "metadata:"
 
 
 def key_of(match: Match) -> Key:
-    """Return the function that gives a retrieved node the id it is judged by.
+    """Return the function that returns the id by which a retrieved node is judged.
 
     Args:
         match: `"id"` (the node's), `"ref_doc_id"` (that of the document it was cut from), `"metadata:<key>"`, a
@@ -52,7 +52,7 @@ def _node_id(scored: NodeWithScore) -> DocumentId:
 
 def _ref_doc_id(scored: NodeWithScore) -> DocumentId:
     if isinstance(scored.node, Document):
-        return scored.node.node_id  # a whole document was cut from none: it is the source itself
+        return scored.node.node_id  # a whole document is its own source
     if (source := scored.node.ref_doc_id) is None:
         raise ValueError(
             f"node {scored.node.node_id!r} has no ref_doc_id: it was not cut from a Document by a node parser; use "
@@ -65,9 +65,7 @@ def _metadata(key: str) -> Key:
     def value(scored: NodeWithScore) -> DocumentId:
         if scored.node.metadata.get(key) is None:
             has = ", ".join(map(repr, scored.node.metadata)) or "none"
-            raise ValueError(
-                f"node {scored.node.node_id!r} has no metadata {key!r}, by which it is to be judged; it has {has}"
-            )
+            raise ValueError(f"node {scored.node.node_id!r} has no metadata {key!r} to judge it by; it has {has}")
         found: DocumentId = scored.node.metadata[key]
         return found
 
@@ -75,7 +73,7 @@ def _metadata(key: str) -> Key:
 
 
 def source_of(source: Source) -> Callable[[NodeWithScore], str | None]:
-    """Return the function that gives a node the name of its document, which a `Span` names too.
+    """Return the function that returns the name of a node's document, as used in a `Span`.
 
     Args:
         source: `"ref_doc_id"`, a key of the metadata such as `"file_name"`, or a function of a `NodeWithScore`.
@@ -101,14 +99,14 @@ def _document_id(scored: NodeWithScore) -> str | None:
 
 
 def source_texts(documents: Iterable[Document], source: Source = "ref_doc_id") -> dict[str, str]:
-    """Return the texts of documents by name, for `Matching(sources=...)`: chunks are then looked for in them.
+    """Return the texts of documents by name, for `Matching(sources=...)`, which searches for chunks in them.
 
     Args:
-        documents: As a reader returns them.
-        source: What names a document, as in `RetrieverEvaluator`.
+        documents: Documents, as returned by a reader.
+        source: The name of a document, as in `RetrieverEvaluator`.
 
     Raises:
-        ValueError: If two documents with different texts have one name, or a document lacks it.
+        ValueError: If two documents with different texts have the same name, or a document has none.
 
     Example:
         >>> source_texts([Document(text="Slots save memory.", metadata={"file_name": "slots.md"})], "file_name")
@@ -132,12 +130,12 @@ def source_texts(documents: Iterable[Document], source: Source = "ref_doc_id") -
 def as_retrieved(
     scored: NodeWithScore, name: DocumentId | None = None, source: Callable[[NodeWithScore], str | None] = _document_id
 ) -> Retrieved:
-    """Return a node as the core sees it: its text, and where it stands in the document it was cut from.
+    """Return a node as an item of the core: its text, and its place in its document.
 
     Args:
         scored: A node; it is not changed.
-        name: The id it is judged by; None takes its own.
-        source: What names its document.
+        name: The id by which it is judged; None takes its own.
+        source: The name of its document.
     """
     node = scored.node
     text = text_of(scored)
@@ -147,21 +145,21 @@ def as_retrieved(
 
 
 def _offsets(node: BaseNode, text: str) -> tuple[int | None, int | None]:
-    """Return start and end in the document that a node was cut from; None where they are not known."""
+    """Return start and end in the document that a node was cut from; None if they are unknown."""
     if isinstance(node, Document):
-        return 0, len(text)  # it was cut from none: it is the source itself, from its first character
+        return 0, len(text)  # a document is its own source, from its first character
     start = getattr(node, "start_char_idx", None)
     if start is None or start < 0:
         return None, None
     end = getattr(node, "end_char_idx", None)
-    # Cut from another node, as by the HierarchicalNodeParser, it has its place in that one, not in the document.
+    # A node cut from another one, as by the HierarchicalNodeParser, has its place in that one, not in the document.
     if (end is not None and end < start) or node.parent_node is not None:
         return None, None
     return start, end
 
 
 def nodes_of(answer: Any) -> list[NodeWithScore]:
-    """Return the nodes of an answer: a list of nodes, with scores or without, or a response with its `source_nodes`.
+    """Return the nodes of an answer: a list of nodes, with or without scores, or a response with `source_nodes`.
 
     Raises:
         TypeError: If it is neither.
@@ -178,16 +176,16 @@ def nodes_of(answer: Any) -> list[NodeWithScore]:
 
 
 def items_of(answer: Any) -> list[Retrieved]:
-    """Return the nodes of an answer, or documents and nodes as a parser makes them, each under its own id.
+    """Return the nodes of an answer, or documents and nodes of a parser, as items with their own ids.
 
     Raises:
-        TypeError: If they are something else.
+        TypeError: If they are anything else.
     """
     return [as_retrieved(one) for one in nodes_of(answer)]
 
 
 def ids_of(items: Sequence[Retrieved], match: Match) -> list[DocumentId | None]:
-    """Return the ids by which items of `as_items` are judged; a `Matching` that finds none shows that of the node."""
+    """Return the ids by which items of `as_items` are judged; if a `Matching` has none, that of the node."""
     if not isinstance(match, Matching):
         return [item.id for item in items]
     return [item.id if (found := match.key(item)) is None else found for item in items]
@@ -196,19 +194,19 @@ def ids_of(items: Sequence[Retrieved], match: Match) -> list[DocumentId | None]:
 def text_of(scored: NodeWithScore) -> str:
     """Return the text of any node, Documents included, for which `NodeWithScore.text` raises."""
     node = scored.node
-    # Most nodes are nothing but TextNodes; asking them takes three times as long as reading.
+    # Most nodes are plain TextNodes; calling their method takes three times as long as reading the attribute.
     return node.text if type(node) is TextNode else node.get_content(metadata_mode=MetadataMode.NONE)
 
 
 class IdsAndTexts(NamedTuple):
-    """What the hook of the host's evaluators returns, which a subclass may override."""
+    """The result of the hook of LlamaIndex's evaluators, which a subclass can override."""
 
     ids: list[str]
     texts: list[str]
 
 
 def of_mode(nodes: Sequence[NodeWithScore], mode: RetrievalEvalMode) -> Sequence[NodeWithScore]:
-    """Return the nodes that count in a mode: images alone, or everything, as the host's evaluators do."""
+    """Return the nodes that count in a mode: only images, or everything, as in LlamaIndex's evaluators."""
     if mode != RetrievalEvalMode.IMAGE:
         return nodes
     return [scored for scored in nodes if isinstance(scored.node, ImageNode)]
@@ -220,17 +218,17 @@ def as_items(
     mode: RetrievalEvalMode = RetrievalEvalMode.TEXT,
     source: Source = "ref_doc_id",
 ) -> list[Retrieved]:
-    """Return retrieved nodes as items named by what `match` says, in the order they came in.
+    """Return retrieved nodes as items with ids as in `match`, in their order.
 
     Args:
-        nodes: The nodes, a response that rests on them, or the ids and texts that stand for them.
+        nodes: The nodes, a response with them, or ids and texts in their place.
         match: What identifies a node.
         mode: Which nodes count.
-        source: What names the document of a node.
+        source: The name of a node's document.
 
     Raises:
-        ValueError: If a node lacks what it is to be judged by, or there are not as many texts as ids.
-        TypeError: If a function of the user's gives something that is not an id.
+        ValueError: If a node has no value for `match`, or there are not as many texts as ids.
+        TypeError: If a `match` function returns something that is not an id.
     """
     if isinstance(nodes, IdsAndTexts):
         return [Retrieved(name, text=text) for name, text in zip(*nodes, strict=True)]
@@ -241,7 +239,7 @@ def as_items(
         name = key(scored)
         if not isinstance(name, (str, int)):
             raise TypeError(
-                f"match must give every node an id, a str or an int; for node {scored.node.node_id!r} it is {name!r}"
+                f"match must return a str or an int as the id of every node; for {scored.node.node_id!r} it is {name!r}"
             )
         items.append(as_retrieved(scored, name, named))
     return items

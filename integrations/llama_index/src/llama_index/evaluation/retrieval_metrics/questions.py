@@ -22,7 +22,7 @@ class Questions:
         rows: The text and the judgments of each query.
         texts: The text of each query.
         qrels: The judgments as the core reads them.
-        clusters: Which queries belong together; None where nothing is known of it.
+        clusters: The clusters of the queries; None if they are unknown.
 
     Raises:
         TypeError: If the judgments are of the wrong type.
@@ -41,18 +41,18 @@ class Questions:
 
 
 def _refuse_nodes(query: QueryId, judgments: Any) -> None:
-    """Raise if a node stands where its id is meant; a node cannot be looked up."""
+    """Raise if a node is given in place of its id; a node cannot be looked up."""
     for entry in judgments if isinstance(judgments, (list, tuple)) else ():
         if isinstance(entry, (BaseNode, NodeWithScore)):
             raise TypeError(
-                f"a {type(entry).__name__} is among the judgments of query {query!r}; give its id, "
+                f"a {type(entry).__name__} is among the judgments of query {query!r}; pass its id, "
                 f"{entry.node_id!r}, or its text as rm.Text(...)"
             )
         _refuse_nodes(query, entry)
 
 
 def single_question(query: str, expected_ids: Judgments | None, expected_texts: list[str] | None) -> Questions:
-    """Return one question whose id is its text; expected texts are judged by where there are no ids.
+    """Return one question whose id is its text; without ids, the expected texts are its judgments.
 
     Raises:
         TypeError: If there is neither, or the query is not a text.
@@ -62,7 +62,7 @@ def single_question(query: str, expected_ids: Judgments | None, expected_texts: 
     if expected_ids is not None:
         return Questions(EvaluationSet({query: query}, {query: expected_ids}))
     if expected_texts is None:
-        raise TypeError("evaluate needs expected_ids or expected_texts; where nothing is relevant give an empty list")
+        raise TypeError("evaluate needs expected_ids or expected_texts; if nothing is relevant, pass an empty list")
     if isinstance(expected_texts, str):
         raise TypeError(f"expected_texts is the bare string {expected_texts!r}; write a list: [{expected_texts!r}]")
     return Questions(EvaluationSet({query: query}, {query: [Text(text) for text in expected_texts]}))

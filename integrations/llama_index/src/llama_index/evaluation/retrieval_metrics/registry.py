@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric
 
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
-"""The registry is a dict, so each cut-off is an entry of its own; these are there when no names are given."""
+"""The cut-offs to register if there are no names; the registry is a dict, so each cut-off is an entry."""
 
 
 class Registration:
-    """What one call of `register` changed; calling it undoes that, and so does leaving a `with` block.
+    """The changes made by one call of `register`; calling it undoes them, as does leaving a `with` block.
 
     Attributes:
         names: The names that were added or replaced.
@@ -32,10 +32,10 @@ class Registration:
         self.names = tuple(replaced)
 
     def __call__(self) -> None:
-        """Take the names back; what stood there before stands there again. A second call does nothing."""
+        """Remove the names and restore what they replaced. A second call does nothing."""
         for name, before in self._replaced.items():
             if METRIC_REGISTRY.get(name) is not metric_class(name):
-                continue  # somebody put something else there since
+                continue  # replaced by somebody else since
             if before is None:
                 del METRIC_REGISTRY[name]
             else:
@@ -55,21 +55,21 @@ class Registration:
 def register(names: Iterable[str] | None = None, *, override: bool = False) -> Registration:
     """Register metrics under their names, so that `RetrieverEvaluator.from_metric_names` finds them.
 
-    Registering what is registered changes nothing. The names are process-wide: prefer `ranking_metrics`, which needs no
-    registration, where you can.
+    Registering a name twice changes nothing. The names are process-wide, so prefer `ranking_metrics`, which needs no
+    registration, if you can.
 
     Args:
-        names: The names to register, such as `["mrr@10", "ndcg@10"]`. None: every metric, without cut-off and at 1, 3,
-            5, 10, 20, 50 and 100, except for the names that llama-index-core has itself.
-        override: Replace metrics of llama-index-core that have the name: `hit_rate`, `mrr`, `precision`, `recall`, `ap`
-            and `ndcg` then mean those of this package, also where names are None.
+        names: The names to register, such as `["mrr@10", "ndcg@10"]`. None registers every metric, without cut-off and
+            at 1, 3, 5, 10, 20, 50 and 100, except the names of llama-index-core.
+        override: Replace metrics of llama-index-core with the same name: `hit_rate`, `mrr`, `precision`, `recall`, `ap`
+            and `ndcg` then mean those of this package, even if `names` is None.
 
     Returns:
-        The undo: call it, or use it in a `with` statement.
+        An object that undoes the registration: call it, or use it in a `with` statement.
 
     Raises:
-        ValueError: If no metric has one of the names, or llama-index-core has one itself and `override` is False.
-            Nothing is registered then.
+        ValueError: If a name is unknown, or is a name of llama-index-core and `override` is False. Nothing is
+            registered then.
         TypeError: If `names` is a bare string.
 
     Example:
@@ -87,7 +87,7 @@ def register(names: Iterable[str] | None = None, *, override: bool = False) -> R
     if taken and not override:
         raise ValueError(
             f"llama-index-core has metrics named {', '.join(taken)}, which mean something else; pass override=True to "
-            f"replace them, or say more: '{taken[0]}@10'"
+            f"replace them, or add a cut-off: '{taken[0]}@10'"
         )
     replaced = {
         name: METRIC_REGISTRY.get(name) for name, cls in classes.items() if METRIC_REGISTRY.get(name) is not cls

@@ -1,4 +1,4 @@
-"""Score the source nodes of responses, in the form that BatchEvalRunner of LlamaIndex runs."""
+"""Score the source nodes of responses with BatchEvalRunner of LlamaIndex."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 
 class ResponseEvaluator(BaseEvaluator):
-    """Scores the nodes that a response rests on by one metric, for `BatchEvalRunner`.
+    """Scores the source nodes of a response by one metric, for `BatchEvalRunner`.
 
     Args:
         metric: A name such as `"recall@5"`.
-        dataset: The questions and judgments, as `RetrieverEvaluator.evaluate_dataset` takes them; a response is judged
-            by those of the question with its text.
-        match: What identifies a node in the judgments, and
-        source: what names its document, as in `RetrieverEvaluator`.
+        dataset: The questions and judgments, as in `RetrieverEvaluator.evaluate_dataset`; a response is judged by those
+            of the question with the same text.
+        match: What identifies a node in the judgments, as in `RetrieverEvaluator`.
+        source: The name of a node's document, as in `RetrieverEvaluator`.
         passing: The smallest score that passes.
 
     Raises:
-        ValueError: If no metric has that name, or two questions have one text.
+        ValueError: If no metric has that name, or two questions have the same text.
 
     Example:
         >>> from llama_index.core.base.response.schema import Response
@@ -52,14 +52,14 @@ class ResponseEvaluator(BaseEvaluator):
         source: Source = "ref_doc_id",
         passing: float = 0.5,
     ) -> None:
-        """Take what is asked and what is true."""
+        """Set the questions, the judgments and the options."""
         self._metric = Metric.parse(metric) if isinstance(metric, str) else metric
         questions = Questions(as_evaluation_set(dataset))
         self._has_ids = questions.qrels.document_kind is not None
         self._judgments: dict[str, Any] = {}
         for query, (text, judgments) in questions.rows.items():
             if text in self._judgments:
-                raise ValueError(f"query {query!r} has the text of another, {text!r}, and responses are found by text")
+                raise ValueError(f"query {query!r} has the text of another, {text!r}, but responses are found by text")
             self._judgments[text] = judgments
         key_of(match)
         source_of(source)
@@ -91,9 +91,9 @@ class ResponseEvaluator(BaseEvaluator):
         contexts: Sequence[str] | None = None,
         **_: Any,
     ) -> EvaluationResult:
-        """Score contexts, which are texts without ids: the judgments must be quotes or texts."""
+        """Score contexts, which are texts without ids, so the judgments must be quotes or texts."""
         if self._has_ids:
-            return _invalid(query, response, "contexts have no ids, which the judgments are; evaluate the response")
+            return _invalid(query, response, "contexts have no ids, but the judgments are ids; evaluate the response")
         return self._scored(query, response, [Retrieved(None, text=text) for text in contexts or ()])
 
     def _scored(self, query: str | None, response: str | None, items: list[Retrieved]) -> EvaluationResult:

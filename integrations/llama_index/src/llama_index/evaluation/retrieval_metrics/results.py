@@ -1,4 +1,4 @@
-"""Results in the host's form that keep what the core knows."""
+"""Results of LlamaIndex that keep the results of the core."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ if TYPE_CHECKING:
 
 
 class RetrieverEvalResult(RetrievalEvalResult):
-    """The result of one query: that of LlamaIndex, with the judgments as they were given and the error, if any.
+    """The result of one query: that of LlamaIndex, with the judgments as given and the error, if any.
 
-    `expected_ids` are all relevant ids, flattened; `retrieved_ids` the ids the nodes were judged by.
+    `expected_ids` are all relevant ids as a flat list; `retrieved_ids` are the ids by which the nodes were judged.
     """
 
     query_id: str | int | None = Field(default=None, description="The id of the query in its dataset")
-    judgments: Any = Field(default=None, description="What is true for the query: ids, grades, or groups")
-    error: str | None = Field(default=None, description="What went wrong for this query")
-    failures: dict[str, str] = Field(default_factory=dict, description="What went wrong for single metrics, by name")
+    judgments: Any = Field(default=None, description="The judgments of the query: ids, grades, or groups")
+    error: str | None = Field(default=None, description="The error of this query")
+    failures: dict[str, str] = Field(default_factory=dict, description="The errors of single metrics, by name")
 
     @property
     def metric_vals_dict(self) -> dict[str, float]:
-        """The value of each metric, NaN where it is undefined, so that means leave the query out."""
+        """The value of each metric; NaN if it is undefined, so that means leave the query out."""
         return {
             name: nan if result.metadata.get("undefined") else result.score for name, result in self.metric_dict.items()
         }
 
 
 class Basis(NamedTuple):
-    """What results were computed from, so that they can be compared."""
+    """The data from which results were computed, so that they can be compared."""
 
     judgments: Mapping[Any, Any]
     run: RetrievedRun
@@ -51,16 +51,16 @@ class Basis(NamedTuple):
 
 
 class DatasetResult(list[RetrievalEvalResult]):
-    """The results of all queries of a dataset, in its order: a list, as `aevaluate_dataset` used to return.
+    """The results of all queries of a dataset in its order: a list, as in LlamaIndex's `aevaluate_dataset`.
 
-    A slice of it is one of the same kind, with the evaluation of its queries. Printed, it shows the means of all
+    A slice of it is a `DatasetResult` too, with the evaluation of its queries. Printed, it shows the means of all
     metrics, those of LlamaIndex below those of this package.
 
     Attributes:
-        errors: The exception of each query that failed, by query id.
+        errors: The exception of each failed query, by query id.
         seconds: How long each query took, by query id.
-        stages: The core's evaluation of what was retrieved and of what each postprocessor made of it, by name, in
-            order; empty unless `stages=True` asked for it.
+        stages: The core's evaluation of the retrieved nodes and of the nodes after each postprocessor, by name, in
+            order; empty without `stages=True`.
     """
 
     def __init__(
@@ -119,17 +119,17 @@ class DatasetResult(list[RetrievalEvalResult]):
         """The core's result: means, counts, a table; over the metrics of this package.
 
         Raises:
-            ValueError: If there is none, because all metrics are foreign or there is no query.
+            ValueError: If there is none, because all metrics are those of LlamaIndex or there is no query.
         """
         if self._evaluation is None:
             raise ValueError(
-                "no metric of this package was computed; name some: RetrieverEvaluator.from_metric_names(['ndcg@10'])"
+                "no metric of this package was computed; add some: RetrieverEvaluator.from_metric_names(['ndcg@10'])"
             )
         return self._evaluation
 
     @property
     def means(self) -> dict[str, float]:
-        """The mean of every metric, those of LlamaIndex too, over the queries for which it is defined; NaN if none."""
+        """The mean of every metric, including those of LlamaIndex, over the queries where it is defined; or NaN."""
         return {name: fsum(values) / len(values) if values else nan for name, values in self._values().items()}
 
     def _values(self) -> dict[str, list[float]]:
@@ -141,35 +141,37 @@ class DatasetResult(list[RetrievalEvalResult]):
     def comparison(
         self, other: DatasetResult, *, names: tuple[str, str] = ("this", "other"), **options: Any
     ) -> Comparison:
-        """Test in which metrics two results for the same dataset differ, as `retrieval_metrics.compare` does.
+        """Test in which metrics two results for the same dataset differ, as in `retrieval_metrics.compare`.
 
         Args:
             other: The results of another retriever, or with other postprocessors.
-            names: What this one and the other are called.
-            **options: Whatever else `compare` takes, such as `margin`, `baseline` and `level`.
+            names: The names of this result and the other.
+            **options: Other arguments of `compare`, such as `margin`, `baseline` and `level`. The clusters are those of
+                this result unless you pass `clusters=`.
 
         Raises:
-            TypeError: If `other` is something else.
-            ValueError: If they are of different questions, judgments or ways of matching.
+            TypeError: If `other` is not such a result.
+            ValueError: If their questions, judgments or matching differ.
         """
         if not isinstance(other, DatasetResult):
-            raise TypeError(f"comparison takes the result of evaluate_dataset, got {type(other).__name__}")
+            raise TypeError(f"comparison needs a result of evaluate_dataset, got {type(other).__name__}")
         mine, theirs = self._needed_basis(), other._needed_basis()
         judgments: Any = {one.query_id: mine.judgments[one.query_id] for one in self}
         if judgments != {one.query_id: theirs.judgments[one.query_id] for one in other}:
-            raise ValueError("the two results are of different questions or judgments; evaluate both on one dataset")
+            raise ValueError("the two results have different questions or judgments; evaluate both on one dataset")
         if mine.match != theirs.match:
-            raise ValueError("the two results were matched in different ways; give both evaluators the same match")
+            raise ValueError("the two results were matched in different ways; pass the same match to both evaluators")
         runs: Any = dict(zip(names, (mine.run, theirs.run), strict=True))
+        options.setdefault("clusters", self.evaluation.scores.clusters)
         return compare(judgments, runs, self.evaluation.metrics, match=mine.match, **options)
 
     def _needed_basis(self) -> Basis:
         if self._basis is None:
-            raise ValueError("this result was read from a file, which does not hold the rankings; evaluate again")
+            raise ValueError("this result was read from a file, which has no rankings; evaluate again")
         return self._basis
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return a DataFrame with a row per query: its text, every metric, the seconds it took, and the error.
+        """Return a DataFrame with one row per query: its text, every metric, its seconds, and its error.
 
         Raises:
             ImportError: If pandas is not installed.
@@ -187,7 +189,7 @@ class DatasetResult(list[RetrievalEvalResult]):
         """Write the results as JSON; `DatasetResult.load` reads them.
 
         Raises:
-            OSError: If the file cannot be written; one that was there stays as it was.
+            OSError: If the file cannot be written; an existing file stays as it was.
         """
         content = {
             "metrics": self._names,
@@ -199,10 +201,10 @@ class DatasetResult(list[RetrievalEvalResult]):
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> DatasetResult:
-        """Read what `save` wrote: every result, with means, but without the core's evaluation and the rankings' items.
+        """Read a file of `save`: all results and means, but not the core's evaluation and the retrieved items.
 
         Raises:
-            ValueError: If the file holds something else.
+            ValueError: If the file was not written by `save`.
             OSError: If it cannot be read.
         """
         try:
@@ -211,7 +213,7 @@ class DatasetResult(list[RetrievalEvalResult]):
             seconds: Any = dict(zip((one.query_id for one in results), content["seconds"], strict=True))
             names, foreign = content["metrics"], content["foreign"]
         except (ValueError, KeyError, TypeError) as error:
-            raise ValueError(f"{path} is not a file that DatasetResult.save wrote: {error}") from error
+            raise ValueError(f"{path} was not written by DatasetResult.save: {error}") from error
         errors: Any = {one.query_id: RuntimeError(one.error) for one in results if one.error is not None}
         return cls(results, None, errors, seconds=seconds, names=names, foreign=foreign)
 

@@ -1,4 +1,4 @@
-"""Retrieve for one query, as each kind of retriever wants to be asked, and apply the postprocessors."""
+"""Retrieve for one query with any kind of retriever, and apply the postprocessors."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 class Retrieving:
-    """A retriever and what is done to its nodes.
+    """A retriever and its postprocessors.
 
     Args:
         retriever: A retriever, an engine, a workflow, or a function of the query text.
-        postprocessors: Applied in order, awaited where they are asynchronous.
-        stages: Notes what each of them made of the nodes.
+        postprocessors: Applied in order, and awaited if they are asynchronous.
+        stages: Records the nodes after each of them.
     """
 
     def __init__(
@@ -41,14 +41,14 @@ class Retrieving:
         self._stages = stages
 
     def asker(self) -> Callable[[str], Awaitable[Any]]:
-        """Return what retrieves and postprocesses for a query text: asynchronous, or a first step for a thread."""
+        """Return a function that retrieves and postprocesses: asynchronous, or with a first step for a thread."""
         return self._asynchronously if is_asynchronous(self._ask) else self._in_a_thread
 
     async def nodes(self, text: str) -> list[NodeWithScore]:
-        """Return the nodes for a query text; what is only synchronous runs in a thread.
+        """Return the nodes for a query text; synchronous retrievers run in a thread.
 
         Raises:
-            TypeError: If the answer holds something else.
+            TypeError: If the answer holds anything else.
         """
         ask = self.asker()
         answer = ask(text) if is_asynchronous(ask) else await asyncio.to_thread(ask, text)
@@ -56,7 +56,7 @@ class Retrieving:
 
     async def _asynchronously(self, text: str) -> Any:
         query = QueryBundle(text)
-        # The bundle and not the text, so that a vector the retriever puts into it is not computed again.
+        # The bundle and not the text, so that a vector put into it by the retriever is not computed again.
         retrieving = self._retrieved(query) if isinstance(self._retriever, BaseRetriever) else self._ask(text)
         return await self._postprocessed(retrieving, query)
 
@@ -73,7 +73,7 @@ class Retrieving:
     async def _postprocessed(self, answer: Any, query: QueryBundle) -> list[NodeWithScore]:
         found = await answer if inspect.isawaitable(answer) else answer
         if self._stages is None and not self._postprocessors:
-            return found  # type: ignore[no-any-return]  # whoever reads it says what is wrong with it
+            return found  # type: ignore[no-any-return]  # the reader raises if it is wrong
         nodes = nodes_of(found)
         self._note(0, query, nodes)
         for at, postprocessor in enumerate(self._postprocessors, start=1):
@@ -87,7 +87,7 @@ class Retrieving:
 
 
 class _Later:
-    """A coroutine that is made when it is awaited: one that waits for its turn when another query fails is not lost."""
+    """Creates a coroutine when it is awaited, so that none stays unawaited if another query fails."""
 
     def __init__(self, make: Callable[[], Coroutine[Any, Any, list[NodeWithScore]]]) -> None:
         self._make = make

@@ -1,4 +1,4 @@
-"""Score retrieved nodes against judgments: convert once, call the core once, give back the host's results."""
+"""Score retrieved nodes against judgments: convert once, call the core once, and return results of LlamaIndex."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
 
 READS_TEXTS_ALONE = (CohereRerankRelevancyMetric,)
-"""Metrics of LlamaIndex that look at what was retrieved and at no judgment."""
+"""Metrics of LlamaIndex that use no judgments."""
 
 
 class NodeScorer:
-    """Scores what was retrieved for some questions.
+    """Scores the nodes retrieved for questions.
 
     Args:
-        metrics: Metrics of this package, which are computed for all queries at once, and of LlamaIndex, which are asked
-            query by query.
+        metrics: Metrics of this package, which are computed for all queries at once, and of LlamaIndex, which are
+            computed query by query.
         match: What identifies a node in the judgments.
     """
 
@@ -47,7 +47,7 @@ class NodeScorer:
 
     @property
     def specs(self) -> list[Metric]:
-        """What the metrics of this package mean to the core."""
+        """The metrics of the core behind the metrics of this package."""
         return [one.spec for one in self.own]
 
     def refuse_pieces(self, questions: Questions) -> None:
@@ -59,12 +59,12 @@ class NodeScorer:
         comparing = [one.metric_name for one in self.foreign if not isinstance(one, READS_TEXTS_ALONE)]
         if comparing and questions.qrels.has_pieces:
             raise TypeError(
-                f"{comparing[0]!r} is a metric that compares ids, and the judgments hold quotes, texts or places; use "
+                f"{comparing[0]!r} compares ids, but the judgments hold quotes, texts or places; use "
                 "the metrics of this package, RetrieverEvaluator.from_metric_names([...]), or judge by ids"
             )
 
     def check(self, questions: Questions) -> Callable[[Any], None] | None:
-        """Return what raises, for the first answer, what scoring would raise for all."""
+        """Return a check that raises, for the first answer, what scoring would raise for all."""
         return first_answer_check(questions.qrels, self.specs, match=self._compared) if self.own else None
 
     def dataset(
@@ -97,7 +97,7 @@ class NodeScorer:
         )
 
     def _evaluation(self, questions: Questions, run: Mapping[Any, Any]) -> Evaluation:
-        """Return the evaluation of a stage, without the warnings that the last one gives too."""
+        """Return the evaluation of a stage, without the warnings that the last stage repeats."""
         scores = scored_run(questions.qrels, run, self.specs, as_rules("standard"), self._compared)
         return Evaluation(scores if questions.clusters is None else replace(scores, clusters=questions.clusters))
 
@@ -112,7 +112,7 @@ class NodeScorer:
 
     @property
     def _compared(self) -> str | Matching:
-        """What the core compares with the ids of the truth."""
+        """What the core compares with the ids of the judgments."""
         return self.match if isinstance(self.match, Matching) else "id"
 
     def _results(
@@ -125,7 +125,7 @@ class NodeScorer:
         mode: RetrievalEvalMode = RetrievalEvalMode.TEXT,
         errors: dict[QueryId, Exception] | None = None,
     ) -> list[RetrieverEvalResult]:
-        """Return a result per query; errors of foreign metrics are collected where a dict is given for them."""
+        """Return a result per query; errors of LlamaIndex's metrics are collected if there is a dict for them."""
         results = []
         for query, (text, truth) in questions.rows.items():
             items = run[query]

@@ -1,4 +1,4 @@
-"""What was retrieved, and what each postprocessor made of it."""
+"""The nodes after retrieval and after each postprocessor."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RETRIEVED = "retrieved"
 
 
 class Stages:
-    """Notes the nodes of every query after each stage: at once, because postprocessors may change them in place.
+    """Records the nodes of every query after each stage, immediately, because postprocessors may change them.
 
     Attributes:
         names: The stages in order: `retrieved`, then the class of each postprocessor, numbered where it comes again.
@@ -35,7 +35,7 @@ class Stages:
         self._by_text[stage][text] = self._read(nodes)
 
     def runs(self, texts: Mapping[Any, str], failed: Mapping[Any, Exception]) -> dict[str, dict[Any, list[Retrieved]]]:
-        """Return a run per stage; a query that failed retrieved nothing at any."""
+        """Return a run per stage; a failed query has an empty ranking in each."""
         return {
             name: {query: [] if query in failed else by_text.get(text, []) for query, text in texts.items()}
             for name, by_text in zip(self.names, self._by_text, strict=True)

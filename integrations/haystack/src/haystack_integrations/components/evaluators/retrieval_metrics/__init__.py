@@ -2,7 +2,7 @@
 
     from haystack_integrations.components.evaluators.retrieval_metrics import RetrievalEvaluator
 
-It takes the inputs of Haystack's own document evaluators and returns their outputs.
+It has the inputs and outputs of Haystack's own document evaluators.
 """
 
 from haystack_integrations.components.evaluators.retrieval_metrics.evaluator import RetrievalEvaluator

@@ -1,4 +1,4 @@
-"""Documents of Haystack for the core: what they hold, and by what they are compared."""
+"""Convert documents of Haystack for the core, and choose what they are compared by."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 META = "meta."
 SOURCE = "source_id"
 START = "split_idx_start"
-"""Where Haystack's splitters write the document that a chunk was cut from, and its offset there."""
+"""The metadata in which Haystack's splitters write the document of a chunk, and its offset there."""
 
 
 def as_retrieved(document: Document) -> Retrieved:
-    """Return a document as the core sees it: its id, its text, its score, and where it stands in its source.
+    """Return a document as an item of the core: its id, its text, its score, and its place in its source.
 
     Example:
         >>> chunk = Document(id="c2", content="The with statement", meta={"source_id": "book", "split_idx_start": 120})
@@ -54,14 +54,14 @@ def items_of(documents: Any) -> list[Retrieved]:
 
 
 def compared(document: Document, field: str) -> DocumentId | None:
-    """Return what a document is compared by; None if it has nothing there.
+    """Return the value by which a document is compared; None if it has none.
 
     Args:
         document: The document.
         field: `"content"`, `"id"`, or `"meta."` with a key, whose dots lead into nested metadata.
 
     Raises:
-        TypeError: If what is there is neither a str nor an int.
+        TypeError: If the value is neither a str nor an int.
 
     Example:
         >>> compared(Document(content="text", meta={"source": {"url": "a.html"}}), "meta.source.url")
@@ -74,11 +74,11 @@ def compared(document: Document, field: str) -> DocumentId | None:
         value = value.get(key) if isinstance(value, Mapping) else None
     if value is None or (isinstance(value, (str, int)) and not isinstance(value, bool)):
         return value
-    raise TypeError(f"documents are compared by a str or an int; {field} of {shown(document)} is {value!r}")
+    raise TypeError(f"documents can be compared by a str or an int; {field} of {shown(document)} is {value!r}")
 
 
 def require_field(field: str, name: str, others: Sequence[str] = ()) -> None:
-    """Raise if a setting names no field of a document.
+    """Raise if a setting does not name a field of a document.
 
     Raises:
         ValueError: If it is not one of the others, nor `"meta."` with a key.
@@ -89,5 +89,5 @@ def require_field(field: str, name: str, others: Sequence[str] = ()) -> None:
 
 
 def shown(document: Document) -> str:
-    """Return a document as messages name it."""
+    """Return a short description of a document, for messages."""
     return f"document {document.id[:12]!r}, {document.content or '':.40}"

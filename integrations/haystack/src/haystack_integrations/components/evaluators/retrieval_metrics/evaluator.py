@@ -1,4 +1,4 @@
-"""One metric of the core as a component that takes and gives what Haystack's own document evaluators do."""
+"""A metric of the core as a component with the inputs and outputs of Haystack's own document evaluators."""
 
 import warnings
 from math import nan
@@ -16,12 +16,12 @@ COMPARED = "compared"
 
 @component
 class RetrievalEvaluator:
-    """Evaluates what was retrieved for each question by one metric of `retrieval_metrics.evaluate`.
+    """Evaluates the documents retrieved for each question by one metric of `retrieval_metrics.evaluate`.
 
-    Inputs and outputs are those of Haystack's `DocumentNDCGEvaluator` and its siblings, so it takes their place in a
+    Inputs and outputs are those of Haystack's `DocumentNDCGEvaluator` and its siblings, so it can replace them in a
     pipeline and in an `EvaluationRunResult`. The values are those of the core, to the last bit: nothing retrieved
-    scores 0, a repeated document earns nothing, and a question without a relevant document has no value (NaN) and
-    stays out of the mean.
+    scores 0, a repeated document earns nothing, and a question without a relevant document has no value (NaN) and is
+    left out of the mean.
 
     Example:
         >>> evaluator = RetrievalEvaluator("recall@2")
@@ -44,16 +44,16 @@ class RetrievalEvaluator:
         group_field: str | None = None,
         semantics: str = "standard",
     ) -> None:
-        """Make the evaluator.
+        """Create the evaluator.
 
         Args:
             metric: The name of a metric, such as `"mrr@10"`, `"precision(rel=2)@5"` or `"recall@2000chars"`.
-            document_comparison_field: What says that a retrieved document is an expected one: the same `"content"`, the
-                same `"id"`, the same `"meta.<key>"` (`"meta.source.url"` for nested ones); or `"quote"`, if it contains
-                the content of the expected one, which holds whatever the chunks are.
-            group_field: Expected documents with the same value here, such as `"meta.fact"`, are alternatives: one of
-                them is enough. One without a value stands for itself.
-            semantics: The rules of `retrieval_metrics.evaluate`; `"haystack"` gives the numbers of Haystack's own
+            document_comparison_field: How retrieved documents are compared with expected ones: by equal `"content"`,
+                `"id"` or `"meta.<key>"` (`"meta.source.url"` for nested ones); or `"quote"`, if the retrieved document
+                must contain the content of the expected one, which works for any chunking.
+            group_field: Expected documents with the same value in this field, such as `"meta.fact"`, are alternatives
+                of which one suffices. A document without a value is needed by itself.
+            semantics: The rules of `retrieval_metrics.evaluate`; `"haystack"` gives the same numbers as Haystack's own
                 evaluators.
 
         Raises:
@@ -70,7 +70,7 @@ class RetrievalEvaluator:
         self.semantics = semantics
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the component as a dictionary, which a pipeline is saved by."""
+        """Return the component as a dictionary, for saving a pipeline."""
         return default_to_dict(
             self,
             metric=self.metric,
@@ -81,30 +81,30 @@ class RetrievalEvaluator:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        """Make the component from what `to_dict` returned; a metric of your own has to be defined before."""
+        """Create the component from the result of `to_dict`; define metrics of your own first."""
         return default_from_dict(cls, data)
 
     @component.output_types(score=float, individual_scores=list[float], evaluation=Evaluation)
     def run(
         self, ground_truth_documents: list[list[Document]], retrieved_documents: list[list[Document]]
     ) -> dict[str, Any]:
-        """Evaluate what was retrieved for each question.
+        """Evaluate the documents retrieved for each question.
 
         Args:
-            ground_truth_documents: The expected documents of each question. Their scores are grades, if they have any:
-                more than 0 is relevant.
-            retrieved_documents: The retrieved documents of each question, best first, whatever their scores. None for a
-                question whose retriever failed: it counts as 0, with a warning.
+            ground_truth_documents: The expected documents of each question. If they have scores, these are their grades
+                and a document with a grade above 0 is relevant.
+            retrieved_documents: The retrieved documents of each question, best first; their scores are ignored. None
+                for a question whose retriever failed: it scores 0, with a warning.
 
         Returns:
-            `score`, the mean; `individual_scores`, a value per question, NaN where nothing is relevant; and
-            `evaluation`, the `retrieval_metrics.Evaluation` behind them, with intervals, counts and explanations,
-            whose queries are the places of the questions, from 0.
+            `score`, the mean; `individual_scores`, a value per question, NaN if nothing is relevant; and `evaluation`,
+            the underlying `retrieval_metrics.Evaluation`, with intervals, counts and explanations, whose query ids are
+            the positions of the questions, from 0.
 
         Raises:
             ValueError: If there is no question, the two lists differ in length, some of a question's expected documents
                 have a score and others do not, or an expected document lacks what it is compared by.
-            TypeError: If documents are to be compared by something that is neither a str nor an int.
+            TypeError: If documents are compared by a value that is neither a str nor an int.
         """
         if not ground_truth_documents or len(ground_truth_documents) != len(retrieved_documents):
             raise ValueError(
@@ -148,7 +148,7 @@ class RetrievalEvaluator:
         return Quote(str(value)) if field == "quote" else value
 
     def _rankings(self, found: dict[int, list[Document]]) -> tuple[dict[Any, list[Any]], str]:
-        """Return what was retrieved for each question, and what of it the judgments are compared with."""
+        """Return the ranking of each question, and what the judgments are compared with."""
         field = self.document_comparison_field
         keys = {
             question: [None if field == "quote" else compared(document, field) for document in documents]

@@ -1,4 +1,4 @@
-"""What the core and other integrations take of Haystack: pipelines, retrievers, documents and chat generators."""
+"""Pipelines, retrievers, documents and chat generators of Haystack for the core and other integrations."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 QUERY = "query"
-"""What Haystack calls the text of a query; a ranker may take it without needing it."""
+"""The names of inputs for the text of a query; rankers can take it without requiring it."""
 
 
 def _ask(thing: Any) -> Callable[[str], Any] | None:
-    """Return what asks a pipeline or a component that returns documents."""
+    """Return a function that calls a pipeline or a component that returns documents."""
     if isinstance(thing, Pipeline):
         return _ask_pipeline(thing)
     output = _documents_of(thing)
@@ -37,7 +37,7 @@ def _ask(thing: Any) -> Callable[[str], Any] | None:
 
 
 def _ask_pipeline(pipeline: Pipeline) -> Callable[[str], Any]:
-    """Return what asks a pipeline for the documents that none of its components makes other documents of."""
+    """Return a function that returns the final documents of a pipeline, which none of its components processes."""
     name, output = _last_documents(pipeline)
     inputs = {
         component: _inputs({socket: (one["type"], one["is_mandatory"]) for socket, one in sockets.items()}, component)
@@ -58,7 +58,7 @@ def _last_documents(pipeline: Pipeline) -> tuple[str, str]:
     if len(last) != 1:
         raise TypeError(
             f"{len(last)} components of the pipeline return the last documents{': ' if last else ''}{', '.join(last)}; "
-            "pass a function that says which: lambda text: pipeline.run({...})['retriever']['documents']"
+            "choose them with a function: lambda text: pipeline.run({...})['retriever']['documents']"
         )
     return last[0], makers[last[0]]
 
@@ -78,12 +78,12 @@ def _sockets(thing: Any, side: Literal["input", "output"]) -> dict[str, Any]:
 
 
 def _inputs(sockets: Mapping[str, tuple[Any, bool]], owner: str) -> list[str]:
-    """Return the inputs that get the text of a query: those that are needed, and one named so."""
+    """Return the inputs that receive the text of a query: the required ones, and those with a usual name."""
     for name, (kind, needed) in sockets.items():
         if needed and kind is not Any and str not in {kind, *get_args(kind)}:
             raise TypeError(
-                f"{owner} needs {name!r}, which is not a text; put what makes it of the query before it, such as a "
-                "text embedder in a pipeline, or pass a function: "
+                f"{owner} needs {name!r}, which is not a text; put a component that makes it from the query before it, "
+                "such as a text embedder in a pipeline, or pass a function: "
                 "lambda text: pipeline.run({...})['retriever']['documents']"
             )
     return [name for name, (_, needed) in sockets.items() if needed or name == QUERY]
@@ -110,4 +110,4 @@ def _model(thing: Any) -> Callable[[str], Any] | None:
 
 
 HOST = Host(name="haystack", ask=_ask, items=items_of, model=_model, documents=items_of)
-"""Announced as the entry points `haystack` and `haystack_integrations` of the group `retrieval_metrics.hosts`."""
+"""Registered as the entry points `haystack` and `haystack_integrations` of the group `retrieval_metrics.hosts`."""

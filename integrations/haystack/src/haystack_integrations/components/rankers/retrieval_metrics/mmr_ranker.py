@@ -18,12 +18,12 @@ Relevance = Literal["query", "score", "rank"]
 
 @component
 class MMRRanker:
-    """Orders documents so that each is relevant and says what those before it did not.
+    """Orders documents by relevance and diversity: each is relevant and unlike those before it.
 
     The next document is the one with the largest `lambda_mult * relevance - (1 - lambda_mult) * largest similarity to
     those already chosen` (Carbonell and Goldstein 1998; see `retrieval_metrics.mmr`, which computes it exactly). The
-    documents come back as they were, with their scores. It can only choose among what was retrieved, so retrieve more
-    than `top_k`. Of documents with the same id the one with the highest score is kept, as in Haystack's own rankers.
+    documents and their scores are not changed. It can only choose among the retrieved documents, so retrieve more than
+    `top_k`. Of documents with the same id, the one with the highest score is kept, as in Haystack's own rankers.
 
     Example:
         >>> vectors = {"a": [1.0, 0.0], "again a": [1.0, 0.0], "b": [0.6, 0.8]}
@@ -42,12 +42,12 @@ class MMRRanker:
         lambda_mult: float = 0.5,
         relevance: Relevance = "query",
     ) -> None:
-        """Make the ranker.
+        """Create the ranker.
 
         Args:
-            text_embedder: Embeds the query, where no `query_embedding` comes with it.
-            document_embedder: Embeds the documents that come without an embedding. With
-                `return_embedding=True` retrievers return those of the store, and nothing is embedded.
+            text_embedder: Embeds the query if there is no `query_embedding`.
+            document_embedder: Embeds the documents that have no embedding. With `return_embedding=True`, retrievers
+                return the embeddings of the store, and no document is embedded.
             top_k: How many documents to return; None returns all, in the order of MMR.
             lambda_mult: The weight of relevance, from 0 (diversity alone, after the most relevant document) to 1.
             relevance: `"query"` (the cosine of query and document), `"score"` (the score of the document, such as a
@@ -76,7 +76,7 @@ class MMRRanker:
                 embedder.warm_up()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the component as a dictionary, which a pipeline is saved by."""
+        """Return the component as a dictionary, for saving a pipeline."""
         embedders = {"text_embedder": self.text_embedder, "document_embedder": self.document_embedder}
         return default_to_dict(
             self,
@@ -88,7 +88,7 @@ class MMRRanker:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        """Make the component from what `to_dict` returned."""
+        """Create the component from the result of `to_dict`."""
         return default_from_dict(cls, data)
 
     @component.output_types(documents=list[Document])
@@ -105,16 +105,15 @@ class MMRRanker:
         Args:
             documents: The candidates; with `relevance="rank"` in the order of their retriever.
             query: The text of the query, embedded if there is no `query_embedding`.
-            query_embedding: The vector of the query, which a pipeline with a text embedder has already.
-            top_k: How many to return, and
-            lambda_mult: the weight of relevance, for this call; None takes the setting.
+            query_embedding: The vector of the query, such as from a text embedder in the pipeline.
+            top_k: How many to return in this call; None takes the setting.
+            lambda_mult: The weight of relevance in this call; None takes the setting.
 
         Returns:
             `documents`, the chosen ones, best first.
 
         Raises:
-            ValueError: If an embedding or a score is missing where it is needed, or not finite, or embeddings do not
-                fit together.
+            ValueError: If a required embedding or score is missing or not finite, or embeddings differ in length.
         """
         unique = _unique(documents)
         answers = [embedder.run(**inputs) for embedder, inputs in self._to_embed(unique, query, query_embedding)]
@@ -138,13 +137,13 @@ class MMRRanker:
     def _to_embed(
         self, documents: list[Document], query: str | None, query_embedding: list[float] | None
     ) -> list[tuple[Any, dict[str, Any]]]:
-        """Return the embedders that have to be asked, each with its inputs."""
+        """Return the embedders to call, each with its inputs."""
         wanted: list[tuple[Any, dict[str, Any]]] = []
         if without := [document for document in documents if document.embedding is None]:
             if self.document_embedder is None:
                 raise ValueError(
                     f"{_shown(without[0])}, has no embedding, nor have {len(without) - 1} others; let the retriever "
-                    "return them, InMemoryEmbeddingRetriever(..., return_embedding=True), or give a document_embedder"
+                    "return them, InMemoryEmbeddingRetriever(..., return_embedding=True), or pass a document_embedder"
                 )
             wanted.append((self.document_embedder, {"documents": without}))
         if documents and self.relevance == "query" and query_embedding is None:
@@ -193,7 +192,7 @@ async def _run(embedder: Any, inputs: dict[str, Any]) -> Mapping[str, Any]:
 
 
 def _unique(documents: Sequence[Document]) -> list[Document]:
-    """Return one document per id, that with the highest score, where the first of them stood."""
+    """Return one document per id, that with the highest score, at the position of the first."""
     best: dict[str, Document] = {}
     for document in documents:
         known = best.setdefault(document.id, document)
@@ -210,7 +209,7 @@ def _stacked(documents: Sequence[Document], vectors: Sequence[Any]) -> Any:
     """
     for document, vector in zip(documents, vectors, strict=True):
         if not vector:
-            raise ValueError(f"the document_embedder gave {_shown(document)}, no embedding, but {vector!r}")
+            raise ValueError(f"the document_embedder returned no embedding of {_shown(document)}, but {vector!r}")
         if len(vector) != len(vectors[0]):
             raise ValueError(
                 f"{_shown(document)}, has an embedding of {len(vector)} numbers, and {_shown(documents[0])}, one of "
