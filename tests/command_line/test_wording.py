@@ -13,7 +13,7 @@ CALLS: dict[str, tuple[str, str, str]] = {
     "a column of the run": (
         "qrels.trec",
         "id,document,score\nq1,d,1\n",
-        "say which it is --run-column (or --qrels-column) 'query=NAME'",
+        "say which it is with --run-column (or --qrels-column) 'query=NAME'",
     ),
     "an unknown column": (
         "qrels.trec",

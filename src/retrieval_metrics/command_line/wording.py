@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-COLUMN = r"(with )?columns=\{'(?P<role>\w+)': ('(?P<name>[^']*)'|\.{3}|None)\}(?P<other>, or columns=\{'\w+': None\})?"
+COLUMN = r"columns=\{'(?P<role>\w+)': (?P<value>'(?P<name>[^']*)'|\.{3}|None)\}(?P<other>, or columns=\{'\w+': None\})?"
 FILE = {"grade": "--qrels-column", "group": "--qrels-column", "score": "--run-column", "rank": "--run-column"}
 
 
 def _column(found: re.Match[str]) -> str:
     """Return the option that names the column of a role; where both files have one, both options."""
     role, other = found["role"], found["other"]
-    name = "" if "None" in found[3] else found["name"] or "NAME"
+    name = "" if found["value"] == "None" else found["name"] or "NAME"
     option = FILE.get(role, "--run-column (or --qrels-column)")
     return f"{option} '{role}={name}'" + (f", or '{role}='" if other else "")
 

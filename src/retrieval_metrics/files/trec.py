@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -203,8 +203,9 @@ def doubt_about_scores(beginning: bytes) -> str:
     queries = [sorted(of_query) for of_query in ranked.values() if len(of_query) >= FEWEST_RANKS]
     if not queries:
         return ""
-    if all(score.is_integer() and not rank.is_integer() for of_query in queries for rank, score in of_query):
-        return "the rank in it is no whole number and the score is one: if the columns are exchanged, put them right"
+    ranks, scores = zip(*chain.from_iterable(queries), strict=True)
+    if all(score.is_integer() for score in scores) and not all(rank.is_integer() for rank in ranks):
+        return "its ranks are no whole numbers and its scores are: if the columns are exchanged, put them right"
     if all(_rising(of_query) for of_query in queries):
         return "the scores in it rise with the ranks: if they are distances, negate them"
     return ""
