@@ -65,6 +65,8 @@ def test_formulas_are_set(site: Path, browser: Browser) -> None:
         ("why is my NDCG above 1", "reference/metrics/ndcg"),
         ("re-chunk", "guides/rechunking"),
         ("CI", "guides/gate"),
+        ("CI", "reference/glossary"),  # a confidence interval
+        ("ground truth", "reference/glossary"),
         ("ranx", "guides/coming-from"),
         ("is the bare string", "guides/errors"),
     ],
@@ -94,6 +96,8 @@ def test_the_search_works_without_a_server(site: Path, browser: Browser, words: 
         ("why is my NDCG above 1", "reference/metrics/ndcg"),
         ("re-chunk", "guides/rechunking"),
         ("CI", "guides/gate"),
+        ("how many questions do I need", "guides/evaluation-sets"),
+        ("no answers labelled", "guides/questions"),
         ("confidence interval", "guides/reading-a-result"),
         ("reranker", "guides/mmr"),
     ],

@@ -45,9 +45,18 @@ exit codes:
 """
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line, as all others of this program are, and not below a page of usage."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong with the call, and stop."""
+        _say(f"error: {message}; {self.prog} --help shows what it takes")
+        self.exit(WRONG)
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
-    top = argparse.ArgumentParser(
+    top = Parser(
         prog="retrieval-metrics",
         description="Retrieval metrics from files: exact, fast, and the same as in Python.",
         epilog=EXAMPLES,

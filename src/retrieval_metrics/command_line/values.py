@@ -30,7 +30,8 @@ def metrics(text: str) -> list[Metric]:
     try:
         return [Metric.parse(name.strip()) for name in BETWEEN_METRICS.split(text)]
     except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+        own = "; one of your own needs --metrics-from MODULE" if str(error).startswith("unknown metric") else ""
+        raise argparse.ArgumentTypeError(f"{error}{own}") from error
 
 
 def named_value(text: str) -> tuple[Metric, float]:
