@@ -46,12 +46,14 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
+    "wrapping",
 ]
 exclude_patterns = ["_build", "_extensions"]
 
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_search_scorer = str(HERE / "_extensions" / "search_scores.js")
 html_math_renderer = "mathml"
 html_show_sphinx = False
 html_copy_source = False

@@ -5,12 +5,12 @@
 # [tool.uv.sources]
 # retrieval-metrics = { path = "..", editable = true }
 # ///
-"""Why is my number different? One retriever on real questions, scored by the rules of seven libraries.
+"""Why is my number different? Score one retriever on real questions by the rules of six libraries.
 
-The retriever works on passages, and its users want whole pages: the passages it finds are mapped to their page, so that
-a page may stand in a ranking several times. That is where libraries disagree most.
+The retriever finds passages, but its users want whole pages, so each passage is mapped to its page. A page can then
+occur several times in a ranking, which is where libraries disagree most.
 
-Run it with `uv run examples/audit.py`. It reads nothing from the network and takes a few seconds.
+Run it with `uv run examples/audit.py`. It needs no network and takes a few seconds.
 """
 
 from collections import Counter
@@ -25,12 +25,12 @@ METRICS = ["ndcg@10", "map@10", "mrr@10", "precision@10", "recall@10"]
 
 
 def page(passage: str) -> str:
-    """Return the page that a passage is of: "with#2" is the second passage of the page "with"."""
+    """Return the page of a passage: "with#2" is the second passage of the page "with"."""
     return passage.partition("#")[0]
 
 
 def of_pages(grades: dict[str, int]) -> dict[str, int]:
-    """Return the grade of each page: that of its best passage."""
+    """Return the grade of each page, which is that of its best passage."""
     ascending = sorted(grades.items(), key=lambda graded: graded[1])
     return {page(passage): grade for passage, grade in ascending}
 

@@ -13,7 +13,7 @@ _CONTINUED = re.compile(r"(?:is|are|was|were|at|and|or|except) ")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What is never cut: a paragraph, a heading, an example, or a row of a large table."""
+    """A piece of text that is never cut: a paragraph, a heading, an example, or a row of a large table."""
 
     start: int
     end: int
@@ -21,7 +21,7 @@ class Block:
     indent: int
     is_heading: bool
     introduces: bool  # it ends with a colon
-    continues: bool  # it goes on with a sentence that an example interrupted: "... is equivalent to"
+    continues: bool  # it continues a sentence that an example interrupted: "... is equivalent to"
 
 
 def chunks(text: str, start: int, end: int, size: int) -> Iterator[tuple[int, int]]:
@@ -40,7 +40,7 @@ def chunks(text: str, start: int, end: int, size: int) -> Iterator[tuple[int, in
 
 
 def _ends_before(unit: Sequence[Block], run: Sequence[Block], size: int) -> bool:
-    """Tell whether a run of blocks is complete, so that the unit begins the next one."""
+    """Return whether a run of blocks is complete, so the unit starts the next run."""
     words = _words(run)
     if words < size / 4:
         return False  # too short to stand alone
@@ -52,7 +52,7 @@ def _ends_before(unit: Sequence[Block], run: Sequence[Block], size: int) -> bool
 
 
 def _units(blocks: Sequence[Block], size: int) -> Iterator[list[Block]]:
-    """Yield the blocks that belong together: a heading or an introduction with what it introduces."""
+    """Yield the blocks that belong together, such as a heading or an introduction with the block it introduces."""
     unit: list[Block] = []
     inside: int | None = None  # the indent of the sentence that introduced the example we are in
     for block in blocks:

@@ -5,10 +5,10 @@
 # [tool.uv.sources]
 # retrieval-metrics = { path = "..", editable = true }
 # ///
-"""Compare two retrievers, BM25 and dense: which is better, how sure is that, and what went wrong where it failed?
+"""Compare two retrievers, BM25 and dense: which is better, how sure is that, and which questions fail?
 
-Run it with `uv run examples/compare_retrievers.py`, and with `--report report.html` for a page to send to a colleague.
-It reads nothing from the network and takes a few seconds.
+Run it with `uv run examples/compare_retrievers.py`. Add `--report report.html` for a page to send to a colleague.
+It needs no network and takes a few seconds.
 """
 
 import argparse
@@ -24,10 +24,10 @@ METRICS = ["ndcg@10", "recall@10", "full_recall@10", "mrr@10"]
 
 
 def main() -> None:
-    """Print the comparison, one table per kind of question, and the questions that went worst."""
+    """Print the comparison, a table for each kind of question, and the worst questions."""
     options = argparse.ArgumentParser()
-    options.add_argument("--picture", help="where to write the plots, such as comparison.png")
-    options.add_argument("--report", help="where to write the report, an HTML file")
+    options.add_argument("--picture", help="the file to write the plots to, such as comparison.png")
+    options.add_argument("--report", help="the HTML file to write the report to")
     chosen = options.parse_args()
 
     pieces = passages()

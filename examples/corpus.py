@@ -1,18 +1,17 @@
-"""The corpus of the examples: the Python language reference that every CPython carries.
+"""The corpus of the examples: the Python language reference that comes with every CPython.
 
-``pydoc_data.topics`` is the text behind ``help("with")``: some eighty pages of the language reference, one per topic.
-Here they are cut into passages of about 100 to 200 words, each with a readable id such as ``with#2`` and with the
-place in its topic's text where it stands.
+``pydoc_data.topics`` is the text behind ``help("with")``: about eighty pages of the language reference, one per topic.
+This module cuts them into passages of about 100 to 200 words. Each passage has a readable id such as ``with#2`` and
+its offsets in the text of its topic.
 
-* **No passage repeats another.** Many topics are chapters that hold other topics (``compound`` holds ``if``, ``for``,
-  ``try`` and ``with``; ``specialnames`` holds ``customization``). A section, that is a heading with the text below it,
-  that stands in several topics is kept in the shortest of them and left out of the others, so that nothing is
-  retrieved twice and nothing is lost.
+* **No passage repeats another.** Many topics are chapters that contain other topics (``compound`` contains ``if``,
+  ``for``, ``try`` and ``with``; ``specialnames`` contains ``customization``). If several topics contain the same
+  section, that is, a heading with the text below it, the section is kept only in the shortest of them.
 * **Paragraphs stay whole.** A passage is a run of whole paragraphs of one topic. An example stays with the sentence
-  that introduces it, and a definition such as ``str.split(...)`` with the paragraph that explains it. Only a table of
-  more than twice the size asked for is cut, between its rows.
-* **The text is the interpreter's own.** Every version of Python words a few paragraphs anew, so the number of
-  passages, and the numbers behind the ``#``, differ a little from one version to the next.
+  that introduces it, and a definition such as ``str.split(...)`` with the paragraph that explains it. Only a table
+  larger than twice the requested size is cut, between its rows.
+* **The text is that of the interpreter.** Every version of Python rewords a few paragraphs, so the number of passages
+  and the numbers after the ``#`` differ a little between versions.
 """
 
 from collections import defaultdict
@@ -53,7 +52,7 @@ def topics() -> dict[str, str]:
 
 
 def passages(size: int = 180) -> list[Passage]:
-    """Cut every topic into passages of about ``size`` words, in the order of the topics' names."""
+    """Cut every topic into passages of about ``size`` words, in alphabetical order of the topics."""
     if size < 1:
         raise ValueError(f"size must be a positive number of words, got {size!r}")
     texts = topics()
@@ -68,7 +67,7 @@ def passages(size: int = 180) -> list[Passage]:
 
 
 def normalised(text: str) -> str:
-    """Return the text on one line with single spaces, so that a quote is found wherever the lines break."""
+    """Return the text on one line with single spaces, so a quote is found wherever lines break."""
     return " ".join(text.split())
 
 
@@ -79,7 +78,7 @@ def _sections_without_repeats(texts: Mapping[str, str]) -> dict[str, list[_Secti
         holders[section.title, section.body].append(section)
 
     def home(section: _Section) -> tuple[int, bool, str]:
-        # Of topics that are equally long ("if" and "else" are the same page) the one that the heading names.
+        # If topics are equally long ("if" and "else" are the same page), prefer the one that the heading names.
         return len(texts[section.topic]), f'"{section.topic}"' not in section.title, section.topic
 
     kept: dict[str, list[_Section]] = {topic: [] for topic in sorted(texts)}
@@ -102,7 +101,7 @@ def _sections(topic: str, text: str) -> list[_Section]:
 
 
 def _runs(sections: list[_Section]) -> list[tuple[int, int]]:
-    """Return the stretches of a topic that are left where the repeated sections are taken out."""
+    """Return the ranges of a topic that remain once repeated sections are removed."""
     runs: list[tuple[int, int]] = []
     for section in sections:
         if runs and runs[-1][1] == section.start:

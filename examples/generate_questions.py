@@ -5,15 +5,15 @@
 # [tool.uv.sources]
 # retrieval-metrics = { path = "..", editable = true }
 # ///
-"""Make an evaluation set of the Python reference, see what was rejected, and evaluate two chunkings with it.
+"""Make questions about the Python reference, see which were rejected, and evaluate two chunkings with them.
 
-Run it with `uv run examples/generate_questions.py`. Without a model a script takes its place, which shows the machinery
-and nothing of the quality of questions. A real one is asked with
+Run it with `uv run examples/generate_questions.py`. Without `--model` a script stands in for the model: it shows how
+the steps work, and says nothing about the quality of questions. To use a real model:
 
     uv run examples/generate_questions.py --model http://localhost:11434/v1 --name qwen3:8b     # OpenAI's protocol
     uv run --with xllamacpp examples/generate_questions.py --model model.gguf --sentences       # a file of weights
 
-A key is read from OPENAI_API_KEY. Replies are kept in --cache, so a run that was interrupted goes on where it stopped.
+The API key is read from OPENAI_API_KEY. With --cache, an interrupted run continues where it stopped.
 """
 
 import argparse
@@ -34,9 +34,9 @@ LONGEST_REPLY = 400  # tokens
 
 
 class Script:
-    """Stands for a model: asks for some words of one sentence of each passage, and quotes these sentences.
+    """A stand-in for a model: it asks about some words of one sentence of each passage, and quotes these sentences.
 
-    It is honest about what it knows: a question is answered by a text that holds all it quoted, and by no other.
+    It accepts a text as an answer if and only if the text contains everything it quoted.
     """
 
     model_name = "a script, not a model"
@@ -54,7 +54,7 @@ class Script:
         return json.dumps({"quotes": []}) if "<quote>" in prompt else self.question(prompt, shown, chance)
 
     def question(self, prompt: str, shown: Sequence[str], chance: random.Random) -> str:
-        """Return a question on some passages, in the form in which it is asked for."""
+        """Return a question about some passages, in the requested form."""
         quotes = [chance.choice(usable_sentences(passage)) for passage in shown]
         telling = [word for quote in quotes for word in chance.sample(sorted(telling_words(quote)), 3)]
         if "search box" in prompt:
@@ -67,26 +67,26 @@ class Script:
         return json.dumps({"question": question, "quotes": quotes})
 
     def answerable(self, prompt: str) -> str:
-        """Return whether a text holds everything that was quoted for a question."""
+        """Return whether a text contains everything that was quoted for a question."""
         question = re.findall(r"<question>(.*?)</question>", prompt)[0]
         text = "".join(prompt[prompt.index("<text>") :].split())
         return json.dumps({"answerable": all("".join(quote.split()) in text for quote in self.answers[question])})
 
 
 def usable_sentences(passage: str) -> list[str]:
-    """Return the sentences of a passage that have something to ask about, or the one that has most."""
+    """Return the sentences of a passage with enough words to ask about, or the best of them."""
     sentences = [one.strip() for one in re.split(r"(?<=[.!?])\s+|\n[ \t]*\n", passage) if one.strip()]
     usable = [one for one in sentences if len(telling_words(one)) >= 6 and len(one) <= 400]  # noqa: PLR2004 - enough
     return usable or [max(sentences, key=lambda one: len(telling_words(one)))]
 
 
 def telling_words(sentence: str) -> set[str]:
-    """Return the longer words of a sentence, and a few that are always there."""
+    """Return the longer words of a sentence, and a few that are always included."""
     return {"python", "reference", "language"} | set(re.findall(r"[a-z]{4,}", sentence.lower()))
 
 
 def of_address(address: str, name: str) -> Callable[[str], str]:
-    """Return a model that is asked by OpenAI's protocol, which most servers of models speak."""
+    """Return a model behind a server that speaks OpenAI's protocol, as most model servers do."""
     headers = {"Content-Type": "application/json", "Authorization": f"Bearer {os.environ.get('OPENAI_API_KEY', '')}"}
 
     def model(prompt: str) -> str:
@@ -99,7 +99,7 @@ def of_address(address: str, name: str) -> Callable[[str], str]:
 
 
 def of_file(path: str) -> Callable[[str], str]:
-    """Return a model whose weights are in a GGUF file, run in this process."""
+    """Return a model that runs in this process, with weights from a GGUF file."""
     import xllamacpp  # noqa: PLC0415 - only for weights
 
     parameters = xllamacpp.CommonParams()
@@ -114,7 +114,7 @@ def of_file(path: str) -> Callable[[str], str]:
             "messages": [{"role": "user", "content": prompt}],
             "temperature": 0,
             "max_tokens": LONGEST_REPLY,
-            "cache_prompt": False,  # with it the same prompt may get another reply
+            "cache_prompt": False,  # a cached prompt can change the reply
         }
         return str(server.handle_chat_completions(body)["choices"][0]["message"]["content"])
 
@@ -122,19 +122,19 @@ def of_file(path: str) -> Callable[[str], str]:
 
 
 def as_items(pieces: Sequence[Passage]) -> dict[str, rm.Retrieved]:
-    """Return passages as items with their places, by id."""
+    """Return passages as items with their offsets, by id."""
     return {piece.id: rm.Retrieved(piece.id, piece.text, piece.topic, piece.start, piece.end) for piece in pieces}
 
 
 def main() -> None:
-    """Make the questions, print how they came about, and use them."""
+    """Make the questions, print a summary, and evaluate two chunkings with them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", help="the address of a server that speaks OpenAI's protocol, or a GGUF file")
     parser.add_argument("--name", help="the name of the model on that server")
-    parser.add_argument("--cache", type=Path, help="the file that replies are kept in")
-    parser.add_argument("--sentences", action="store_true", help="let the model point at sentences, not copy them")
+    parser.add_argument("--cache", type=Path, help="the file to keep replies in")
+    parser.add_argument("--sentences", action="store_true", help="let the model name sentences by number")
     parser.add_argument("-n", type=int, default=60, help="how many questions")
-    parser.add_argument("--save", type=Path, help="where to write the questions")
+    parser.add_argument("--save", type=Path, help="the file to write the questions to")
     options = parser.parse_args()
     of_weights = options.model is not None and options.model.endswith(".gguf")
     if options.model is None:
@@ -142,7 +142,7 @@ def main() -> None:
     elif of_weights:
         model = of_file(options.model)
     else:
-        model = of_address(options.model, options.name or parser.error("a server needs --name, that of the model"))
+        model = of_address(options.model, options.name or parser.error("a server needs --name, the name of the model"))
 
     made = rm.generate_questions(
         topics(),
@@ -155,7 +155,7 @@ def main() -> None:
         show_progress=options.model is not None,
     )
     if options.model is None:
-        print("No model was asked: a script wrote these questions, so they show the machinery and no quality.\n")
+        print("No model was asked: a script wrote these questions. They say nothing about quality.\n")
     print(made)
     if options.save:
         made.questions.save(options.save)
@@ -170,7 +170,7 @@ def main() -> None:
         quotes = " + ".join(repr(" ".join(group[0].text.split())[:60]) for group in groups)
         print(f"{kind}: {texts[first[kind]]}\n    {quotes}")
 
-    print("\nOne truth, two chunkings, BM25:\n")
+    print("\nThe same judgments for two chunkings, with BM25:\n")
     match = rm.Matching(sources=topics())
     for name, size in (("paragraphs", 180), ("short", 60)):
         pieces = passages(size)

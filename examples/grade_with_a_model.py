@@ -5,14 +5,14 @@
 # [tool.uv.sources]
 # retrieval-metrics = { path = "..", editable = true }
 # ///
-"""Compare two retrievers with a model's grades for all questions and people's for 25 of them.
+"""Compare two retrievers with grades of a model for all questions and grades of people for 25 of them.
 
-Run it with `uv run examples/grade_with_a_model.py`. It needs no key and reads nothing from the network: the "model" is
-a few lines that count shared words, and a bad judge, so that you see what becomes of its errors. Put your own in its
-place: a function that takes a prompt and returns the reply, or a chat model of LangChain or LlamaIndex.
+Run it with `uv run examples/grade_with_a_model.py`. It needs no API key and no network: the "model" only counts shared
+words. It is a poor judge, so you see how its errors are corrected. Replace it with your own model: a function that
+takes a prompt and returns the reply, a LangChain chat model or a LlamaIndex LLM.
 
-People's grades are those that ship with the examples. With `--page label.html` you get the page on which to give your
-own, and with `--labels labels-Ada.json labels-Ben.json` they are used instead.
+The grades of people come with the examples. `--page label.html` writes a page for grading yourself, and
+`--labels labels-Ada.json labels-Ben.json` uses the exported grades instead.
 """
 
 import argparse
@@ -33,10 +33,10 @@ COMMON = frozenset(re.findall(r"\w+", "a an and are as at be can do for from how
 
 
 def shared_words(prompt: str) -> str:
-    """Stand in for a model: grade by the share of the question's words that the passage has."""
+    """Stand in for a model: grade a passage by its share of the words of the question."""
     found = ASKED.search(prompt)
     if found is None:
-        return "The prompt has another form than I know."
+        return "I do not know this form of prompt."
     asked, said = (set(re.findall(r"[a-z_]{2,}", found[part].lower())) for part in ("question", "passage"))
     share = len((asked - COMMON) & said) / max(len(asked - COMMON), 1)
     return json.dumps(
@@ -45,22 +45,22 @@ def shared_words(prompt: str) -> str:
 
 
 def by_hand(pool: rm.Pool, qrels: rm.Qrels) -> rm.Labels:
-    """Return the grades that ship with the examples; what they do not name was read and does not help."""
+    """Return the grades that come with the examples; a passage without a grade was read and does not help."""
     judged: dict[Any, Any] = {query: qrels.judgments(at) for at, query in enumerate(qrels.queries)}
     grades: dict[Any, Any] = {query: {} for query in judged}
     for item in pool:
         truth = judged[item.query]
-        parts = truth if isinstance(truth, list) else [truth]  # of a question with parts: what helps with one of them
+        parts = truth if isinstance(truth, list) else [truth]  # for a question with parts, the best grade of any part
         grades[item.query][item.document] = max(part.get(item.document, 0) for part in parts)
     return rm.Labels.of({query: held for query, held in grades.items() if held}, by="the authors")
 
 
 def main() -> None:
-    """Print how far model and people agree, the estimate, and what the judgments of all questions say."""
+    """Print the agreement of model and people, the estimate, and the values from grades by hand for all questions."""
     options = argparse.ArgumentParser()
-    options.add_argument("--page", help="where to write the page on which the sampled questions can be graded")
-    options.add_argument("--labels", nargs="+", help="files that were exported from that page")
-    options.add_argument("--report", help="where to write the estimate, an HTML file")
+    options.add_argument("--page", help="the HTML file to write the page for grading to")
+    options.add_argument("--labels", nargs="+", help="files exported from that page")
+    options.add_argument("--report", help="the HTML file to write the estimate to")
     chosen = options.parse_args()
 
     pieces = passages()

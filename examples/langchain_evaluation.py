@@ -11,9 +11,9 @@
 # retrieval-metrics = { path = "..", editable = true }
 # langchain-retrieval-metrics = { path = "../integrations/langchain", editable = true }
 # ///
-"""Evaluate LangChain retrievers on real questions: by passage, by topic, by quote, and where some questions fail.
+"""Evaluate LangChain retrievers on real questions: by passage, by quote, and with a service that sometimes fails.
 
-Run it with `uv run examples/langchain_evaluation.py`. It reads nothing from the network.
+Run it with `uv run examples/langchain_evaluation.py`. It needs no network.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ METRICS = ["hit_rate@5", "full_recall@5", "recall@10", "mrr@10", "map", "ndcg@10
 
 
 def main() -> None:
-    """Print what each retriever reaches, and what is said of a service that sometimes fails."""
+    """Print the metrics of each retriever, and those of a service that sometimes fails."""
     pieces = passages()
     documents = {piece.id: as_document(piece) for piece in pieces}
     dataset = rm.EvaluationSet(questions.queries(), questions.qrels(pieces))
@@ -46,7 +46,7 @@ def main() -> None:
     for name, retriever in {"BM25": bm25, "vectors": vectors}.items():
         print(f"{name}, by passage:\n{evaluate_retriever(retriever, dataset, METRICS)}\n")
 
-    # The sentences that answer: they survive another way of chunking.
+    # Judgments by the sentences that answer a question survive another chunking.
     quotes: dict[str, Any] = {key: as_quotes(relevant) for key, relevant in questions.quotes().items()}
     judged_by_quote = rm.EvaluationSet(dataset.queries, quotes)
     print(f"BM25, by quote:\n{evaluate_retriever(bm25, judged_by_quote, ['recall@10', 'mrr@10'])}\n")
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def as_quotes(relevant: dict[str, int] | list[dict[str, int]]) -> Any:
-    """Return judgments of sentences as judgments of quotes."""
+    """Return judged sentences as judged quotes."""
     if isinstance(relevant, list):
         return [as_quotes(group) for group in relevant]
     return {rm.Quote(sentence): grade for sentence, grade in relevant.items()}
@@ -76,7 +76,7 @@ async def failing_service() -> None:
     rows = [{"query": f"question {number}", "relevant": [f"question {number}"]} for number in range(40)]
     started = time.perf_counter()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rm.RetrievalWarning)  # what it says stands in the result too
+        warnings.simplefilter("ignore", rm.RetrievalWarning)  # the result says the same
         result = await aevaluate_retriever(RunnableLambda(refuse, ask), rows, "mrr", max_concurrency=8)
     print(f"{len(rows)} questions of 20 ms, 8 at a time: {time.perf_counter() - started:.2f} s\n{result}")
     query, error = next(iter(result.errors.items()))

@@ -11,10 +11,10 @@
 # retrieval-metrics = { path = "..", editable = true }
 # langchain-retrieval-metrics = { path = "../integrations/langchain", editable = true }
 # ///
-"""Choose lambda on evidence, then put MMR around LangChain retrievers: a vector store and BM25.
+"""Choose lambda with a sweep, then put MMR around two LangChain retrievers: a vector store and BM25.
 
-Run it with `uv run examples/langchain_mmr.py`. It reads nothing from the network. Given the name of a picture, such as
-`sweep.svg`, it draws the sweep of lambdas.
+Run it with `uv run examples/langchain_mmr.py`. It needs no network. Pass the name of a picture, such as `sweep.svg`,
+to draw the sweep.
 """
 
 import sys
@@ -40,7 +40,7 @@ METRICS = ["ndcg@10", "recall@10", "full_recall@10", "alpha_ndcg@10"]
 
 
 def as_document(passage: Passage) -> Document:
-    """Return a passage as a splitter of LangChain would have made it, with `add_start_index=True`."""
+    """Return a passage as a LangChain splitter with `add_start_index=True` would make it."""
     return Document(passage.text, id=passage.id, metadata={"source": passage.topic, "start_index": passage.start})
 
 
@@ -76,7 +76,7 @@ class BM25Retriever(BaseRetriever):
 
 
 def store_of(dense: Dense, documents: dict[str, Document]) -> InMemoryVectorStore:
-    """Return a vector store that holds the documents with the vectors they have already."""
+    """Return a vector store of the documents with their existing vectors."""
     store = InMemoryVectorStore(LatentSemanticEmbeddings(dense))
     for name, vector in zip(dense.ids, dense.vectors.tolist(), strict=True):
         found = documents[name]
@@ -85,7 +85,7 @@ def store_of(dense: Dense, documents: dict[str, Document]) -> InMemoryVectorStor
 
 
 def sweep(dense: Dense, dataset: rm.EvaluationSet) -> rm.MMRSweep:
-    """Return relevance against diversity for each lambda, over what the dense retriever finds."""
+    """Return relevance and diversity for each lambda, over the results of the dense retriever."""
     texts: Any = dataset.queries
     return rm.mmr_sweep(
         dataset.qrels,
@@ -98,7 +98,7 @@ def sweep(dense: Dense, dataset: rm.EvaluationSet) -> rm.MMRSweep:
 
 
 def main(picture: Path | None = None) -> None:
-    """Print the sweep, and what MMR does to each retriever."""
+    """Print the sweep, and the metrics of each retriever with and without MMR."""
     pieces = passages()
     documents = {piece.id: as_document(piece) for piece in pieces}
     dataset = rm.EvaluationSet(questions.queries(), questions.qrels(pieces))
@@ -107,14 +107,14 @@ def main(picture: Path | None = None) -> None:
     swept = sweep(dense, dataset)
     print(f"{len(dataset)} questions, MMR of {K} among the {FETCH_K} nearest passages:\n{swept}\n")
     if picture is not None:
-        mpl.rcParams["svg.hashsalt"] = "sweep"  # the same picture is the same file
+        mpl.rcParams["svg.hashsalt"] = "sweep"  # so the same picture gives the same file
         swept.plot("ndcg@10").savefig(picture, metadata={"Date": None} if picture.suffix == ".svg" else {})
 
     store = store_of(dense, documents)
     bm25 = BM25Retriever(index=BM25(pieces), documents=documents)
     shared: dict[str, Any] = {
         "embeddings": store.embeddings,
-        "vector_fn": vectors_of(store),  # what the store holds is not embedded again
+        "vector_fn": vectors_of(store),  # take the vectors from the store instead of embedding again
         "k": K,
         "lambda_mult": 0.8,
         "mmr_score_key": "mmr_score",

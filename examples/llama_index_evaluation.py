@@ -14,7 +14,7 @@
 # ///
 """Evaluate LlamaIndex retrievers, BM25 and a vector index, on real questions with graded judgments and groups.
 
-Run it with `uv run examples/llama_index_evaluation.py`. It reads nothing from the network.
+Run it with `uv run examples/llama_index_evaluation.py`. It needs no network.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ DEPTH = 50
 
 
 def as_nodes(pieces: list[Passage], dense: Dense) -> list[TextNode]:
-    """Return passages as the nodes a splitter would have made of their topics, with their vectors."""
+    """Return passages as nodes with vectors, as if a splitter had cut them from their topics."""
     return [
         TextNode(
             id_=passage.id,
@@ -62,7 +62,7 @@ def as_nodes(pieces: list[Passage], dense: Dense) -> list[TextNode]:
 
 
 class BM25Retriever(BaseRetriever):
-    """Lexical retrieval; only synchronous, so the evaluator runs it in threads."""
+    """Lexical retrieval. It is synchronous, so the evaluator runs it in threads."""
 
     def __init__(self, pieces: list[Passage], nodes: list[TextNode]) -> None:
         """Index the passages."""
@@ -97,7 +97,7 @@ class LatentSemanticEmbedding(BaseEmbedding):
 
 def vector_retriever(nodes: list[TextNode], model: BaseEmbedding) -> BaseRetriever:
     """Return the retriever of a vector index over the nodes."""
-    never_used: list[TransformComponent] = [SimpleFileNodeParser()]  # without any the index would make one of its own
+    never_used: list[TransformComponent] = [SimpleFileNodeParser()]  # without it the index creates a default one
     return VectorStoreIndex(nodes, embed_model=model, transformations=never_used).as_retriever(similarity_top_k=DEPTH)
 
 
@@ -113,7 +113,7 @@ class Slow(BaseRetriever):
 
 
 def main() -> None:
-    """Print what each retriever reaches, by passage and by topic, and how long slow retrieval takes."""
+    """Print the metrics of each retriever, by passage and by topic, and the time of a slow service."""
     pieces = passages()
     dense = Dense(pieces)
     nodes, model = as_nodes(pieces, dense), LatentSemanticEmbedding(dense)
@@ -125,10 +125,10 @@ def main() -> None:
     for name, retriever in retrievers.items():
         evaluator = RetrieverEvaluator.from_metric_names(METRICS, retriever=retriever)
         results[name] = evaluator.evaluate_dataset(dataset, workers=4)
-    print("By passage, in the table of LlamaIndex:")
+    print("By passage, in LlamaIndex's table:")
     print(get_retrieval_results_df(list(results), [[*result] for result in results.values()], METRICS).to_string())
 
-    print("\nThe core's own result for BM25:")
+    print("\nThe result of retrieval-metrics for BM25:")
     print(results["BM25"].evaluation)
 
     topics: dict[Any, Any] = {key: topics_of(relevant) for key, relevant in dataset.qrels.items()}
@@ -141,7 +141,7 @@ def main() -> None:
         retriever=retrievers["BM25"],
         node_postprocessors=[MMRPostprocessor(top_n=10, lambda_mult=0.9, embed_model=model)],
     )
-    print("\nBM25, of whose passages MMR keeps 10 that are relevant and differ")
+    print("\nBM25, reranked by MMR to 10 passages that are relevant and differ")
     print(evaluator.evaluate_dataset(dataset))
 
     started = time.perf_counter()
@@ -153,7 +153,7 @@ def main() -> None:
 
 
 def topics_of(relevant: Any) -> Any:
-    """Return judgments of passages as judgments of the topics they are cut from."""
+    """Return judged passages as judged topics."""
     if isinstance(relevant, list):
         return [topics_of(group) for group in relevant]
     grades: dict[str, int] = {}

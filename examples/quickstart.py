@@ -7,7 +7,7 @@
 # ///
 """Evaluate two retrievers on real questions about a real text: the language reference that comes with every Python.
 
-Run it with `uv run examples/quickstart.py`. It reads nothing from the network and takes a few seconds.
+Run it with `uv run examples/quickstart.py`. It needs no network and takes a few seconds.
 """
 
 from functools import partial
@@ -20,18 +20,18 @@ from retrievers import BM25, Dense, Retriever
 DEPTH = 100
 
 MEANING = {
-    "hit_rate@5": "share of the questions with something relevant among the first 5 passages",
-    "full_recall@5": "share of the questions with everything they need among the first 5",
-    "recall@10": "how much of what is relevant is among the first 10",
-    "precision@5": "how much of the first 5 is relevant; few questions have 5 relevant passages, so 1 is out of reach",
-    "mrr@10": "1 / rank of the first relevant passage: 0.5 is second place",
+    "hit_rate@5": "share of questions with something relevant among the first 5 passages",
+    "full_recall@5": "share of questions with everything they need among the first 5",
+    "recall@10": "share of the relevant passages that are among the first 10",
+    "precision@5": "share of the first 5 that is relevant; few questions have 5 relevant passages, so 1 is rare",
+    "mrr@10": "1 / rank of the first relevant passage: 0.5 is rank 2",
     "map": "whether everything relevant is near the top",
-    "ndcg@10": "whether the best passages come first; uses the grades, 3 for a full answer down to 1 for help",
+    "ndcg@10": "whether the best passages come first, by their grades from 3 (full answer) to 1 (helps)",
 }
 
 
 def main() -> None:
-    """Print one table: what each retriever reaches in each metric, and what the metric says."""
+    """Print one table: each metric of each retriever, and what the metric means."""
     pieces = passages()
     texts, qrels = questions.queries(), questions.qrels(pieces)
     print(f"{len(texts)} questions about Python, {len(pieces)} passages of its reference; retrieving ...\n")
@@ -49,7 +49,7 @@ def main() -> None:
 
     best = max(results, key=lambda name: results[name].means["ndcg@10"])
     value, text = min((results[best].per_query["ndcg@10"][query], text) for query, text in texts.items())
-    print(f"\nThe better one, {best}, does worst on: {text!r} (ndcg@10 {value:.4f})")
+    print(f"\nThe worst question of {best}, the better one: {text!r} (ndcg@10 {value:.4f})")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@
 # ///
 """Ranking metrics in Ragas, on real questions with graded judgments and groups: no LLM, no key, no network.
 
-Run it with `uv run examples/ragas_evaluation.py`. It takes a quarter of a minute, most of which is importing ragas.
+Run it with `uv run examples/ragas_evaluation.py`. It takes about 15 seconds, mostly to import ragas.
 """
 
 import asyncio
@@ -23,8 +23,8 @@ import os
 import warnings
 from typing import Any
 
-os.environ["RAGAS_DO_NOT_TRACK"] = "true"  # ragas reports every evaluation to its makers otherwise
-os.environ["TQDM_DISABLE"] = "1"  # an experiment of ragas shows a progress bar otherwise
+os.environ["RAGAS_DO_NOT_TRACK"] = "true"  # otherwise ragas reports every evaluation to its developers
+os.environ["TQDM_DISABLE"] = "1"  # otherwise a ragas experiment shows a progress bar
 
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
@@ -50,7 +50,7 @@ DEPTH = 10
 
 
 class PassageRetriever(BaseRetriever):
-    """Any retriever of the examples, as one of LangChain."""
+    """A retriever of the examples as a LangChain retriever."""
 
     retriever: Any
     texts: dict[str, str]
@@ -65,7 +65,7 @@ class PassageRetriever(BaseRetriever):
 
 
 def datasets(pieces: list[Passage], asked: rm.EvaluationSet) -> dict[str, EvaluationDataset]:
-    """Ask both retrievers every question: rows with the ids that ragas itself never fills."""
+    """Return the rows of both retrievers, with the ids that ragas itself leaves empty."""
     texts = {piece.id: piece.text for piece in pieces}
     retrievers: dict[str, Retriever] = {"BM25": BM25(pieces), "dense": Dense(pieces)}
     return {
@@ -75,7 +75,7 @@ def datasets(pieces: list[Passage], asked: rm.EvaluationSet) -> dict[str, Evalua
 
 
 def by_quotes() -> dict[str, Any]:
-    """Return the judgments as quotes, by the text of the question: they hold however the corpus is cut."""
+    """Return the judgments as quotes, by the text of the question. They hold for every chunking."""
     texts = questions.queries()
     return {texts[name]: as_quotes(relevant) for name, relevant in questions.quotes().items()}
 
@@ -89,7 +89,7 @@ def as_quotes(relevant: Any) -> Any:
 
 @experiment()
 async def answer(row: dict[str, Any], metrics: list[RetrievalMetric]) -> dict[str, Any]:
-    """Score one row on the surface that ragas recommends; for every fifth question the store is down."""
+    """Score one row with the interface that ragas recommends. For every fifth question the store is down."""
     if row["number"] % 5 == 0:
         raise ConnectionError("the store is down")
     fields = {"user_input": row["user_input"], "retrieved_context_ids": row["retrieved_context_ids"]}
@@ -97,7 +97,7 @@ async def answer(row: dict[str, Any], metrics: list[RetrievalMetric]) -> dict[st
 
 
 def main() -> None:
-    """Print both retrievers by ids, one by quotes, and an experiment that loses rows."""
+    """Print both retrievers judged by ids, one judged by quotes, and an experiment in which rows fail."""
     pieces = passages()
     asked = rm.EvaluationSet(questions.queries(), questions.qrels(pieces))
     rows = datasets(pieces, asked)
@@ -119,13 +119,13 @@ def main() -> None:
     dataset: Dataset[Any] = Dataset("questions", "inmemory", data=numbered)
     metrics: list[RetrievalMetric] = [MRR(DEPTH, qrels=asked), NDCG(DEPTH, qrels=asked)]
     result = asyncio.run(quietly(answer.arun(dataset, metrics=metrics)))
-    print(f"mean of the rows that are left, as ragas shows it: {result.to_pandas()['mrr_at_10'].mean():.4f}")
-    with warnings.catch_warnings(action="ignore", category=rm.RetrievalWarning):  # it says what is printed here
+    print(f"mean of the remaining rows, as ragas shows it: {result.to_pandas()['mrr_at_10'].mean():.4f}")
+    with warnings.catch_warnings(action="ignore", category=rm.RetrievalWarning):  # the printed result says the same
         print(to_evaluation(result, dataset))
 
 
 async def quietly(running: Any) -> Any:
-    """Wait for an experiment without the line that ragas prints for every row that failed."""
+    """Wait for an experiment, without the line that ragas prints for every failed row."""
     with contextlib.redirect_stdout(io.StringIO()):
         return await running
 

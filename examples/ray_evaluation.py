@@ -6,10 +6,10 @@
 # retrieval-metrics = { path = "..", editable = true }
 # ray-retrieval-metrics = { path = "../integrations/ray", editable = true }
 # ///
-"""Evaluate ten million retrieved documents on Ray, which this script starts within the machine and ends again.
+"""Evaluate ten million retrieved documents on Ray, which this script starts on this machine and shuts down.
 
-Run it with `uv run examples/ray_evaluation.py`, or with `--queries 1000000` for a hundred million. Everything is
-generated block by block, so that neither the documents nor the judgments ever stand in one place.
+Run it with `uv run examples/ray_evaluation.py`, or with `--queries 1000000` for a hundred million documents. The data
+are generated block by block, so they are never all in memory.
 """
 
 import argparse
@@ -23,14 +23,14 @@ import pyarrow.compute as pc
 from ray_retrieval_metrics import evaluate_dataset, start, to_evaluation
 
 DEPTH = 100
-"""How many documents are retrieved for a query."""
+"""The number of documents retrieved for a query."""
 QUERIES_IN_A_BLOCK = 1_000
 FORGOTTEN = 50
-"""Of so many queries, one has nothing retrieved."""
+"""One in this many queries has nothing retrieved."""
 
 
 def named(prefix: str, numbers: Any) -> pa.Array:
-    """Return ids such as q17, one for each number."""
+    """Return an id such as q17 for each number."""
     return pc.binary_join_element_wise(prefix, pa.array(numbers).cast(pa.string()), "")
 
 
@@ -40,7 +40,7 @@ def queries_of(block: Any) -> Any:
 
 
 def retrieved(block: Any) -> Any:
-    """Return a hundred scored documents for each query of some blocks, in no order at all."""
+    """Return a hundred scored documents for each query of some blocks, in random order."""
     rng = np.random.default_rng(block["id"])
     queries = queries_of(block)
     query = np.repeat(queries[queries % FORGOTTEN > 0], DEPTH)
@@ -51,7 +51,7 @@ def retrieved(block: Any) -> Any:
 
 
 def relevant(block: Any) -> Any:
-    """Return two graded documents for each of these queries, some of which no retriever found."""
+    """Return two graded documents for each of these queries; some are not among the retrieved."""
     rng = np.random.default_rng(block["id"])
     query = np.repeat(queries_of(block), 2)
     first = rng.geometric(0.05, len(query) // 2)
@@ -60,10 +60,10 @@ def relevant(block: Any) -> Any:
 
 
 def main() -> None:
-    """Print what the whole reaches, and what the queries reach for which all was retrieved."""
+    """Print the metrics of all queries, and of those for which everything relevant was retrieved."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--queries", type=int, default=100_000, help="how many, with 100 documents each")
-    parser.add_argument("--address", help="of a Ray cluster; without it, Ray is started here")
+    parser.add_argument("--queries", type=int, default=100_000, help="the number of queries, with 100 documents each")
+    parser.add_argument("--address", help="the address of a Ray cluster; by default Ray is started here")
     arguments = parser.parse_args()
     blocks = max(1, arguments.queries // QUERIES_IN_A_BLOCK)
 
@@ -75,13 +75,13 @@ def main() -> None:
 
         began = time.perf_counter()
         metrics = ["ndcg@10", "mrr@10", "recall@100", "hit_rate@10"]
-        partitions = max(2, blocks // 10)  # of a million rows; if it were not said, rows would be made to be counted
+        partitions = max(2, blocks // 10)  # of a million rows; by default rows are generated to count them
         results = evaluate_dataset(qrels, run, metrics, partitions=partitions).materialize()
         whole = to_evaluation(results)
-        print(f"{results.sum('n_retrieved'):,} documents in {time.perf_counter() - began:.0f} s, making them included")
+        print(f"{results.sum('n_retrieved'):,} documents in {time.perf_counter() - began:.0f} s, generation included")
         print(f"\nAll queries:\n{whole}\n")
         found = results.filter(lambda row: row["n_found"] == row["n_relevant"])
-        print(f"Those of which all that is relevant was retrieved:\n{to_evaluation(found)}\n")
+        print(f"Queries for which everything relevant was retrieved:\n{to_evaluation(found)}\n")
         print("The rows behind it:")
         for row in results.select_columns(["query", "n_retrieved", "n_relevant", "n_found", "ndcg@10"]).take(3):
             print(row)

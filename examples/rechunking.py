@@ -5,10 +5,10 @@
 # [tool.uv.sources]
 # retrieval-metrics = { path = "..", editable = true }
 # ///
-"""Compare three ways of chunking one text, on the same questions and one truth that none of them can invalidate.
+"""Compare three chunkings of one text with the same questions and the same judgments.
 
-Run it with `uv run examples/rechunking.py`. Judgments by chunk id die with the chunking they were made on; here they
-are places in the sources (`rm.Span`), so each chunking is scored by how much of them it brings back.
+Run it with `uv run examples/rechunking.py`. Judgments by chunk id hold only for one chunking. Here the judgments are
+places in the sources (`rm.Span`), so they hold for every chunking.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ METRICS = (
 
 
 def windows(pieces: Sequence[Passage], size: int, overlap: int) -> Iterator[Passage]:
-    """Cut the same text into windows of `size` characters, through words and sentences as they come."""
+    """Cut the same text into windows of `size` characters, regardless of words and sentences."""
     runs: list[tuple[str, int, int]] = []
     for piece in pieces:
         if runs and runs[-1][0] == piece.topic and piece.start - runs[-1][2] < size:
@@ -48,18 +48,18 @@ def windows(pieces: Sequence[Passage], size: int, overlap: int) -> Iterator[Pass
 
 
 def retrieved(pieces: Sequence[Passage], texts: Mapping[str, str]) -> dict[str, list[rm.Retrieved]]:
-    """Ask BM25 every question and return what it finds, each chunk with its place in its source."""
+    """Return the chunks that BM25 finds for every question, each with its offsets in its source."""
     index, by_id = BM25(pieces), as_items(pieces)
     return {query: [by_id[name] for name in index.search(text, DEPTH)] for query, text in texts.items()}
 
 
 def as_items(pieces: Sequence[Passage]) -> dict[str, rm.Retrieved]:
-    """Return the passages as the items that `evaluate` takes, by id."""
+    """Return passages as items for `evaluate`, by id."""
     return {piece.id: rm.Retrieved(piece.id, piece.text, piece.topic, piece.start, piece.end) for piece in pieces}
 
 
 def judged(judgments: Mapping[str, Any], piece: Callable[[Any], Any]) -> dict[str, Any]:
-    """Return judgments with every key made a piece: flat and graded, or groups of which one piece each is needed."""
+    """Return judgments, flat or in groups, with `piece` applied to every key."""
 
     def made(grades: Mapping[Any, int]) -> dict[Any, int]:
         return {piece(key): grade for key, grade in grades.items()}
@@ -71,7 +71,7 @@ def judged(judgments: Mapping[str, Any], piece: Callable[[Any], Any]) -> dict[st
 
 
 def main() -> None:
-    """Print one table with a column per chunking, and what becomes of judgments by chunk id."""
+    """Print a table with a column per chunking, and what becomes of judgments by chunk id."""
     texts, match = questions.queries(), rm.Matching(sources=topics())
     truth = judged(questions.spans(), lambda place: rm.Span(*place))
     whole = passages()
@@ -93,12 +93,12 @@ def main() -> None:
     for name, cells in rows.items():
         print(f"{name:<24}" + "".join(f"{cell:>12}" for cell in cells))
 
-    print("\nAmong 5 chunks the longest hold most; among chunks of 2000 characters together length is no advantage.")
+    print("\nAmong 5 chunks, long chunks have an advantage; within 2000 characters they have none.")
     quoted = rm.evaluate(judged(questions.quotes(), rm.Quote), runs["windows"], "recall")
     placed = rm.evaluate(truth, runs["windows"], "recall", match=match)
     print(
-        f"Judged by the quotes themselves, the windows recall {quoted.means['recall']:.0%}: cuts run through some. "
-        f"Judged by their places they recall {placed.means['recall']:.0%}: two halves make a whole."
+        f"Judged by quotes, the windows reach a recall of {quoted.means['recall']:.0%}, because some quotes are cut. "
+        f"Judged by places, they reach {placed.means['recall']:.0%}: two halves complete a place."
     )
 
     by_id = questions.qrels(whole)

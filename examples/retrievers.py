@@ -1,7 +1,7 @@
-"""Two retrievers over any list of passages, to have something to compare: a lexical and a dense one.
+"""Two retrievers over any list of passages for the examples: a lexical and a dense one.
 
 Both have ``search(query, k)``, which returns the scores of the ``k`` best passages by id, best first. Neither needs a
-download, a network or a GPU, and the same passages and query give the same answer every time.
+download, a network or a GPU, and both are deterministic.
 """
 
 from collections.abc import Sequence
@@ -20,14 +20,14 @@ from corpus import Passage
 
 
 class Retriever(Protocol):
-    """What the examples ask of a retriever."""
+    """What the examples need of a retriever."""
 
     def search(self, query: str, k: int = 10) -> dict[str, float]:
         """Return the scores of the ``k`` best passages by id, best first."""
 
 
 class BM25:
-    """Lexical retrieval: BM25 over whole words, so a question in other words than the passage's finds nothing."""
+    """Lexical retrieval: BM25 over whole words. A question in other words than the passage does not find it."""
 
     def __init__(self, passages: Sequence[Passage]) -> None:
         self.ids = [passage.id for passage in passages]
@@ -35,7 +35,7 @@ class BM25:
         self._index.index(_words([_content(passage) for passage in passages]), show_progress=False)
 
     def search(self, query: str, k: int = 10) -> dict[str, float]:
-        """Return the scores of the ``k`` best passages by id, best first; only of those that share a word with it."""
+        """Return the scores of the ``k`` best passages that share a word with the query, by id, best first."""
         words = [word for word in _words([query])[0] if word in self._index.vocab_dict]
         scores = self._index.get_scores(words) if words else np.zeros(len(self.ids))
         return {name: score for name, score in _best(self.ids, scores, k).items() if score > 0}
@@ -45,7 +45,7 @@ class Dense:
     """Dense retrieval: latent semantic analysis, that is a truncated SVD of the TF-IDF of words and letter trigrams.
 
     Words that occur in the same passages get similar directions, and forms of a word share most of their trigrams, so
-    a passage can be found by other words than its own.
+    a query can find a passage that uses other words.
 
     Attributes:
         ids: The ids of the passages.
@@ -61,12 +61,12 @@ class Dense:
                 TfidfVectorizer(sublinear_tf=True, stop_words="english"),
                 TfidfVectorizer(sublinear_tf=True, analyzer="char_wb", ngram_range=(3, 3), min_df=2),
             ),
-            # ARPACK finds fewer directions than there are passages, and starts from random_state: always the same.
+            # ARPACK needs fewer directions than passages, and random_state makes it deterministic.
             TruncatedSVD(min(dimensions, len(passages) - 1), algorithm="arpack", random_state=0),
             Normalizer(copy=False),
         )
         contents = [_content(passage) for passage in passages]
-        with threadpool_limits(1):  # the matrices are small: several threads are slower, on a busy machine by far
+        with threadpool_limits(1):  # several threads are slower on such small matrices
             self.vectors: NDArray[np.float32] = self._encoder.fit_transform(contents).astype(np.float32)
 
     def encode(self, query: str) -> NDArray[np.float32]:
@@ -80,7 +80,7 @@ class Dense:
 
 
 def _content(passage: Passage) -> str:
-    """Return what is indexed: a passage in the middle of a topic often does not name what it is about."""
+    """Return the indexed text: with topic and title, because a passage often does not name its subject."""
     return f"{passage.topic} {passage.title}\n{passage.text}"
 
 

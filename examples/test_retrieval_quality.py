@@ -1,7 +1,7 @@
-"""Retrieval quality as a test: BM25 over the Python language reference must not fall below a floor, nor get worse.
+"""Test retrieval quality: BM25 over the Python language reference must not fall below a floor, nor get worse.
 
-Run it with `uv run --all-extras pytest examples/test_retrieval_quality.py`. To see it fail as promised, index only
-the beginning of each passage, as a model with a short input does: the same command after `export DEGRADED=1`.
+Run it with `uv run --all-extras pytest examples/test_retrieval_quality.py`. To see it fail, run `export DEGRADED=1`
+first: then only the beginning of each passage is indexed, as by a model with a short input.
 """
 
 import os
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FLOORS = {"ndcg@10": 0.35, "recall@10": None}
 BASELINE_OF = (3, 11)
-"""The stored baseline belongs to the reference of this Python; others word some passages anew, so judgments differ."""
+"""The baseline was made with this Python; other versions reword some passages, so their judgments differ."""
 
 
 @pytest.fixture(scope="session")

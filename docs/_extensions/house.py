@@ -38,7 +38,7 @@ def said_of(name: str) -> str:
 def house() -> str:
     """Return the list, as a table of Markdown."""
     rows = [f"| `{name}` | {said_of(name)} |" for floor in floors() for name in floor]
-    return "\n".join(["| from the ground up | what is in it |", "| --- | --- |", *rows])
+    return "\n".join(["| folder or module | contents |", "| --- | --- |", *rows])
 
 
 def _expand(_app: Sphinx, _name: str, source: list[str]) -> None:

@@ -17,10 +17,11 @@ FRONT = "index"
 FOLDERS = {
     "guides": "Guides",
     "integrations": "Integrations",
+    "recipes": "Recipes",
     "reference/metrics": "Metrics",
     "reference": "Reference",
     "api": "API reference",
-    "": "Development",
+    "": "About the project",
 }
 
 

@@ -1,7 +1,7 @@
 """Write what a page about a metric says that follows from the metric itself: its formula, its edges, its names.
 
-A page that says ```` ```{metric} ndcg ```` gets the picture, the definition from the docstring, the same awkward
-rankings under the rules of every library that has the metric, and its names and parameters. All of it is computed
+A page that says ```` ```{metric} ndcg ```` gets the picture, the definition from the docstring, the same edge
+cases under the rules of every library that has the metric, and its names and parameters. All of it is computed
 while the site is built.
 """
 
@@ -27,7 +27,7 @@ from retrieval_metrics.scoring.rules import RULE_SETS, STANDARD
 
 BLOCK = re.compile(r"^```\{metric\} (\w+)\n```$", re.MULTILINE)
 K = 3
-"""The cut-off of the awkward rankings."""
+"""The cut-off of the edge cases."""
 
 
 def metric_page(name: str) -> str:
@@ -88,24 +88,24 @@ def _edges(definition: Definition) -> Iterator[str]:
     others = [
         name for name, rules in RULE_SETS.items() if rules is not STANDARD and rules.metrics and rules.has(metric.name)
     ]
-    yield "## Awkward rankings" + (", and what other libraries make of them" if others else "")
-    yield f"`{metric}` of a single query. *Left out* means that the query is undefined and does not enter the mean." + (
-        " Bold is what differs from ours, which is the first column." if others else ""
-    )
+    yield "## Edge cases" + (" by library" if others else "")
+    undefined = "*Left out* means that the value is undefined and the query is left out of the mean."
+    bold = " Values in bold differ from `standard`, the rules of this package." if others else ""
+    yield f"`{metric}` for a single query. {undefined}{bold}"
     yield "\n".join(_table(metric, others, situations_of(definition)))
     if not others:
-        yield "None of the libraries whose rules `rm.audit` knows has this metric."
+        yield "None of the libraries that `rm.audit` covers has this metric."
         return
-    yield "What they do differently:"
+    yield "Where they differ from `standard`:"
     yield "\n".join(f"* **{LIBRARIES[name]}**: {_differences(metric, name)}." for name in others)
-    yield "[Why is my number different?](../../guides/auditing.md) finds out which of these rules matter for your data."
+    yield "[Why is my number different?](../../guides/auditing.md) shows which of these rules change your numbers."
 
 
 def _table(metric: rm.Metric, others: list[str], situations: tuple[Situation, ...]) -> Iterator[str]:
     columns = [
         "situation",
         "relevant",
-        "came back",
+        "retrieved",
         *(["value"] if not others else ["standard", *(LIBRARIES[name] for name in others)]),
     ]
     yield f"| {' | '.join(columns)} |"
@@ -118,7 +118,7 @@ def _table(metric: rm.Metric, others: list[str], situations: tuple[Situation, ..
 
 
 def value_of(metric: rm.Metric, situation: Situation, semantics: str) -> str:
-    """Return what a rule set makes of a situation, as it stands in a table."""
+    """Return what a rule set makes of a situation, as a table shows it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rm.RetrievalWarning)
         try:
@@ -141,14 +141,14 @@ def _names(definition: Definition) -> Iterator[str]:
     shown = (
         f"`{name}@10`, or `{name}` for the whole ranking" if definition.takes_cutoff else f"`{name}`, without a cut-off"
     )
-    yield "## How to name it"
+    yield "## Names and parameters" if definition.parameters else "## Names"
     yield f"Write {shown}."
     known = [f"`{alias}`" for alias in definition.aliases]
     spelled = [
         f"`{spelling}` ({tool})" for tool, spellings in SPELLINGS.items() for spelling in _understood(name, spellings)
     ]
     if known or spelled:
-        yield f"Understood too: {', '.join(known + spelled)}."
+        yield f"Also accepted: {', '.join(known + spelled)}."
     if definition.parameters:
         rows = [
             f"| `{key}` | {'' if parameter.default is None else f'`{parameter.default}`'} | {parameter.meaning} |"

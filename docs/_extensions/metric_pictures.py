@@ -1,4 +1,4 @@
-"""Draw what a metric makes of one small ranking, and of a single relevant document at each rank.
+"""Draw the values of a metric for one small ranking, and for a single relevant document at each rank.
 
 The picture is SVG within the page, in the colour of its text, so it follows the reader from day to night.
 """
@@ -84,15 +84,15 @@ def picture(definition: Definition) -> str:
         growing = [_value(definition, rank, example.qrels, example.ranking) for rank in ranks]
     cut = CUT if definition.takes_cutoff else None
     alone = [_value(definition, cut, *_alone(definition, example, rank)) for rank in ranks]
-    over_k = f"{name}@k for k = 1 to 6" if definition.takes_cutoff else f"{name}, if the ranking ended there"
+    over_k = f"{name}@k for k = 1 to 6" if definition.takes_cutoff else f"{name} if the ranking ended here"
     single = "judged" if name == "judged" else "relevant"
     said = f"{name}@{CUT}" if cut else name
     rows = [
         _boxes(example),
         _bars(growing, 62, over_k, COLOURS[0]),
-        _bars(alone, 170, f"{said}, if only one were {single}, and at this rank", COLOURS[1]),
+        _bars(alone, 170, f"{said} of one {single} document at each rank", COLOURS[1]),
     ]
-    label = f"{over_k}: {_listed(growing)}. {said} of a single relevant document at each rank: {_listed(alone)}."
+    label = f"{over_k}: {_listed(growing)}. {said} of one {single} document at each rank: {_listed(alone)}."
     caption = _caption(definition)
     return (
         f'<figure class="metric"><svg viewBox="0 0 {WIDTH} 264" role="img" aria-label="{escape(label)}" '
@@ -103,12 +103,12 @@ def picture(definition: Definition) -> str:
 def _caption(definition: Definition) -> str:
     if definition.needs_places:
         return (
-            "Characters 150 to 350 are needed. Each box is a chunk of 100 characters, named by where it begins. For "
-            "the lower row, one chunk is needed as a whole."
+            "Characters 150 to 350 are relevant. Each box is a chunk of 100 characters and shows where it starts. In "
+            "the lower row, exactly one chunk is relevant."
         )
     if definition.name == "alpha_ndcg":
-        return "Two topics are needed: a and b say the same, c says something else."
-    return "Four passages are relevant: a (grade 3), d (2, not found), b and c (1)."
+        return "Two topics are relevant: a and b repeat each other, c is about something else."
+    return "Four documents are relevant: a (grade 3), d (grade 2, not retrieved), b and c (grade 1)."
 
 
 def _alone(definition: Definition, example: Example, rank: int) -> tuple[Any, Sequence[Any]]:

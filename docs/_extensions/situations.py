@@ -40,16 +40,16 @@ class Situation(NamedTuple):
 
 SITUATIONS = (
     Situation("two relevant documents", "`a b`", "`a x b`", ["a", "b"], {"q": ["a", "x", "b"]}),
-    Situation("the first comes back twice", "`a b`", "`a a x`", ["a", "b"], {"q": ["a", "a", "x"]}),
-    Situation("fewer than k come back", "`a b`", "`a`", ["a", "b"], {"q": ["a"]}),
-    Situation("more than k are relevant", "`a b c d e`", "`a x b`", list("abcde"), {"q": ["a", "x", "b"]}),
-    Situation("grades, the best last", "`a` 3, `b` 1", "`b x a`", {"a": 3, "b": 1}, {"q": ["b", "x", "a"]}),
+    Situation("a relevant document twice", "`a b`", "`a a x`", ["a", "b"], {"q": ["a", "a", "x"]}),
+    Situation("fewer than k retrieved", "`a b`", "`a`", ["a", "b"], {"q": ["a"]}),
+    Situation("more than k relevant", "`a b c d e`", "`a x b`", list("abcde"), {"q": ["a", "x", "b"]}),
+    Situation("grades, best last", "`a` 3, `b` 1", "`b x a`", {"a": 3, "b": 1}, {"q": ["b", "x", "a"]}),
     Situation("a negative grade", "`a` 1, `x` -1", "`x a`", {"a": 1, "x": -1}, {"q": ["x", "a"]}),
-    Situation("one of two suffices", "`a` or `b`", "`a x`", [["a", "b"]], {"q": ["a", "x"]}),
+    Situation("a group: either one is enough", "`a` or `b`", "`a x`", [["a", "b"]], {"q": ["a", "x"]}),
     Situation("equal scores", "`a`", "`a` and `x`, both 0.5", ["a"], {"q": {"a": 0.5, "x": 0.5}}),
-    Situation("nothing came back", "`a`", "nothing", ["a"], {"q": []}),
-    Situation("the query is not in the run", "`a`", "-", ["a"], {}),
-    Situation("nothing is relevant", "`x` 0", "`x`", {"x": 0}, {"q": ["x"]}),
+    Situation("nothing retrieved", "`a`", "nothing", ["a"], {"q": []}),
+    Situation("query missing from the run", "`a`", "-", ["a"], {}),
+    Situation("no relevant document", "`x` 0", "`x`", {"x": 0}, {"q": ["x"]}),
 )
 
 
@@ -60,21 +60,21 @@ def chunk(name: str, start: int, end: int) -> rm.Retrieved:
 
 SPAN = [rm.Span("guide", 100, 200)]
 PLACES = (
-    Situation("a chunk holds the span", "100 to 200", "0 to 200", SPAN, {"q": [chunk("a", 0, 200)]}),
+    Situation("one chunk contains the span", "100 to 200", "0 to 200", SPAN, {"q": [chunk("a", 0, 200)]}),
     Situation(
-        "two chunks hold a half each", "100 to 200", "0 to 150, 150 to 300", SPAN,
+        "two chunks contain half each", "100 to 200", "0 to 150, 150 to 300", SPAN,
         {"q": [chunk("a", 0, 150), chunk("b", 150, 300)]},
     ),
-    Situation("only a part comes back", "100 to 200", "0 to 125", SPAN, {"q": [chunk("a", 0, 125)]}),
+    Situation("part of it retrieved", "100 to 200", "0 to 125", SPAN, {"q": [chunk("a", 0, 125)]}),
     Situation(
         "chunks overlap", "100 to 200", "50 to 175, 125 to 250", SPAN,
         {"q": [chunk("a", 50, 175), chunk("b", 125, 250)]},
     ),
     Situation(
-        "a chunk comes back twice", "100 to 200", "0 to 150, twice", SPAN,
+        "one chunk twice", "100 to 200", "0 to 150, twice", SPAN,
         {"q": [chunk("a", 0, 150), chunk("a", 0, 150)]},
     ),
-    Situation("nothing came back", "100 to 200", "nothing", SPAN, {"q": []}),
+    Situation("nothing retrieved", "100 to 200", "nothing", SPAN, {"q": []}),
     Situation("judged by id", "`a`", "`a`, 0 to 200", ["a"], {"q": [chunk("a", 0, 200)]}),
 )  # fmt: skip
 """For metrics of places: characters of one source."""

@@ -14,14 +14,8 @@ from typing import TYPE_CHECKING
 from retrieval_metrics import metrics
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
-from retrieval_metrics.evaluation.evaluate import evaluate
-from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.inputs.pieces import Metadata, Quote, Span, Text
 from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.inputs.retrieve import aretrieve, retrieve
-from retrieval_metrics.inputs.retrieved import Retrieved
-from retrieval_metrics.inputs.retrieved_run import RetrievedRun
-from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.judging.matching.budget import Budget
 from retrieval_metrics.lazy import lazy
 from retrieval_metrics.metrics import (
@@ -41,7 +35,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.comparing.compare_retrievers import acompare_retrievers, compare_retrievers
     from retrieval_metrics.comparing.comparison import Comparison
     from retrieval_metrics.definition.define import define_metric
+    from retrieval_metrics.evaluation.evaluate import evaluate
     from retrieval_metrics.evaluation.evaluate_ranking import evaluate_ranking
+    from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.evaluation.merge import merge
     from retrieval_metrics.evaluation.slices import Slices
     from retrieval_metrics.explaining.explanation import Explanation, Worst
@@ -52,6 +48,10 @@ if TYPE_CHECKING:
     from retrieval_metrics.files.writing import write_qrels, write_run
     from retrieval_metrics.history.history import History
     from retrieval_metrics.inputs.provenance import Provenance
+    from retrieval_metrics.inputs.retrieve import aretrieve, retrieve
+    from retrieval_metrics.inputs.retrieved import Retrieved
+    from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+    from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.inputs.sources import locate
     from retrieval_metrics.judging.matching.matching import Matching
     from retrieval_metrics.labelling.agreement import Agreement
@@ -183,57 +183,62 @@ __all__ = [
     "write_run",
 ]
 
-# Imported on first use, because not everybody reads files, compares or reranks.
+# Names that are imported when they are first used: what only needs one ranking scored does not wait for the rest.
 _LAZY = {
-    "pool": "labelling.pooling",
-    "Pool": "labelling.pool",
-    "evaluate_with_labels": "labelling.evaluate_with_labels",
-    "Sample": "questions.sample",
-    "Labels": "labelling.labels",
-    "Label": "labelling.label",
-    "EstimatedDifference": "labelling.estimated",
-    "Estimate": "labelling.estimate",
     "Agreement": "labelling.agreement",
-    "__version__": "version",
     "Audit": "auditing.audit",
     "ByMetric": "results.by_metric",
-    "EvaluationSet": "questions.evaluation_set",
-    "Matching": "judging.matching.matching",
-    "audit": "auditing.audit",
     "Calls": "models.calls",
     "Comparison": "comparing.comparison",
     "Counts": "results.counts",
     "Difference": "results.difference",
+    "Estimate": "labelling.estimate",
+    "EstimatedDifference": "labelling.estimated",
+    "Evaluation": "evaluation.evaluation",
+    "EvaluationSet": "questions.evaluation_set",
     "Explanation": "explaining.explanation",
     "Finding": "explaining.kinds",
     "GeneratedQuestions": "questions.generating.generated",
     "History": "history.history",
     "Interval": "statistics.intervals",
+    "Label": "labelling.label",
+    "Labels": "labelling.labels",
+    "Limits": "files.limits",
     "Lint": "questions.linting.lint",
     "LintFinding": "questions.linting.findings",
-    "Limits": "files.limits",
     "MMRSweep": "reranking.sweep",
     "Match": "rechunking.match",
     "Matches": "rechunking.match",
+    "Matching": "judging.matching.matching",
     "PairedDifference": "statistics.paired",
+    "Pool": "labelling.pool",
     "Provenance": "inputs.provenance",
     "QuestionPrompts": "questions.generating.prompts",
     "RejectedQuestion": "questions.generating.generated",
     "Relabelled": "rechunking.relabel",
     "Relabelling": "rechunking.relabel",
+    "Retrieved": "inputs.retrieved",
+    "RetrievedRun": "inputs.retrieved_run",
     "RuleDifference": "auditing.audit",
+    "Run": "inputs.run",
+    "Sample": "questions.sample",
     "Scores": "results.scores",
     "Selection": "reranking.selection",
     "Slices": "evaluation.slices",
     "TieRange": "results.tie_range",
     "Totals": "results.totals",
     "Worst": "explaining.explanation",
+    "__version__": "version",
     "acompare_retrievers": "comparing.compare_retrievers",
     "agenerate_questions": "questions.generating.generate",
+    "aretrieve": "inputs.retrieve",
+    "audit": "auditing.audit",
     "compare": "comparing.compare",
     "compare_retrievers": "comparing.compare_retrievers",
     "define_metric": "definition.define",
+    "evaluate": "evaluation.evaluate",
     "evaluate_ranking": "evaluation.evaluate_ranking",
+    "evaluate_with_labels": "labelling.evaluate_with_labels",
     "generate_questions": "questions.generating.generate",
     "intra_list_diversity": "reranking.diversity",
     "load": "loading",
@@ -244,11 +249,13 @@ _LAZY = {
     "mmr_batch": "reranking.batch",
     "mmr_from_similarity": "reranking.mmr",
     "mmr_sweep": "reranking.sweep",
+    "pool": "labelling.pooling",
     "read_corpus": "files.texts",
     "read_qrels": "files.reading",
     "read_queries": "files.texts",
     "read_run": "files.reading",
     "relabel": "rechunking.relabel",
+    "retrieve": "inputs.retrieve",
     "save_run": "loading",
     "write_qrels": "files.writing",
     "write_run": "files.writing",

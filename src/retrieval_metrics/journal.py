@@ -1,4 +1,4 @@
-"""An append-only file: entries survive a crash, and several processes can append at once."""
+"""An append-only file that survives a crash and lets two processes append at the same time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Save runs, and load any saved result."""
+"""Save any result, and load any saved result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write a file beside its target, and move it into place once it is complete."""
+"""Write a file beside its target and move it into place once it is complete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The version, from what is installed: the one source for all distributions is their pyproject."""
+"""The version of the installed distribution; its only source is pyproject.toml."""
 
 from importlib.metadata import version
 

@@ -150,6 +150,9 @@ FROM_FILES: dict[str, Callable[[], FromFiles]] = {
 IMPORTS = {
     "numpy": "import numpy",
     US: "import retrieval_metrics",
+    "retrieval-metrics, and one evaluation": (
+        "import retrieval_metrics as rm; rm.evaluate({'q': ['d']}, {'q': ['d']}).means"
+    ),
     "retrieval-metrics and polars, for files": "import retrieval_metrics, polars",
     "pytrec_eval-terrier": "import pytrec_eval",
     "ir-measures": "import ir_measures",

@@ -1,6 +1,7 @@
 """Saving, comparing, remembering and reporting from the command line."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 import retrieval_metrics as rm
 from retrieval_metrics.command_line.main import main
+from retrieval_metrics.definition.define import forget_metric
 
 
 @pytest.fixture
@@ -74,3 +76,86 @@ def test_what_is_wrong_is_said_in_a_line(capsys: Any, name: str) -> None:
     said = capsys.readouterr().err
     assert message in said
     assert said.count("\n") == 1
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_saved_metric_of_ones_own_is_known_to_every_command(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    Path("house_metrics.py").write_text(
+        "import retrieval_metrics as rm\n\n"
+        "def first(grades):\n    return float(grades[0] > 0)\n\n"
+        "rm.define_metric('house_first', first)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    own = ["--metrics-from", "house_metrics"]
+    for name in ("old", "new"):
+        call = ["evaluate", "qrels.trec", f"{name}.trec", "-m", "house_first", *own, "--save", f"{name}.json"]
+        assert main(call) == 0
+    forget_metric("house_first")
+    monkeypatch.delitem(sys.modules, "house_metrics")
+    capsys.readouterr()
+    calls = [
+        ["history", "add", "history.jsonl", "new.json"],
+        ["report", "new.json", "-o", "report.html"],
+        ["compare", "old.json", "new.json"],
+    ]
+    for call in calls:
+        assert main(call) == 2
+        assert "say --metrics-from house_metrics, which defined it" in capsys.readouterr().err
+    for call in calls:
+        assert main([*call, *own]) == 0
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_report_shows_the_texts_of_queries_and_documents(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("queries.tsv").write_text("".join(f"q{n}\twhat is number {n}?\n" for n in range(10)))
+    Path("corpus.jsonl").write_text('{"_id": "d", "text": "a passage of note"}\n{"_id": "x", "text": "another"}\n')
+    texts = ["--queries", "queries.tsv", "--corpus", "corpus.jsonl"]
+    assert main(["evaluate", "qrels.trec", "new.trec", "-m", "mrr", "--save", "new.json"]) == 0
+    for call in (
+        ["evaluate", "qrels.trec", "new.trec", "-m", "mrr", "--report", "report.html"],
+        ["compare", "qrels.trec", "old.trec", "new.trec", "-m", "mrr", "--report", "report.html"],
+        ["report", "new.json", "-o", "report.html"],
+    ):
+        Path("report.html").unlink(missing_ok=True)
+        assert main([*call, *texts]) == 0
+        written = Path("report.html").read_text()
+        assert "what is number 3?" in written
+        assert "a passage of note" in written
+    capsys.readouterr()
+    assert main(["evaluate", "qrels.trec", "new.trec", *texts]) == 2
+    assert "so they need --report FILE" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("folder")
+def test_slices_are_shown_and_reported(capsys: pytest.CaptureFixture[str]) -> None:
+    rm.write_run({f"q{n}": {"d": 2.0, "x": 1.0 if n < 4 else 3.0} for n in range(10)}, "run.trec")
+    Path("slices.json").write_text(json.dumps({f"q{n}": "short" if n < 4 else "long" for n in range(9)}))
+    call = ["evaluate", "qrels.trec", "run.trec", "-m", "mrr", "--slices", "slices.json"]
+    assert main([*call, "--report", "report.html"]) == 0
+    out = capsys.readouterr().out
+    assert [line.split()[:3] for line in out.splitlines() if "short" in line or "long" in line] == [
+        ["short", "mrr", "1.0000"],
+        ["long", "mrr", "0.5000"],
+    ]
+    assert "1 query without a label, in no slice" in out
+    assert '"slices":["short","long"]' in Path("report.html").read_text()
+    assert main([*call, "--format", "csv"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["slice,metric,mean,n", "short,mrr,1.0,4", "long,mrr,0.5,5"]
+    assert main([*call, "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["slices"]["long"] == {"mrr": {"mean": 0.5, "n": 5}}
+    assert found["metrics"]["mrr"]["n"] == 10
+    assert main(["evaluate", "qrels.trec", "run.trec", "new.trec", "--slices", "slices.json"]) == 2
+    assert "--slices is about one run" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_nobody_judged_is_asked_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    rm.write_qrels({f"q{n}": {"d": 1, "y": 0} for n in range(10)}, "qrels.trec")
+    call = ["compare", "qrels.trec", "old.trec", "new.trec", "-m", "mrr"]
+    assert main([*call, "--unjudged", "bounds"]) == 0
+    assert "mrr if the unjudged were known" in capsys.readouterr().out
+    assert main([*call, "--unjudged", "condensed", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["means"]["mrr"] == {"old": 1.0, "new": 1.0}

@@ -148,7 +148,17 @@ def test_a_wrong_argument_is_explained(
     with pytest.raises(SystemExit) as stopped:
         main(["evaluate", *files, *arguments])
     assert stopped.value.code == 2
-    assert message in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 1
+    assert "retrieval-metrics evaluate --help" in said
+
+
+def test_an_unknown_metric_offers_the_option_for_ones_own(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["evaluate", *files, "-m", "reach@10"])
+    assert "unknown metric 'reach'; did you mean" in (said := capsys.readouterr().err)
+    assert "; one of your own needs --metrics-from MODULE" in said
 
 
 def test_a_run_is_converted_and_its_numbers_stay(files: list[str], tmp_path: Path) -> None:

@@ -50,6 +50,17 @@ def without_seconds(comparison: rm.Comparison) -> str:
 
 
 @pytest.mark.parametrize("compared", DOORS)
+def test_questions_keep_their_sources_and_texts(compared: Callable[..., rm.Comparison]) -> None:
+    rows = [{**row, "source": f"page {number // 2}"} for number, row in enumerate(QUESTIONS)]
+    questions = rm.EvaluationSet.of(rows)
+    runs = {"bm25": rm.retrieve(bm25, questions), "dense": rm.retrieve(dense, questions)}
+    comparison = compared({"bm25": bm25, "dense": dense}, rows, METRICS)
+    assert "queries in 6 clusters, by the source of their judgments" in str(comparison)
+    assert without_seconds(comparison) == without_seconds(rm.compare(questions, runs, METRICS))
+    assert "clusters" not in str(compared({"bm25": bm25, "dense": dense}, rows, METRICS, clusters=None))
+
+
+@pytest.mark.parametrize("compared", DOORS)
 def test_it_is_what_retrieve_and_compare_give(compared: Callable[..., rm.Comparison]) -> None:
     questions = rm.EvaluationSet.of(QUESTIONS)
     runs = {"bm25": rm.retrieve(bm25, questions), "dense": rm.retrieve(dense, questions)}

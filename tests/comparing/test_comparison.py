@@ -2,6 +2,7 @@
 
 import math
 import random
+import re
 from typing import Any
 
 import numpy as np
@@ -278,6 +279,7 @@ def test_the_text_is_tables_and_a_verdict() -> None:
         ({"a": {"q": ["d"]}}, {}, ValueError, "needs at least two systems, got 'a'"),
         ({}, {}, ValueError, "needs at least two systems, got none"),
         ([{"q": ["d"]}], {}, TypeError, "runs must map the name of each system to its run, got list"),
+        ({"q": ["d"], "p": ["d"]}, {}, TypeError, "such as {'bm25': run, ...}; this is one run"),
         ({"a": {"q": ["d"]}, "b": {"q": ["d"]}}, {"baseline": "c"}, ValueError, "no system 'c' for the baseline"),
         ({"a": {"q": ["d"]}, "b": {"q": ["d"]}}, {"level": 95}, ValueError, "level must be strictly between 0 and 1"),
     ],
@@ -356,3 +358,41 @@ def test_clusters_widen_the_intervals_and_raise_the_p_value() -> None:
         .paired
         == other.paired
     )
+
+
+def chunked(size: int, number: int) -> dict[str, list[rm.Retrieved]]:
+    return {
+        f"q{at}": [rm.Retrieved(f"{size}-{n}", "x" * size, "a", n * size) for n in range(9)] for at in range(number)
+    }
+
+
+def test_chunks_of_different_sizes_are_not_compared_at_the_same_k_without_a_word() -> None:
+    qrels = {f"q{at}": [rm.Span("a", 500, 510)] for at in range(12)}
+    runs = {"small": chunked(100, 12), "large": chunked(300, 12)}
+    unequal = (
+        "The first 5 results of large hold 1,500 characters on average, those of small 500, so @5 compares unequal "
+        "amounts of text; a budget such as recall@870chars compares equal ones."
+    )
+    assert rm.compare(qrels, runs, "recall@5").verdict[0] == unequal
+    runs["tiny"] = chunked(80, 12)
+    assert "The first 5 results of large hold 1,500 characters on average, those of tiny 400, so @5" in str(
+        rm.compare(qrels, runs, "recall@5")
+    )
+    for metrics in ("recall@1000chars", ["recall@5", "recall@1000chars"], "recall"):
+        assert "unequal" not in str(rm.compare(qrels, runs, metrics))
+    alike = {"one": chunked(100, 12), "other": chunked(140, 12)}
+    assert "unequal" not in str(rm.compare(qrels, alike, "recall@5"))
+    ids: Any = {name: {query: [item.id for item in run] for query, run in of.items()} for name, of in runs.items()}
+    by_id = {query: ["100-4", "300-1", "80-2"] for query in qrels}
+    assert "unequal" not in str(rm.compare(by_id, ids, "recall@5"))
+
+
+def test_many_systems_say_what_their_comparisons_detect() -> None:
+    qrels = {f"q{at}": ["d"] for at in range(30)}
+    parts = {"old": 2, "new": 3, "third": 5}
+    runs = {name: {f"q{at}": ["d"] if at % part else ["x", "d"] for at in range(30)} for name, part in parts.items()}
+    said = str(rm.compare(qrels, runs, "mrr"))
+    assert re.search(
+        r"a true difference of 0\.\d\d to 0\.\d\d, by metric and pair, is found with at least 80 % power", said
+    )
+    assert "detects:" not in said

@@ -64,6 +64,22 @@ def test_judged_is_shown_and_never_ranked() -> None:
         quietly(truth, runs, "judged@4")
 
 
+@pytest.mark.parametrize("metric", ["coverage@2000chars", "density@1"])
+def test_systems_are_compared_in_how_much_of_the_text_they_find(metric: str) -> None:
+    halves = [rm.Retrieved(at, "x" * 50, "page", at) for at in (0, 50)]
+    truth = {f"q{at}": [rm.Span("page", 0, 80)] for at in range(12)}
+    runs = {"first half": dict.fromkeys(truth, halves[:1]), "second half": dict.fromkeys(truth, halves[1:])}
+    difference = rm.compare(truth, runs, metric).difference(metric)
+    assert difference.mean == pytest.approx(-20 / 80 if "coverage" in metric else -20 / 50)
+    assert difference.significant
+
+
+def test_systems_are_compared_in_a_metric_that_needs_nothing_relevant() -> None:
+    rm.define_metric("silence", lambda grades: 0.0 if len(grades) else 1.0, needs_relevant=False)
+    truth, runs = pooled(3)
+    assert quietly(truth, runs, "silence").difference("silence").mean == 0
+
+
 @pytest.mark.parametrize("grades", [1, 2])
 def test_the_bounds_are_those_of_every_completion(grades: int) -> None:
     truth, runs = pooled(2, queries=8, grades=grades)

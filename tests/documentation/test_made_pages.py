@@ -44,3 +44,28 @@ def test_every_folder_of_the_core_is_in_the_house() -> None:
     assert len(rows) == sum(map(len, made.floors()))
     assert all(row.split(" | ")[1].removesuffix(" |") for row in rows)
     assert any(row.startswith("| `judging` | Which retrieved items satisfy which judgments") for row in rows)
+
+
+def test_sentences_of_an_output_wrap_and_tables_do_not() -> None:
+    table = "metric       mean   95 % interval                  n"
+    sentence = "the first &amp; the second cannot be told apart by any test"
+    wrapped = module("_extensions/wrapping.py").wrapping(f"short\n{table}\n{sentence}\n")
+    assert wrapped == f'short\n{table}\n<span class="sentence">{sentence}</span>\n'
+
+
+def test_a_sentence_that_the_command_broke_is_one_line_of_the_page() -> None:
+    printed = '<span class="go">a sentence that is broken at the edge of the</span>\n<span class="go">  terminal</span>'
+    assert module("_extensions/wrapping.py").wrapping(printed) == (
+        '<span class="sentence"><span class="go">a sentence that is broken at the edge of the terminal</span></span>'
+    )
+
+
+def test_a_long_name_in_a_table_may_break_between_its_words_and_a_short_one_stays_whole() -> None:
+    cell = '<p>a_word, <span class="pre">near_duplicate_question</span> <span class="pre">IDBasedContextRecall</span>'
+    assert module("_extensions/wrapping.py").breaking(cell) == (
+        '<p>a_word, <span class="pre">near_<wbr>duplicate_<wbr>question</span> '
+        '<span class="pre">IDBased<wbr>Context<wbr>Recall</span>'
+    )
+    assert module("_extensions/wrapping.py").breaking('<span class="pre">--margin</span>') == (
+        '<span class="pre"><span class="whole">--margin</span></span>'
+    )

@@ -1,4 +1,4 @@
-"""What the pages of the metrics say by themselves: a picture, the formula, awkward rankings, names."""
+"""The computed parts of the metric pages: a picture, the formula, edge cases, names."""
 
 import importlib.util
 import re
@@ -21,8 +21,8 @@ def page_of(name: str) -> str:
 
 
 def rows(page: str) -> dict[str, list[str]]:
-    """Return the cells of each row of the awkward rankings by the situation."""
-    table = page.partition("## Awkward rankings")[2].partition("##")[0]
+    """Return the cells of each row of the edge cases by the situation."""
+    table = page.partition("## Edge cases")[2].partition("##")[0]
     lines = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("|")]
     return {cells[0]: cells[3:] for cells in lines}
 
@@ -42,8 +42,8 @@ def test_every_page_has_a_picture_a_formula_its_edges_and_its_name(name: str) ->
 def test_the_values_are_those_of_the_rule_sets() -> None:
     table = rows(page_of("ndcg"))
     assert table["situation"] == ["standard", "trec_eval", "LlamaIndex", "Haystack", "AutoRAG", "MLflow"]
-    assert table["the first comes back twice"] == ["0.613", "**error**", "**1**", "0.613", "**1**", "**0.765**"]
-    assert table["the query is not in the run"] == ["0", "**left out**", "**error**", "0", "0", "0"]
+    assert table["a relevant document twice"] == ["0.613", "**error**", "**1**", "0.613", "**1**", "**0.765**"]
+    assert table["query missing from the run"] == ["0", "**left out**", "**error**", "0", "0", "0"]
 
 
 def test_the_picture_shows_what_evaluate_gives() -> None:

@@ -62,6 +62,12 @@ def test_every_link_leads_to_a_file(page: Path) -> None:
     assert not missing
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_script_that_is_named_exists(page: Path) -> None:
+    named = set(re.findall(r"(?<![\w/])(?:docs|examples|tests)/[\w/]+\.py", page.read_text(encoding="utf-8")))
+    assert not [script for script in named if not (ROOT / script).exists()]
+
+
 def test_the_front_door_is_short() -> None:
     assert len((ROOT / "README.md").read_bytes()) <= 8 * 1024
 
@@ -91,7 +97,7 @@ def test_every_public_name_has_its_entry(package: str) -> None:
 def test_what_is_quoted_of_the_simulations_stands_there() -> None:
     guide = (ROOT / "docs/guides/reading-a-result.md").read_text(encoding="utf-8")
     page = (ROOT / "docs/reference/statistics.md").read_text(encoding="utf-8").splitlines()
-    _, _, trusted = guide.partition("## How far this can be trusted")
+    _, _, trusted = guide.partition("## How far to trust confidence intervals and p values")
     quoted = [line for block in FENCE.finditer(trusted) for line in block["code"].splitlines()]
     assert len(quoted) >= 10
     assert not [line for line in quoted if line not in page]

@@ -65,6 +65,8 @@ def test_formulas_are_set(site: Path, browser: Browser) -> None:
         ("why is my NDCG above 1", "reference/metrics/ndcg"),
         ("re-chunk", "guides/rechunking"),
         ("CI", "guides/gate"),
+        ("CI", "reference/glossary"),  # a confidence interval
+        ("ground truth", "reference/glossary"),
         ("ranx", "guides/coming-from"),
         ("is the bare string", "guides/errors"),
     ],
@@ -84,6 +86,34 @@ def test_the_search_works_without_a_server(site: Path, browser: Browser, words: 
 
     entry = (site / f"{page}.html").as_uri()
     WebDriverWait(browser.driver, 30).until(lambda driver: entry in found(driver))
+
+
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("hit rate", "reference/metrics/hit_rate"),
+        ("NDCG", "reference/metrics/ndcg"),
+        ("why is my NDCG above 1", "reference/metrics/ndcg"),
+        ("re-chunk", "guides/rechunking"),
+        ("CI", "guides/gate"),
+        ("how many questions do I need", "guides/evaluation-sets"),
+        ("no answers labelled", "guides/questions"),
+        ("confidence interval", "guides/reading-a-result"),
+        ("reranker", "guides/mmr"),
+    ],
+)
+def test_the_page_that_a_reader_wants_is_found_first(site: Path, browser: Browser, words: str, page: str) -> None:
+    from selenium.webdriver.common.by import By  # noqa: PLC0415  (as above)
+    from selenium.webdriver.support.ui import WebDriverWait  # noqa: PLC0415  (as above)
+
+    browser.open(site / "index.html", DESK)
+    box = browser.driver.find_element(By.CSS_SELECTOR, "input[name=q]")
+    box.send_keys(words)
+    box.submit()
+    first = WebDriverWait(browser.driver, 30).until(
+        lambda driver: driver.find_elements(By.CSS_SELECTOR, "ul.search li a")
+    )[0]
+    assert str(first.get_attribute("href")).startswith((site / f"{page}.html").as_uri())
 
 
 def test_the_pictures_of_metrics_are_drawn(site: Path, browser: Browser) -> None:

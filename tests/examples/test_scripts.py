@@ -93,3 +93,44 @@ def test_a_bad_judge_is_named_and_the_estimate_holds_what_people_say_of_all(run:
     assert re.search(r"^25 queries of \d+ graded by people, all by a model$", printed, flags=re.MULTILINE)
     assert re.search(r"^ndcg@10 +dense - BM25 +[+-]0\.\d{4} ", printed, flags=re.MULTILINE)
     assert len(re.findall(r"all \d+ questions graded by hand: 0\.\d{4} \(inside the interval\)", printed)) == 2
+
+
+def both() -> dict[str, Retriever]:
+    return {"BM25": BM25(passages()), "dense": Dense(passages())}
+
+
+def mean(retriever: Retriever, queries: dict[str, str], metric: str) -> float:
+    ranked = {query: list(retriever.search(text, 10)) for query, text in queries.items()}
+    qrels = {query: judgments for query, judgments in questions.qrels(passages()).items() if query in queries}
+    return rm.evaluate(qrels, ranked, metric).means[metric]
+
+
+@pytest.mark.examples  # making MLflow's database takes longer than all other examples
+def test_mlflow_holds_the_numbers_of_the_core_and_the_comparison(
+    run: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    example = pytest.importorskip("mlflow_evaluation")
+    monkeypatch.setattr(example, "QUESTIONS", 6)
+    printed = run("mlflow_evaluation")
+    few = dict(list(questions.queries().items())[:6])
+    for name, retriever in both().items():
+        assert f"{name:6} ndcg_at_10    {mean(retriever, few, 'ndcg@10'):.4f} [" in printed
+    assert re.search(r"^recall_at_10/dense - BM25/n +6\.0000$", printed, flags=re.MULTILINE)
+    assert "\ncomparison/report.html\n" in printed
+
+
+def test_pydantic_evals_reports_the_numbers_of_the_core(run: Callable[[str], str]) -> None:
+    pytest.importorskip("pydantic_evals")
+    printed = run("pydantic_evals_evaluation")
+    for name, retriever in both().items():
+        table = printed.partition(f"{name}: {len(questions.queries())} cases: 0 failed")[2]
+        assert f"  ndcg@10    {mean(retriever, questions.queries(), 'ndcg@10'):.4f} [" in table
+    assert "\ndense is better than BM25 in " in printed
+
+
+def test_the_pipelines_of_haystack_are_ranked(run: Callable[[str], str]) -> None:
+    pytest.importorskip("haystack")
+    printed = run("haystack_evaluation")
+    systems = [line.split("  ")[0] for line in printed.splitlines() if re.match(r"(vectors|BM25)", line)]
+    assert sorted(systems) == ["BM25", "vectors", "vectors + MMR"]
+    assert f"{mean(Dense(passages()), questions.queries(), 'ndcg@10'):.4f} [" in printed

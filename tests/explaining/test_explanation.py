@@ -3,6 +3,7 @@
 import pickle
 import warnings
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -168,6 +169,33 @@ def test_what_came_back_stands_beside_what_was_needed() -> None:
     assert "The missing one." in str(evaluation.worst("recall@10", corpus={"c": "The missing one."}))
 
 
+def test_what_has_no_name_of_its_own_is_called_by_its_place() -> None:
+    invented = "7b442f32-8372-425f-b5c7-003b7319a42e"
+    items = [
+        rm.Retrieved(invented, "one", "guide.md", 40),
+        rm.Retrieved(None, "two", "guide.md"),
+        rm.Retrieved("mine", "three", "guide.md", 80),
+        rm.Retrieved(invented, "four"),
+        rm.Retrieved(None, "five"),
+        rm.Retrieved(None, "what was needed"),
+    ]
+    result = rm.evaluate({"q": [rm.Quote("what was needed")]}, {"q": items}, "recall@5")
+    called = ["guide.md@40", "guide.md", "mine", invented, "-"]
+    assert [each.called for each in result.explain("q").results] == called
+    assert [each.id for each in result.explain("q").results] == [invented, None, "mine", invented, None]
+    assert "guide.md@40: one" in str(result.worst("recall@5", 1))
+
+
+def test_the_texts_of_an_evaluation_set_are_known() -> None:
+    questions = rm.EvaluationSet({"q1": "who opens the vault?", "same": "same"}, {"q1": ["a"], "same": ["b"]})
+    result = rm.evaluate(questions, {"q1": ["x", "a"], "same": ["x"]}, "recall@1")
+    assert result.explain("q1").text == "who opens the vault?"
+    assert str(result.explain("q1")).startswith("who opens the vault?\nq1: recall@1 0.0000")
+    assert str(result.explain("same")).startswith("same: recall@1 0.0000")  # not twice
+    assert "q1 who opens the vault?" in str(result.worst("recall@1", 2))
+    assert result.explain("q1", queries={"q1": "another"}).text == "another"
+
+
 def test_text_that_steers_a_terminal_is_not_printed_as_it_is() -> None:
     items = [rm.Retrieved("\x1b[31mid", "\x1b[2Jgone \u202edesrever"), rm.Retrieved("d")]
     printed = str(rm.evaluate({"q\x1b": ["d"]}, {"q\x1b": items}, "mrr").explain("q\x1b"))
@@ -284,3 +312,27 @@ def test_failures_account_for_all_that_recall_misses(queries: list[tuple[dict[st
         no_room = sum(one.kind == "no room" for one in explanation.findings)
         assert len(explanation.failures) + no_room == len(wanted - set(ranking[:k]))
         assert explanation.needed == len(wanted)
+
+
+ASKED = rm.EvaluationSet.of(
+    [{"id": "q1", "query": "What is a slot?", "relevant": ["a"]}, {"id": "q2", "query": "Why with?", "relevant": ["b"]}]
+)
+
+
+def test_texts_that_came_with_the_judgments_are_shown_unless_others_are_given(tmp_path: Path) -> None:
+    runs = {"one": {"q1": ["x", "a"], "q2": ["y"]}, "two": {"q1": ["a"], "q2": ["b"]}}
+    evaluation, comparison = rm.evaluate(ASKED, runs["one"], "mrr"), rm.compare(ASKED, runs, "mrr")
+    evaluation.save(tmp_path / "kept.json")
+    for known in (evaluation, rm.load(tmp_path / "kept.json"), comparison.evaluations["one"]):
+        assert str(known.explain("q1")).startswith("What is a slot?\n")
+        assert "q2 Why with?" in str(known.worst("mrr"))
+    assert str(evaluation.explain("q1", queries={"q1": "Slots?"})).startswith("Slots?\n")
+    for shown in (evaluation, comparison):
+        shown.report(tmp_path / "page.html")
+        assert "What is a slot?" in (tmp_path / "page.html").read_text()
+
+
+def test_an_audit_finds_repeated_texts_of_an_evaluation_set() -> None:
+    twice = rm.EvaluationSet.of([("What is a slot?", ["a"]), ("what is a slot?", ["a", "c"])])
+    run: dict[Any, list[str]] = {query: ["a"] for query in twice.qrels}
+    assert "1 of 2 queries repeat another" in str(rm.audit(twice, run, "mrr"))

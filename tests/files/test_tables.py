@@ -222,3 +222,12 @@ def test_a_table_of_another_kind_is_refused_and_not_guessed(tmp_path: Path) -> N
     (tmp_path / "empty.csv").write_text("")
     with pytest.raises(ValueError, match=r"empty.csv is empty"):
         rm.read_run(tmp_path / "empty.csv")
+
+
+@pytest.mark.parametrize(("name", "separator"), [("run.csv", ";"), ("run.csv", "\t")])
+def test_columns_that_are_separated_otherwise_are_told(tmp_path: Path, name: str, separator: str) -> None:
+    path = tmp_path / name
+    path.write_text("\n".join(separator.join(row) for row in (["query", "document", "score"], ["q1", "d1", "9"])))
+    with pytest.raises(ValueError, match=r"separated by .*: a CSV file has commas, a TSV file tabs") as told:
+        rm.read_run(path)
+    assert repr(separator) in str(told.value)

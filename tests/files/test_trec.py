@@ -1,6 +1,7 @@
 """TREC files: every spelling of the same lines is the same, and what is wrong is named by file and line."""
 
 import gzip
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -138,6 +139,44 @@ def test_a_wrong_line_after_empty_ones_has_the_number_an_editor_shows(write: Wri
 def test_a_line_that_is_no_utf8_is_named(write: Write) -> None:
     with pytest.raises(ValueError, match=r"some.run, line 2: .*not UTF-8"):
         rm.read_run(write(b"q Q0 d 1 2.0 t\nq Q0 \xff\xfe 1 2.0 t\n"))
+
+
+def test_a_file_that_was_cut_is_told_from_the_wrong_one(write: Write) -> None:
+    whole = "\n".join(LINES) + "\n"
+    for columns in (3, 4, 5):
+        cut = whole + " ".join(["q9", "Q0", "d9", "1", "2.5", "tag"][:columns])
+        with pytest.raises(ValueError, match=f"{columns} columns where .* no line end, so the file seems to be cut"):
+            rm.read_run(write(cut))
+        with pytest.raises(ValueError, match=rf"{columns} columns where a TREC run has 6: [\w ]+$"):
+            rm.read_run(write(cut + "\n" + whole.replace("q", "r")))
+
+
+def test_ranks_that_contradict_the_scores_are_warned_of(write: Write) -> None:
+    distances = [f"q{query} Q0 d{rank} {rank} {rank / 7:.3f} faiss" for query in range(3) for rank in range(1, 6)]
+    with pytest.warns(rm.RetrievalWarning, match="some.run is ordered by score, .* if they are distances, negate them"):
+        rm.read_run(write("\n".join(distances)))
+    exchanged = [f"q Q0 d{rank} {9 - rank / 7:.3f} {rank} t" for rank in range(1, 6)]
+    with pytest.warns(rm.RetrievalWarning, match="if the columns are exchanged"):
+        rm.read_run(write("\n".join(reversed(exchanged))))
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [f"q Q0 d{rank} {rank} {9 - rank} t" for rank in range(6)],
+        [f"q Q0 d{rank} 0 {rank} t" for rank in range(6)],  # ranks that nobody filled in
+        [f"q Q0 d{rank} {rank} 1 t" for rank in range(6)],
+        [f"q Q0 d{rank} {rank} {rank} t" for rank in (1, 2)],
+        [
+            *(f"q Q0 d{rank} {rank} {rank} t" for rank in range(6)),
+            *(f"p Q0 d{rank} {rank} {9 - rank} t" for rank in range(6)),
+        ],
+    ],
+)
+def test_ranks_that_say_little_are_not_warned_of(write: Write, lines: list[str]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", rm.RetrievalWarning)
+        rm.read_run(write("\n".join(lines)))
 
 
 def test_the_wrong_file_is_told_from_the_right_one(write: Write) -> None:

@@ -115,3 +115,10 @@ def test_a_part_takes_the_largest_grade_of_the_whole_and_the_original_keeps_its_
 def test_a_largest_grade_that_cannot_be_is_refused(grade: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         rm.Qrels({"q": {"a": 2}}).with_largest_grade(grade)
+
+
+@pytest.mark.parametrize(
+    "judgments", [{"q": {"a": 2.0, "x": 0.0}, "p": {"b": 1.0}}, {"q": [{"a": 2.0, "b": 1.0}, {"c": 1.0}]}]
+)
+def test_judgments_in_columns_can_be_had_as_a_dict(judgments: Any) -> None:
+    assert rm.Qrels(judgments).as_dict() == judgments

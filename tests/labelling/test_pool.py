@@ -46,6 +46,15 @@ def test_it_is_the_union_of_the_first_minus_what_is_judged_with_the_reason() -> 
     assert "1 more are judged and were left out" in said
 
 
+def test_documents_without_an_id_are_refused_and_not_taken_for_one() -> None:
+    chunks = [rm.Retrieved(None, text, "gate.md", 40 * at) for at, text in enumerate(CORPUS.values())]
+    runs = {"bm25": {"q1": chunks[:3]}}
+    with pytest.raises(ValueError, match=r"rank 1 of query 'q1' in 'bm25' \('The guard opens the vault\.'\) has no id"):
+        rm.pool(runs, QUERIES)
+    pool = rm.pool(runs, QUERIES, match=lambda item: f"{item.source}@{item.start}")
+    assert found(pool) == [("q1", f"gate.md@{40 * at}", f"bm25 {at + 1}") for at in range(3)]
+
+
 def test_scores_and_items_are_ranked_as_they_are_evaluated() -> None:
     scored = {"q1": {"a": 1.0, "b": 3.0, "c": 3.0}}  # of equal scores the larger id is first
     assert [item.document for item in rm.pool(scored, QUERIES, depth=2)] == ["c", "b"]

@@ -41,6 +41,11 @@ class TestFates:
         found = only_fate("c50", cut(50), cut(30, name="n"))
         assert (found.fate, found.new) == ("split", ("n60", "n30", "n90"))
 
+    def test_split_labels_are_said_to_favour_long_chunks(self) -> None:
+        labels: dict[str, list[Any]] = {"q": [chunk.id for chunk in cut(50)]}
+        assert "compare chunkings by coverage@2000chars" in str(rm.relabel(labels, cut(50), cut(30, name="n")))
+        assert "coverage" not in str(rm.relabel(labels, cut(50), cut(50, name="n")))
+
     def test_larger_chunks_merge_it_with_its_neighbour(self) -> None:
         found = only_fate("c20", cut(20), cut(40, name="n"))
         assert (found.fate, found.new) == ("merged", ("n0",))

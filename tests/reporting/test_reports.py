@@ -185,6 +185,20 @@ def test_the_line_over_k_has_the_means_at_k(evaluation: rm.Evaluation) -> None:
     assert np.asarray(line.get_ydata()).tolist() == list(over.values())
 
 
+def test_the_line_of_a_budget_is_over_characters(tmp_path: Path) -> None:
+    chunks = {"small": [rm.Retrieved(f"s{at}", "x" * 50) for at in range(9)], "large": [rm.Retrieved("l", "x" * 400)]}
+    qrels = {f"q{at}": [["s1", "l"]] for at in range(4)}
+    runs = {name: dict.fromkeys(qrels, ranking) for name, ranking in chunks.items()}
+    comparison = rm.compare(qrels, runs, "recall@300chars")
+    comparison.report(tmp_path / "budget.html")
+    page = (tmp_path / "budget.html").read_text(encoding="utf-8")
+    assert "<span>50 characters</span><span>300 characters marked</span><span>600</span>" in page
+    assert "recall@k" not in page
+    (axes,) = comparison.plot("cutoffs").axes
+    assert axes.get_title(loc="left") == "recall over characters"
+    assert axes.get_xlabel() == "cut-off in characters, 300 marked"
+
+
 def test_the_outline_of_the_differences_is_the_differences_sorted(comparison: rm.Comparison) -> None:
     figure = comparison.plot("differences", "recall@2")
     assert len([axes for axes in figure.axes if axes.get_visible()]) == 3

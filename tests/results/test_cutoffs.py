@@ -26,13 +26,28 @@ def test_a_slice_is_averaged_over_its_own_queries() -> None:
 
 def test_cut_offs_go_to_twice_the_largest_asked_for_or_the_longest_ranking() -> None:
     long = {"q": [f"d{at}" for at in range(300)]}
-    assert usual_cutoffs([rm.evaluate({"q": ["d1"]}, long, "mrr@8").scores]) == list(range(1, 17))
-    assert usual_cutoffs([rm.evaluate(QRELS, RUN, "mrr@8").scores]) == [1, 2, 3, 4]
-    far = usual_cutoffs([rm.evaluate({"q": ["d1"]}, long, "mrr@100").scores])
+    assert usual_cutoffs([rm.evaluate({"q": ["d1"]}, long, "mrr@8").scores], rm.Metric.parse("mrr@8")) == list(
+        range(1, 17)
+    )
+    assert usual_cutoffs([rm.evaluate(QRELS, RUN, "mrr@8").scores], rm.Metric.parse("mrr@8")) == [1, 2, 3, 4]
+    far = usual_cutoffs([rm.evaluate({"q": ["d1"]}, long, "mrr@100").scores], rm.Metric.parse("mrr@100"))
     assert far[:20] == list(range(1, 21))
     assert far[-1] == 200
     assert sorted(set(far)) == far
     assert len(far) < 60
+
+
+def test_cut_offs_of_a_budget_are_budgets() -> None:
+    chunks = [rm.Retrieved(f"d{at}", "x" * 40) for at in range(10)]
+    result = rm.evaluate({"q": ["d3"]}, {"q": chunks}, "recall@120chars")
+    over = result.over_cutoffs("recall@120chars")
+    assert list(over) == [20, 40, 60, 80, 100, 120, 140, 160, 180, 200, 220, 240]
+    assert over == {
+        size: rm.evaluate({"q": ["d3"]}, {"q": chunks}, f"recall@{size}chars").means[f"recall@{size}chars"]
+        for size in over
+    }
+    assert [size for size, mean in over.items() if mean] == [160, 180, 200, 220, 240]  # four chunks of 40
+    assert result.over_cutoffs("mrr@1chars", [159, 160]) == {159: 0, 160: 0.25}
 
 
 def test_what_takes_no_cut_off_is_refused() -> None:

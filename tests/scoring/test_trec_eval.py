@@ -4,6 +4,7 @@ import random
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import pytest
 import pytrec_eval
 
@@ -18,12 +19,13 @@ NAMES = {
     "Rprec": "r_precision",
     "bpref": "bpref",
     "set_P": "precision",
+    "set_F": "f1",
     "set_recall": "recall",
     **{f"{theirs}_{k}": f"{ours}@{k}" for k in CUTOFFS for theirs, ours in (
         ("ndcg_cut", "ndcg"), ("map_cut", "map"), ("P", "precision"), ("recall", "recall"), ("success", "hit_rate")
     )},
 }  # fmt: skip
-REQUEST = {"map", "ndcg", "recip_rank", "Rprec", "bpref", "set_P", "set_recall"} | {
+REQUEST = {"map", "ndcg", "recip_rank", "Rprec", "bpref", "set_P", "set_F", "set_recall"} | {
     f"{name}.{','.join(map(str, CUTOFFS))}" for name in ("ndcg_cut", "map_cut", "P", "recall", "success")
 }
 
@@ -47,6 +49,16 @@ def test_generated_runs(ties: float, judged: float) -> None:
     rng = random.Random(hash((ties, judged)))
     qrels, run = scored_run(rng, 60, ties=ties, judged=judged)
     assert assert_same(qrels, run) == 60 * len(NAMES)
+
+
+def test_scores_are_compared_in_32_bits_there_and_in_64_here() -> None:
+    qrels, close = {"q": {"d1": 1, "x": 0}}, {"q": {"d1": 0.123456789, "d2": 0.123456788}}
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(close)
+    rounded = {"q": {document: float(np.float32(score)) for document, score in close["q"].items()}}
+    assert theirs["q"]["recip_rank"] == 0.5
+    assert rm.evaluate(qrels, close, "mrr").means["mrr"] == 1.0
+    assert rm.evaluate(qrels, rounded, "mrr").means["mrr"] == 0.5
+    assert_same(qrels, rounded)
 
 
 def test_negative_grades_count_as_not_judged() -> None:

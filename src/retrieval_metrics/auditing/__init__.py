@@ -1,1 +1,1 @@
-"""Score the same data under the rules of several libraries."""
+"""Evaluate the same data by the rules of several libraries."""

@@ -182,7 +182,8 @@ def audit(
         semantics: Names of rule sets, or rule sets of your own; the others are compared with the first.
         match: As in `evaluate`.
         corpus: The ids of all documents; relevant documents that are not among them are reported.
-        queries: The texts of the queries, or the evaluation set that has them; repeated texts are reported.
+        queries: The texts of the queries, or the evaluation set that has them; repeated texts are reported. None takes
+            those of the judgments, if these came with texts.
 
     Raises:
         TypeError: As in `evaluate`.
@@ -222,7 +223,11 @@ def audit(
             if other.has(metric.name) and reference.has(metric.name)
             for found in attribute(bench, metric, reference, other)
         ],
-        lints=lint(bench.judged(RULE_SETS["standard"]), corpus, None if queries is None else question_texts(queries)),
+        lints=lint(
+            bench.judged(RULE_SETS["standard"]),
+            corpus,
+            (truth.texts or None) if queries is None else question_texts(queries),
+        ),
     )
 
 

@@ -6,13 +6,14 @@ import argparse
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.command_line.output import FORMATS as OUTPUT_FORMATS
 from retrieval_metrics.command_line.values import memory_size, metrics
 from retrieval_metrics.definition.metric import DEFAULT_METRICS
 from retrieval_metrics.files.formats import FORMATS
 from retrieval_metrics.files.limits import Limits
+from retrieval_metrics.files.texts import read_corpus, read_queries
 from retrieval_metrics.inputs.columns import ALLOWED
 from retrieval_metrics.scoring.rules import RULE_SETS
 
@@ -48,7 +49,7 @@ def add_metrics_to(parser: argparse.ArgumentParser) -> None:
         metavar="METRIC",
         help=f"a metric such as ndcg@10; several with commas, or repeated (default: {','.join(DEFAULT_METRICS)})",
     )
-    _add_modules_to(parser)
+    add_modules_to(parser)
 
 
 def add_rules_to(parser: argparse.ArgumentParser) -> None:
@@ -127,7 +128,32 @@ def add_output_to(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--report", metavar="FILE", help="also write an HTML report to this file")
 
 
-def _add_modules_to(parser: argparse.ArgumentParser) -> None:
+def add_texts_to(parser: argparse.ArgumentParser) -> None:
+    """Add the options that give a report the texts of queries and documents."""
+    parser.add_argument(
+        "--queries", metavar="FILE", help="the texts of the queries, for the report: JSONL, TSV, CSV, JSON or Parquet"
+    )
+    parser.add_argument(
+        "--corpus", metavar="FILE", help="the texts of the documents, for the report, such as BEIR's corpus.jsonl"
+    )
+
+
+def texts_of(given: argparse.Namespace) -> dict[str, Any]:
+    """Return what a report takes of the texts that `--queries` and `--corpus` name.
+
+    Raises:
+        ValueError: If there is no report to show them in, or a file is wrong.
+    """
+    if getattr(given, "report", "") is None and (given.queries, given.corpus) != (None, None):
+        raise ValueError("--queries and --corpus are shown in a report, so they need --report FILE")
+    return {
+        "queries": None if given.queries is None else read_queries(given.queries),
+        "corpus": None if given.corpus is None else read_corpus(given.corpus),
+    }
+
+
+def add_modules_to(parser: argparse.ArgumentParser) -> None:
+    """Add `--metrics-from`, for names on the command line and in saved files."""
     parser.add_argument(
         "--metrics-from",
         action="append",
@@ -144,7 +170,7 @@ def import_metrics(arguments: Sequence[str] | None) -> None:
         ImportError: If a module cannot be imported.
     """
     early = argparse.ArgumentParser(prog="retrieval-metrics", add_help=False, allow_abbrev=False)
-    _add_modules_to(early)
+    add_modules_to(early)
     modules: list[str] = early.parse_known_args(arguments)[0].metrics_from
     if modules and not {"", str(Path.cwd())} & set(sys.path):
         sys.path.insert(0, str(Path.cwd()))  # `python -m` searches here too; an installed script does not

@@ -12,6 +12,8 @@ from retrieval_metrics.command_line.arguments import (
     add_output_to,
     add_reading_to,
     add_rules_to,
+    add_texts_to,
+    texts_of,
 )
 from retrieval_metrics.command_line.reading import named, read_both
 from retrieval_metrics.command_line.values import clusters
@@ -61,8 +63,15 @@ def add_to(commands: Any) -> None:
         metavar="SIZE",
         help="also say whether a run is no worse by more than this, such as 0.02",
     )
+    parser.add_argument(
+        "--unjudged",
+        choices=["bounds", "condensed"],
+        help="how to treat unjudged documents: bounds reports how much their grades could change, condensed takes them "
+        "out of the rankings (default: they are not relevant)",
+    )
     parser.add_argument("--seed", type=int, default=0, help="seed of the randomisation test (default: %(default)s)")
     add_output_to(parser)
+    add_texts_to(parser)
     add_reading_to(parser)
 
 
@@ -75,10 +84,11 @@ def run(given: argparse.Namespace) -> bool:
     paths = named([given.qrels, *given.runs] if saved else given.runs)
     if given.baseline is not None and given.baseline not in paths:
         raise ValueError(f"no run is named {given.baseline!r}, the --baseline; the runs are {', '.join(paths)}")
+    texts = texts_of(given)
     result = _of_saved(given, paths) if saved else _of_runs(given, paths)
     output.write(_shown(result), given.format, given.output)
     if given.report is not None:
-        result.report(given.report)
+        result.report(given.report, **texts)
     if given.save is not None:
         result.save(given.save)
     return not given.fail_if_worse or _none_is_worse(result)
@@ -96,6 +106,7 @@ def _of_runs(given: argparse.Namespace, paths: dict[str, str]) -> Comparison:
         level=given.level,
         seed=given.seed,
         margin=given.margin,
+        unjudged=given.unjudged,
         clusters=clusters(given.clusters),
     )
 
@@ -115,6 +126,7 @@ def _of_saved(given: argparse.Namespace, paths: dict[str, str]) -> Comparison:
         level=given.level,
         seed=given.seed,
         margin=given.margin,
+        unjudged=given.unjudged,
     )
 
 

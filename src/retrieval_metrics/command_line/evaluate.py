@@ -13,9 +13,11 @@ from retrieval_metrics.command_line.arguments import (
     add_output_to,
     add_reading_to,
     add_rules_to,
+    add_texts_to,
+    texts_of,
 )
 from retrieval_metrics.command_line.reading import named, read_both
-from retrieval_metrics.command_line.values import clusters, labels_of, named_value
+from retrieval_metrics.command_line.values import by_query, clusters, labels_of, named_value
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.presentation.tables import Table
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from retrieval_metrics.evaluation.evaluation import Evaluation
+    from retrieval_metrics.evaluation.slices import Slices
 
 EXAMPLES = """\
 examples:
@@ -62,7 +65,13 @@ def add_to(commands: Any) -> None:
         metavar="METRIC=VALUE",
         help="exit with 1 if the mean of the metric is below the value, for any of the runs",
     )
+    parser.add_argument(
+        "--slices",
+        metavar="FILE",
+        help='also show the means of every slice: a JSON file {"query id": "slice", ...}',
+    )
     add_output_to(parser)
+    add_texts_to(parser)
     parser.add_argument(
         "--save", metavar="FILE", help="save the evaluation for compare, history and report, such as result.json.gz"
     )
@@ -86,7 +95,9 @@ def run(given: argparse.Namespace) -> bool:
         raise ValueError("--save saves one evaluation; run evaluate once for each run")
     if given.label and given.save is None:
         raise ValueError("--label is saved with the evaluation, so it needs --save FILE")
-    labels = labels_of(given.label)
+    if given.slices is not None and len(paths) > 1:
+        raise ValueError("--slices is about one run; call evaluate once for each")
+    labels, texts = labels_of(given.label), texts_of(given)
     qrels, runs = read_both(given, paths)
     results = {
         name: evaluate(
@@ -102,9 +113,13 @@ def run(given: argparse.Namespace) -> bool:
     }
     (first, *others) = results.values()
     shown = side_by_side(results, per_query=given.per_query) if others else one_run(first, per_query=given.per_query)
+    slice_of = None if given.slices is None else by_query(given.slices, "slices")
+    if slice_of is not None:
+        shown = with_slices(shown, first.by(slice_of))
+        texts["slices"] = {query: slice_of(query) for query in first.queries if slice_of(query) is not None}
     output.write(shown, given.format, given.output)
     if given.report is not None:
-        first.report(given.report)
+        first.report(given.report, **texts)
     if given.save is not None:
         first.save(given.save, labels=labels)
     return _reach(results, given.fail_under)
@@ -120,6 +135,20 @@ def one_run(result: Evaluation, *, per_query: bool) -> output.Shown:
         of_queries = zip(result.queries, result.values.tolist(), strict=True)
         rows = [["query", *names], *([query, *values] for query, values in of_queries)]
     return output.Shown([*shown, summary_table(result.scores)], _data(result, per_query=per_query), rows)
+
+
+def with_slices(shown: output.Shown, found: Slices[Evaluation]) -> output.Shown:
+    """Return what is shown of a run with its slices below; a spreadsheet has the slices alone."""
+    header = ["slice", "metric", "mean", "n"]
+    rows: list[Sequence[Any]] = [
+        [label, name, mean, one.n[name]] for label, one in found.items() for name, mean in one.means.items()
+    ]
+    data = {str(label): _data(one, per_query=False)["metrics"] for label, one in found.items()}
+    return output.Shown(
+        [*shown.tables, *found._tables()],  # noqa: SLF001  (the tables that it prints)
+        {**shown.data, "slices": data},
+        [header, *rows],
+    )
 
 
 def side_by_side(results: Mapping[str, Evaluation], *, per_query: bool) -> output.Shown:

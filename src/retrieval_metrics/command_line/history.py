@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from retrieval_metrics.command_line import output
+from retrieval_metrics.command_line.arguments import add_modules_to
 from retrieval_metrics.command_line.values import metrics as metric_names
 from retrieval_metrics.history.history import History, table_of
 
@@ -30,6 +31,7 @@ def add_to(commands: Any) -> None:
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     add = _action(actions, "add", "append the numbers of a saved evaluation", _add)
     add.add_argument("saved", metavar="SAVED", help="a file written by evaluate --save or Evaluation.save")
+    add_modules_to(add)
     add.add_argument("--label", metavar="TEXT", help="the label of the entry (default: its label commit, or a number)")
     show = _action(actions, "show", "print every entry, and where the questions or the rules changed", _show)
     show.add_argument("--format", choices=["text", "markdown", "html", "csv", "json"], default="text")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.command_line import audit, compare, convert, evaluate, history, lint, report
 from retrieval_metrics.command_line.arguments import import_metrics
+from retrieval_metrics.command_line.wording import in_options
 from retrieval_metrics.presentation.escapes import on_one_line
 
 if TYPE_CHECKING:
@@ -44,9 +45,18 @@ exit codes:
 """
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line, as all others of this program are, and not below a page of usage."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong with the call, and stop."""
+        _say(f"error: {message}; {self.prog} --help shows what it takes")
+        self.exit(WRONG)
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
-    top = argparse.ArgumentParser(
+    top = Parser(
         prog="retrieval-metrics",
         description="Retrieval metrics from files: exact, fast, and the same as in Python.",
         epilog=EXAMPLES,
@@ -117,7 +127,7 @@ def _defect(error: Exception) -> int:
 
 
 def _say(text: str) -> None:
-    sys.stderr.write(f"retrieval-metrics: {on_one_line(text)}\n")
+    sys.stderr.write(f"retrieval-metrics: {on_one_line(in_options(text))}\n")
 
 
 def _discard_output() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from retrieval_metrics.command_line.arguments import add_modules_to, add_texts_to, texts_of
 from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.loading import load
@@ -29,6 +30,8 @@ def add_to(commands: Any) -> None:
     parser.add_argument("saved", metavar="SAVED", help="a file written by --save, Evaluation.save or Comparison.save")
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="where to write the report")
     parser.add_argument("--title", default="", help="the heading of the report")
+    add_texts_to(parser)
+    add_modules_to(parser)
 
 
 def run(given: argparse.Namespace) -> bool:
@@ -36,5 +39,5 @@ def run(given: argparse.Namespace) -> bool:
     saved = load(given.saved)
     if not isinstance(saved, (Evaluation, Comparison)):
         raise ValueError(f"{given.saved} cannot be reported: it holds a {type(saved).__name__}")  # noqa: TRY004  (of the file)
-    saved.report(given.output, title=given.title)
+    saved.report(given.output, title=given.title, **texts_of(given))
     return True

@@ -7,12 +7,12 @@ import json
 import re
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.definition.metric import Metric
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from retrieval_metrics.inputs.clusters import ClustersBy
 
@@ -30,7 +30,8 @@ def metrics(text: str) -> list[Metric]:
     try:
         return [Metric.parse(name.strip()) for name in BETWEEN_METRICS.split(text)]
     except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+        own = "; one of your own needs --metrics-from MODULE" if str(error).startswith("unknown metric") else ""
+        raise argparse.ArgumentTypeError(f"{error}{own}") from error
 
 
 def named_value(text: str) -> tuple[Metric, float]:
@@ -98,10 +99,19 @@ def clusters(text: str) -> ClustersBy:
     """
     if text in {"source", "none"}:
         return "source" if text == "source" else None
-    held = json.loads(Path(text).read_text(encoding="utf-8"))
+    return by_query(text, "clusters")
+
+
+def by_query(path: str, what: str) -> Callable[[Any], Any]:
+    """Return what the JSON object in a file holds for each query, as a function of the query's id.
+
+    Raises:
+        ValueError: If the file does not hold one.
+    """
+    held = json.loads(Path(path).read_text(encoding="utf-8"))
     if not isinstance(held, dict):
         raise ValueError(  # noqa: TRY004  (the content of a file, not an argument)
-            f"{text} must hold a JSON object of query ids and clusters, got {type(held).__name__}"
+            f"{path} must hold a JSON object of query ids and {what}, got {type(held).__name__}"
         )
     # The keys of a JSON object are texts; query ids that are numbers are looked up by their text.
     return lambda query: held.get(str(query))

@@ -1,1 +1,1 @@
-"""Compare several systems on the same queries."""
+"""Compare systems: which is better, and how certain this is."""

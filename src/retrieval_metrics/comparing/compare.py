@@ -15,13 +15,13 @@ from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.inputs.clusters import clusters_of
 from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.reporting.verdict import said_of_imbalance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from retrieval_metrics.inputs.clusters import ClustersBy
-    from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.scoring.rules import Rules
     from retrieval_metrics.types import QuestionsOrQrels, RunMapping
@@ -121,6 +121,8 @@ def compare(
     truths: Any = qrels
     if not isinstance(runs, Mapping):
         raise TypeError(f"runs must map the name of each system to its run, got {type(runs).__name__}")
+    if isinstance(runs, Run) or any(isinstance(run, (list, tuple)) for run in runs.values()):
+        raise TypeError("runs must map the name of each system to its run, such as {'bm25': run, ...}; this is one run")
     pairs_of(list(runs), baseline)  # check the arguments before the work
     truth = as_qrels(truths)
     bounds = unjudged == "bounds"

@@ -149,7 +149,7 @@ class _Retrieval:
         self.options = options
         self.metrics = metrics if isinstance(metrics, (str, Metric)) else list(metrics)
         evaluation_set = Questions.of(questions)
-        self.qrels = as_qrels(evaluation_set.qrels)
+        self.qrels = as_qrels(evaluation_set)  # with the texts and sources of the questions
         rules = {name: options[name] for name in ("semantics", "match", "ties") if name in options}
         check = first_answer_check(self.qrels, self.metrics, **rules)
         match = options["match"]

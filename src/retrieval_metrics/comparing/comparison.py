@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,7 +23,7 @@ from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reporting.retrieval import notes_tables, retrieval_tables
-from retrieval_metrics.reporting.verdict import comparison_tables, small_print, verdict
+from retrieval_metrics.reporting.verdict import cautions, comparison_tables, small_print, verdict
 from retrieval_metrics.results.compared import Compared
 from retrieval_metrics.results.ranking import ranking_of
 from retrieval_metrics.results.retrieval import errors_of, seconds_of
@@ -251,7 +252,8 @@ class Comparison(Compared, Printed):
         Args:
             path: The file to write.
             title: The heading; if empty, the names of the systems.
-            queries: Query texts by query id, or the evaluation set that has them.
+            queries: Query texts by query id, or the evaluation set that has them; None takes those of the judgments,
+                if these came with texts.
             corpus: Document texts by document id, if the rankings hold only ids.
             slices: A label for each query, by query id, to filter by.
             k: How many results of each query; None takes the largest cut-off of the metrics, and at least 10.
@@ -264,16 +266,18 @@ class Comparison(Compared, Printed):
         from retrieval_metrics.reporting.queries import Shown  # noqa: PLC0415  (seldom asked for)
         from retrieval_metrics.reporting.reports import comparison_report  # noqa: PLC0415  (as above)
 
-        shown = Shown.of(queries, corpus, slices, k=k, length=text_length)
+        known = next(iter(self.scores.values())).query_texts
+        shown = Shown.of(queries, corpus, slices, k=k, length=text_length, known=known)
         comparison_report(self, path, title, shown)
 
     def _tables(self) -> Sequence[Table]:
         if len(self.pairs) <= FEW_PAIRS:
             return [*comparison_tables(self), *retrieval_tables(self), *notes_tables(self)]
-        (ranking,) = self.ranking.tables
+        timed = retrieval_tables(self)
+        (ranking,) = (replace(self.ranking, seconds={}) if timed else self.ranking).tables  # not the seconds twice
         more = f"print(comparison.differences) shows the {numbers.count(len(self.differences), 'difference')}"
-        said = Table((), (), [*self.ranking.sentences, more, *small_print(self)])
-        return [ranking, *retrieval_tables(self), *notes_tables(self), said]
+        said = Table((), (), [*cautions(self), *self.ranking.sentences, more, *small_print(self, columns=False)])
+        return [ranking, *timed, *notes_tables(self), said]
 
     def _repr_html_(self) -> str:
         from retrieval_metrics.reporting.notebooks import comparison_html  # noqa: PLC0415  (only needed in a notebook)

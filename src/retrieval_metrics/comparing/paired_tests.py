@@ -122,7 +122,7 @@ def ranking_metrics(metrics: Sequence[Metric]) -> tuple[Metric, ...]:
     Raises:
         ValueError: If there is none.
     """
-    chosen = tuple(metric for metric in metrics if metric.definition.needs_relevant)
+    chosen = tuple(metric for metric in metrics if metric.definition.says_how_good)
     if not chosen:
         raise ValueError("judged measures the judgments, not the quality of a system; name another metric to compare")
     return chosen

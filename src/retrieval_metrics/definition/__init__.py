@@ -1,1 +1,1 @@
-"""The definition of a metric: its formula, parameters, names and properties."""
+"""What a metric is: its formula, its parameters, its names, and the properties of its values."""

@@ -85,6 +85,8 @@ class Definition:
         reaches_one: Whether the ideal ranking always scores 1; that of precision@5 scores 0.2 if one document is
             relevant.
         needs_relevant: Whether it is undefined for a query without a relevant document.
+        says_how_good: Whether systems are compared in it; `judged` says how much is known of a system, not how good
+            it is.
         needs_places: Whether it is defined only for judgments by spans or texts.
         by_document: Whether it treats alternatives one by one, as if there were no groups.
         cuts_at_needed: Whether its cut-off is the number of relevant documents, or groups, of each query.
@@ -109,6 +111,7 @@ class Definition:
     binary: bool = False
     reaches_one: bool = True
     needs_relevant: bool = True
+    says_how_good: bool = True
     needs_places: bool = False
     by_document: bool = False
     cuts_at_needed: bool = False

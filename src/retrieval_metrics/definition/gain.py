@@ -84,7 +84,7 @@ def _read_gains(value: Any) -> ParameterValue:
 GAIN = Parameter(
     choice(*_BY_NAME),
     "linear",
-    "the grade, 2^grade - 1, or 1",
+    "the grade (`linear`), 2^grade - 1 (`exponential`) or 1 (`binary`)",
     {
         "linear": "the gain is the grade",
         "binary": "every relevant document gains 1, whatever its grade",
@@ -92,4 +92,4 @@ GAIN = Parameter(
     },
     acts_on="grades",
 )
-GAINS = Parameter(_read_gains, None, "the gains of particular grades, such as 1:0;3:7")
+GAINS = Parameter(_read_gains, None, "the gain of individual grades, such as `1:0;3:7`")

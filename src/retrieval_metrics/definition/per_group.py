@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 PER = Parameter(
     choice("query", "group"),
     "query",
-    "one value per query, or the mean over its groups",
+    "one value per query, or the mean over its groups (`group`)",
     {
         "query": "all documents are ranked together",
         "group": "the value is a mean over the groups, each ranked separately",

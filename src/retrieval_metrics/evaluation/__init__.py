@@ -1,1 +1,1 @@
-"""Evaluate runs, and slice, explain and merge the results."""
+"""Evaluate judged runs: means, intervals, counts and values per query."""

@@ -221,7 +221,8 @@ class Evaluation(Printed):
         Args:
             query: The query.
             metric: The metric whose cut-off and relevance threshold are used; None uses the largest cut-off.
-            queries: Query texts by query id, or the evaluation set that has them.
+            queries: Query texts by query id, or the evaluation set that has them; None takes those of the judgments,
+                if these came with texts.
             corpus: Document texts by document id, if the rankings hold only ids.
 
         Raises:
@@ -259,7 +260,8 @@ class Evaluation(Printed):
         Args:
             metric: A metric that was computed.
             n: How many queries.
-            queries: Query texts by query id, or the evaluation set that has them.
+            queries: Query texts by query id, or the evaluation set that has them; None takes those of the judgments,
+                if these came with texts.
             corpus: Document texts by document id, if the rankings hold only ids.
 
         Raises:
@@ -292,12 +294,13 @@ class Evaluation(Printed):
         return slices(self.scores, labels, Evaluation)
 
     def over_cutoffs(self, metric: str | Metric, cutoffs: Sequence[int] | None = None) -> dict[int, float]:
-        """Return the mean of a metric at each of several cut-offs k.
+        """Return the mean of a metric at each of several cut-offs.
 
         Args:
-            metric: Any metric that takes a cut-off, computed or not; its own cut-off is ignored.
-            cutoffs: The values of k; None takes 1, 2, 3 and so on, up to twice the largest k of the metrics or the
-                longest ranking.
+            metric: A metric that takes a cut-off, whether it was computed or not. Its own cut-off says only what the
+                others count: documents, or characters for `recall@2000chars`.
+            cutoffs: The cut-offs; None takes 1, 2, 3 and so on, up to twice the largest k of the metrics or the longest
+                ranking, and for a budget steps up to twice its size.
 
         Raises:
             ValueError: If the metric takes no cut-off, or the evaluation was made without its run.
@@ -349,7 +352,8 @@ class Evaluation(Printed):
         Args:
             path: The file to write.
             title: The heading.
-            queries: Query texts by query id, or the evaluation set that has them.
+            queries: Query texts by query id, or the evaluation set that has them; None takes those of the judgments,
+                if these came with texts.
             corpus: Document texts by document id, if the rankings hold only ids.
             slices: A label for each query, by query id, to filter by.
             k: How many results of each query; None takes the largest cut-off of the metrics, and at least 10.
@@ -363,7 +367,7 @@ class Evaluation(Printed):
         from retrieval_metrics.reporting.queries import Shown  # noqa: PLC0415  (seldom asked for)
         from retrieval_metrics.reporting.reports import evaluation_report  # noqa: PLC0415  (as above)
 
-        shown = Shown.of(queries, corpus, slices, k=k, length=text_length)
+        shown = Shown.of(queries, corpus, slices, k=k, length=text_length, known=self.scores.query_texts)
         evaluation_report(self.scores, path, title, shown, n)
 
     def save(

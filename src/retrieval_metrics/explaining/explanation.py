@@ -15,7 +15,7 @@ from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.explaining.explainer import Explainer, name_of
 from retrieval_metrics.explaining.findings import met
 from retrieval_metrics.explaining.needed import Needed
-from retrieval_metrics.inputs.questions import question_texts
+from retrieval_metrics.inputs.questions import texts_to_show
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.beginnings import beginning
 from retrieval_metrics.presentation.escapes import on_one_line
@@ -93,7 +93,7 @@ class Explanation(Printed):
         rows = [
             [
                 str(result.rank),
-                "-" if result.id is None else str(result.id),
+                result.called,
                 result.state,
                 *([beginning(result.text or "")] if texts else []),
             ]
@@ -179,7 +179,7 @@ class Worst(Printed, Sequence[Explanation]):
                     f"{found}/{each.needed}",
                     why,
                     "" if wanted is None else _in_short(_called(wanted), wanted.text),
-                    _in_short(each.results[0].id, each.results[0].text) if each.results else "nothing",
+                    _in_short(each.results[0].called, each.results[0].text) if each.results else "nothing",
                 ]
             )
         total = sum(self.failures.values())
@@ -203,8 +203,7 @@ def _called(finding: Finding) -> str:
     return Needed.name(finding.document) or f"\u201c{beginning(finding.text or '')}\u201d"
 
 
-def _in_short(name: Any, text: str | None) -> str:
-    called = "-" if name is None else str(name)
+def _in_short(called: str, text: str | None) -> str:
     return beginning(f"{called}: {text}" if text and not called.startswith("\u201c") else called, SHORT)
 
 
@@ -218,7 +217,7 @@ def explain(
     """Explain one query; see `Evaluation.explain`."""
     explainer = Explainer(scores, metric, corpus)
     (explained,) = explainer.of([scores.position(query)])
-    return _explanation(explainer, explained, {} if queries is None else question_texts(queries))
+    return _explanation(explainer, explained, texts_to_show(queries, scores.query_texts))
 
 
 def worst(
@@ -248,7 +247,7 @@ def worst(
             candidates[row] = each
         if len(candidates) > 2 * wanted:  # only the worst are kept, not the rankings of every query
             candidates = _lowest(candidates, values, wanted)
-    texts = {} if queries is None else question_texts(queries)
+    texts = texts_to_show(queries, scores.query_texts)
     explanations = tuple(_explanation(explainer, each, texts) for each in _lowest(candidates, values, wanted).values())
     unit = "document" if scores.needed_origin("explained").judged.qrels.is_flat else "group"
     return Worst(name, explanations, len(defined), dict(kinds.most_common()), needed, found, unit)

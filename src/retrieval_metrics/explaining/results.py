@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.types import DocumentId, FloatArray, IntArray, Relevant
+
+_UUID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
 
 State: TypeAlias = Literal["relevant", "not relevant", "repeated", "unjudged"]
 
@@ -43,6 +46,14 @@ class Result:
     source: str | None
     score: float | None
     item: Retrieved | None
+
+    @property
+    def called(self) -> str:
+        """What it is called in a table: its id, or its place where the id is missing or an invented UUID."""
+        if self.source is None or not (self.id is None or _UUID.fullmatch(str(self.id))):
+            return "-" if self.id is None else str(self.id)
+        start = None if self.item is None else self.item.start
+        return self.source if start is None else f"{self.source}@{start}"
 
 
 class CameBack:

@@ -83,12 +83,14 @@ class Reader:
     Attributes:
         name: The name of the source, for messages.
         is_regular: Whether it is a file that can be opened again.
+        unended: Whether its last line was read, and has no line end.
     """
 
     def __init__(self, name: str, file: Any, limits: Limits, *, is_regular: bool) -> None:
         self.name = name
         self.limits = limits
         self.is_regular = is_regular
+        self.unended = False
         self._file = file
 
     def fingerprint(self) -> tuple[int, ...]:
@@ -156,6 +158,7 @@ class Reader:
                 piece = (piece if before else piece.removeprefix(BYTE_ORDER_MARK)) + rest
                 if not piece.endswith(b"\n"):
                     self._refuse_long_line(piece, before)
+                    self.unended = True
                     piece += b"\n"
                 elif len(piece) > self.limits.line:
                     self._refuse_long_line(piece, before)

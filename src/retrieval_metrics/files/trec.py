@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     Part = tuple[pl.Series, pl.Series, FloatArray]
 
 BLANK = 32
+FEWEST_RANKS = 3
+"""Of fewer documents, ranks and scores may disagree by an accident."""
 LETTERS = bytes(range(BLANK + 1, 256))
 """The bytes in columns; all other bytes separate columns."""
 
@@ -87,7 +91,7 @@ def parts(source: Reader, layout: Layout, advance: Callable[[int], None] | None 
             lines = piece.count(b"\n")
             text = _tidied(piece)
             if text:
-                part = _parse_regular(text, layout) or _parse_line_by_line(piece, layout, source.name, line)
+                part = _parse_regular(text, layout) or _parse_line_by_line(piece, layout, source, line)
         line += lines
         if part is not None:
             rows += len(part[0])
@@ -133,10 +137,12 @@ def _parse_regular(text: bytes, layout: Layout) -> Part | None:
     return frame["query"], frame["document"], numbers
 
 
-def _parse_line_by_line(piece: bytes, layout: Layout, name: str, line: int) -> Part:
+def _parse_line_by_line(piece: bytes, layout: Layout, source: Reader, line: int) -> Part:
     """Read irregular lines, and raise at the first that is wrong."""
     import polars as pl
 
+    name = source.name
+    cut = line + piece.count(b"\n") - 1 if source.unended else None
     columns: tuple[list[str], list[str], list[float]] = ([], [], [])
     query, document, value = layout.used
     for number, raw in enumerate(piece.split(b"\n"), line):
@@ -145,7 +151,7 @@ def _parse_line_by_line(piece: bytes, layout: Layout, name: str, line: int) -> P
             continue
         decoded(raw, name, number)
         if len(words) != len(layout.fields):
-            _refuse_columns(raw, len(words), layout, name, number)
+            _refuse_columns(raw, len(words), layout, name, number, cut=number == cut)
         fields = [word.decode() for word in words]
         columns[0].append(fields[query])
         columns[1].append(fields[document])
@@ -166,16 +172,49 @@ def _number(field: str, layout: Layout, raw: bytes, name: str, line: int) -> flo
     return number
 
 
-def _refuse_columns(raw: bytes, found: int, layout: Layout, name: str, line: int) -> NoReturn:
+def _refuse_columns(raw: bytes, found: int, layout: Layout, name: str, line: int, *, cut: bool) -> NoReturn:
     if b"\x00" in raw:
         raise ValueError(f"{name} is not a text file; {layout.name} {_columns(layout)}")
     where = at_line(name, line, raw.decode(errors="replace").rstrip("\r"))
     columns = f"{found} column" if found == 1 else f"{found} columns"
-    raise ValueError(f"{where}: {columns} where {layout.name} {_columns(layout)}{layout.hint.get(found, '')}")
+    why = layout.hint.get(found, "") if line == 1 else ""
+    if cut and line > 1 and found < len(layout.fields):
+        why = "; this is the last line and has no line end, so the file seems to be cut short"
+    raise ValueError(f"{where}: {columns} where {layout.name} {_columns(layout)}{why}")
 
 
 def _columns(layout: Layout) -> str:
     return f"{len(layout.fields)}: {' '.join(layout.fields)}"
+
+
+def doubt_about_scores(beginning: bytes) -> str:
+    """Return why the scores of a run seem to be none, judged by its ranks; empty if nothing speaks against them.
+
+    Args:
+        beginning: The first bytes of the run. Lines that cannot be read say nothing.
+    """
+    ranked: dict[bytes, list[tuple[float, float]]] = {}
+    rank, score = RUN.fields.index("rank"), RUN.fields.index("score")
+    for line in beginning.split(b"\n")[:-1]:
+        words = line.split()
+        if len(words) == len(RUN.fields):
+            with suppress(ValueError):
+                ranked.setdefault(words[0], []).append((float(words[rank]), float(words[score])))
+    queries = [sorted(of_query) for of_query in ranked.values() if len(of_query) >= FEWEST_RANKS]
+    if not queries:
+        return ""
+    if all(score.is_integer() and not rank.is_integer() for of_query in queries for rank, score in of_query):
+        return "the rank in it is no whole number and the score is one: if the columns are exchanged, put them right"
+    if all(_rising(of_query) for of_query in queries):
+        return "the scores in it rise with the ranks: if they are distances, negate them"
+    return ""
+
+
+def _rising(ranking: list[tuple[float, float]]) -> bool:
+    """Return whether the larger rank has the larger score, for documents in the order of their ranks."""
+    return ranking[0][1] < ranking[-1][1] and all(
+        before[0] < after[0] and before[1] <= after[1] for before, after in pairwise(ranking)
+    )
 
 
 def line_of_repeat(source: Reader, layout: Layout, query: Any, document: Any) -> tuple[int, str]:

@@ -1,1 +1,1 @@
-"""Inputs: judgments, runs, queries, retrieved items and the sources of chunks."""
+"""The inputs of users: judgments, runs, queries, retrieved items and the sources of chunks."""

@@ -97,7 +97,7 @@ def find_columns(
         elif required is True:
             raise ValueError(
                 f"{source} has no column named like a {role} ({', '.join(USUAL[role])}); it has {_listed(there)}; "
-                f"name the column with columns={{{role!r}: ...}}"
+                f"name the column with columns={{{role!r}: ...}}{_separated(there)}"
             )
     for role, meaning in wanted.items():
         if isinstance(meaning, str) and role not in found and role not in given:
@@ -108,6 +108,13 @@ def find_columns(
             "counts"
         )
     return found
+
+
+def _separated(there: list[str]) -> str:
+    """Return what to add to a message if a table seems to have a single column because it is separated otherwise."""
+    (first, *others) = there or [""]
+    found = [] if others else [separator for separator in (";", "\t", "|") if separator in first]
+    return f"; it seems to be separated by {found[0]!r}: a CSV file has commas, a TSV file tabs" if found else ""
 
 
 def _usual(there: list[str], role: str, given: Columns, source: str) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Integral, Real
+from os import PathLike
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -30,6 +31,11 @@ def refuse_frame(given: Any, what: str, reader: str) -> None:
         raise TypeError(
             f"{what} must be a mapping of query ids, got a {type(given).__name__}; read it with {reader}(frame)"
         )
+
+
+def reads_a_file(given: Any, reader: str) -> str:
+    """Return what to add to a message where a path is given in place of what is in the file."""
+    return f"; a file is read with {reader}({str(given)!r})" if isinstance(given, (str, PathLike)) else ""
 
 
 def column_names(frame: Any) -> list[str]:

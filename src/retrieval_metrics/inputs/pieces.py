@@ -17,9 +17,9 @@ class Piece:
 class Quote(Piece):
     r"""A text that a retrieved item must contain in one piece.
 
-    Texts are compared after NFKC, without case and white space, and with one form of quotation marks and hyphens, so
-    line breaks, ligatures and typography do not matter. If a chunk boundary cuts a quote, neither chunk contains it; a
-    `Span` does not have this problem.
+    Texts are compared after NFKC, without case, white space and hyphens between letters, and with one form of quotation
+    marks, so line breaks (also within a hyphenated word), ligatures and typography do not matter. If a chunk boundary
+    cuts a quote, neither chunk contains it; a `Span` does not have this problem.
 
     Attributes:
         text: The quoted words. Short quotes occur by chance (see `Matching.shortest_quote`).

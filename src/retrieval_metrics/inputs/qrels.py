@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.checks import id_kind
-from retrieval_metrics.inputs.frame_columns import refuse_frame
+from retrieval_metrics.inputs.frame_columns import reads_a_file, refuse_frame
 from retrieval_metrics.inputs.grades import LARGEST_GRADE, finite_grades, grade_column
 from retrieval_metrics.inputs.judgments import JudgmentReader
 from retrieval_metrics.inputs.pieces import Piece
@@ -77,7 +77,10 @@ class Qrels:
         """
         refuse_frame(qrels, "judgments", "Qrels.from_frame")
         if not isinstance(qrels, Mapping):
-            raise TypeError(f"qrels must map each query id to its judgments, got {type(qrels).__name__}")
+            raise TypeError(
+                f"qrels must map each query id to its judgments, got {type(qrels).__name__}"
+                f"{reads_a_file(qrels, 'read_qrels')}"
+            )
         if not qrels:
             raise ValueError("the qrels are empty: there is no judged query to evaluate")
         reader = JudgmentReader()
@@ -256,6 +259,15 @@ class Qrels:
                 f"{self.queries[int(self.document_query[at])]!r} has {self.document_grade[at]:g}"
             )
 
+    def as_dict(self) -> dict[Any, Judgments]:
+        """Return the judgments query by query, as graded documents or groups, in a form that `evaluate` takes.
+
+        Example:
+            >>> Qrels({"q1": ["d1", "d7"], "q2": {"d3": 2}}).as_dict()
+            {'q1': {'d1': 1.0, 'd7': 1.0}, 'q2': {'d3': 2.0}}
+        """
+        return {query: self.judgments(at) for at, query in enumerate(self.queries)}
+
     def __len__(self) -> int:
         """Return the number of judged queries."""
         return len(self.queries)
@@ -282,5 +294,5 @@ def as_qrels(questions: QuestionsOrQrels) -> Qrels:
 def judgments_by_query(qrels: QrelsMapping | Qrels) -> dict[Any, Any]:
     """Return the judgments of each query as given; those of a `Qrels` as graded documents or groups."""
     if isinstance(qrels, Qrels):
-        return {query: qrels.judgments(at) for at, query in enumerate(qrels.queries)}
+        return qrels.as_dict()
     return dict(qrels)

@@ -182,3 +182,15 @@ def question_texts(questions: QueryTexts | Questions) -> Mapping[Any, str]:
         if not isinstance(text, str):
             raise TypeError(f"the text of query {query!r} must be a str, got {text!r}")
     return texts
+
+
+def texts_to_show(queries: QueryTexts | Questions | None, known: QueryTexts) -> Mapping[Any, str]:
+    """Return the query texts that a caller gave, or those that came with the judgments if none were given.
+
+    A text that is the id of its query is left out, because the id is shown beside it.
+
+    Raises:
+        TypeError: If they are neither a mapping of ids to texts nor an evaluation set.
+    """
+    texts = known if queries is None else question_texts(queries)
+    return {query: text for query, text in texts.items() if text != query}

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.checks import id_kind, same_kind
-from retrieval_metrics.inputs.frame_columns import refuse_frame
+from retrieval_metrics.inputs.frame_columns import reads_a_file, refuse_frame
 from retrieval_metrics.inputs.ranking import as_list, refuse_bad_score
 from retrieval_metrics.judging.judged_run import JudgedRun
 from retrieval_metrics.judging.rows import Items, Repeats
@@ -186,7 +186,9 @@ def common_queries(run: RunMapping, qrels: Qrels) -> int:
     """
     if not isinstance(run, Mapping):
         refuse_frame(run, "rankings", "Run.from_frame")
-        raise TypeError(f"a run must map each query id to its ranking, got {type(run).__name__}")
+        raise TypeError(
+            f"a run must map each query id to its ranking, got {type(run).__name__}{reads_a_file(run, 'read_run')}"
+        )
     if not run:
         raise ValueError("the run is empty; write a query without retrieved documents as {query: []}")
     run_kind = id_kind(set(map(type, run)), "query ids in the run")

@@ -1,1 +1,1 @@
-"""The format of saved results: write them to files, read them back, and recognise equal ones."""
+"""The format of saved results: write them, read them back, and recognise equal ones."""

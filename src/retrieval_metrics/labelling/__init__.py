@@ -1,1 +1,1 @@
-"""Grades from people and models: pools to grade, labels, agreement, and estimates for all queries."""
+"""Grades from people and models: what to grade, who graded what, and estimates for all queries."""

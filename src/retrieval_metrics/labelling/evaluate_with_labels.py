@@ -321,7 +321,8 @@ def _notes(
         if open_:
             yield (
                 f"{who} gave no grade to {open_:,} of {all_:,} documents among the first {k} of the systems; these "
-                'count as not relevant (rm.compare(..., unjudged="bounds") says what they could change)'
+                "count as not relevant (judgments from before are added by Labels.of(qrels, by=...) and merge; "
+                'rm.compare(..., unjudged="bounds") says what the others could change)'
             )
 
 

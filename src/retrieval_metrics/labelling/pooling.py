@@ -15,6 +15,7 @@ from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.labelling.passages import Pooled
 from retrieval_metrics.labelling.pool import Pool
+from retrieval_metrics.presentation.beginnings import beginning
 from retrieval_metrics.questions.linting.passages import Passages
 
 if TYPE_CHECKING:
@@ -51,8 +52,8 @@ def pool(
 
     Raises:
         TypeError: If `runs` or `questions` have another shape.
-        ValueError: If no query of the runs has a text, or `metric` is set for a single system or for judgments that are
-            not by id.
+        ValueError: If no query of the runs has a text, a document has no id, or `metric` is set for a single system or
+            for judgments that are not by id.
 
     Example:
         >>> runs = {"bm25": {"q1": ["d1", "d2"]}, "dense": {"q1": ["d2", "d3"]}}
@@ -72,6 +73,8 @@ def pool(
         rankings = Rankings(run, match)
         for query, ranking in rankings.of(texts):
             for rank, (document, item) in enumerate(rankings.first(ranking, k), start=1):
+                if document is None:
+                    raise ValueError(_without_id(name, query, rank, item))
                 ranks[query].setdefault(document, {}).setdefault(name, rank)
                 if item is not None and item.text is not None:
                     contents.setdefault(document, item.text)
@@ -96,6 +99,16 @@ def pool(
     )
     left_out = sum(document in known.get(query, ()) for query, held in ranks.items() for document in held)
     return Pool(items, dict(texts), tuple(named), k, left_out, sources)
+
+
+def _without_id(system: str, query: Any, rank: int, item: Any) -> str:
+    text = getattr(item, "text", None)
+    begins = f" ({beginning(text)!r})" if text else ""
+    return (
+        f"the document at rank {rank} of query {query!r} in {system!r}{begins} has no id, under which its grade could "
+        "be kept; give every chunk an id before it is indexed, or pass match=, which says what identifies one, such as "
+        'match=lambda item: f"{item.source}@{item.start}"'
+    )
 
 
 def _none(metric: Any) -> float | None:

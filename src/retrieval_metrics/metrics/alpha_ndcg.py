@@ -28,7 +28,7 @@ DEFAULT_ALPHA = 0.5
 
 
 def score(judged: JudgedRun, *, k: Cut, alpha: float = DEFAULT_ALPHA, rel: float | None = None) -> FloatArray:
-    """Return alpha-NDCG of every query, shape (queries,); NaN if nothing is relevant.
+    """Return the alpha-DCG of each ranking divided by that of a greedy ideal, shape (queries,).
 
         alpha-NDCG@k = alpha-DCG@k / alpha-IDCG@k
         alpha-DCG@k = sum over i <= k of G_i / log2(i + 1),   G_i = sum over t of (1 - alpha)^n_t
@@ -38,9 +38,10 @@ def score(judged: JudgedRun, *, k: Cut, alpha: float = DEFAULT_ALPHA, rel: float
     the less another of its members gains. Grades only decide which documents belong to a group. The ideal ranking
     takes, at each rank up to k, the document that gains most there; if several gain the same, it takes the highest id,
     as ndeval does. With a budget such as `@2000chars` the ideal ranking uses all relevant documents. Finding the best
-    ranking of all is infeasible, so a ranking may surpass this one: range [0, infinity), though values above 1 are
-    rare. With flat judgments every document is a group of its own, and the value is NDCG with binary gain. A repeated
-    document earns nothing. Source: Clarke et al., Novelty and Diversity in Information Retrieval Evaluation (2008).
+    ranking of all is infeasible, so a ranking can surpass this one: range [0, infinity), though values above 1 are
+    rare. Without a relevant document the value is undefined (NaN). With flat judgments every document is a group of its
+    own, and the value is NDCG with binary gain. A repeated document earns nothing. Source: Clarke et al., Novelty and
+    Diversity in Information Retrieval Evaluation (2008).
 
     Args:
         judged: Judgments and rankings, joined.

@@ -162,7 +162,7 @@ DEFINITION = Definition(
         "norm": Parameter(
             choice("relevant", "retrieved"),
             "relevant",
-            "divide by all relevant, or by those found",
+            "the denominator: all relevant documents, or those found (`retrieved`)",
             {
                 "relevant": "the denominator is all relevant documents",
                 "retrieved": "the denominator is the relevant documents found",

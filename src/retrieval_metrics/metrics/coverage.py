@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def score(judged: JudgedRun, *, k: Cut) -> FloatArray:
-    """Return the share of the needed characters that the first `k` items cover, shape (queries,).
+    """Return the share of the relevant characters that the first `k` items cover, shape (queries,).
 
         coverage@k = c / n
 

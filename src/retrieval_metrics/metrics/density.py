@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def score(judged: JudgedRun, *, k: Cut) -> FloatArray:
-    """Return the share of the characters of the first `k` items that are needed, shape (queries,).
+    """Return the share of the characters of the first `k` items that are relevant, shape (queries,).
 
         density@k = c / m
 

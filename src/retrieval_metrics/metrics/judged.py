@@ -64,6 +64,7 @@ DEFINITION = Definition(
     summary="documents among the first k that are judged / documents among the first k",
     in_words="how much of {first} is judged",
     needs_relevant=False,
+    says_how_good=False,
     by_document=True,
     over_orders=over_orders,
 )

@@ -156,19 +156,20 @@ DEFINITION = Definition(
         "ideal": Parameter(
             choice("all", "retrieved", "uncut", "expanded"),
             "all",
-            "cut the ideal at k, or also at the number retrieved (expanded: with every repeated hit added), or nowhere",
+            "where the ideal ranking ends: at k; nowhere (`uncut`); at k or the number retrieved, whichever is smaller "
+            "(`retrieved`); the same with repeated hits added (`expanded`)",
             {
                 "all": "the ideal ranking is cut at k only",
-                "uncut": "the ideal ranking holds all relevant documents, beyond k too",
+                "uncut": "the ideal ranking holds all relevant documents, even beyond k",
                 "retrieved": "the ideal ranking is no longer than the list",
-                "expanded": "the ideal ranking is no longer than the list, and holds repeated hits again",
+                "expanded": "the ideal ranking is no longer than the list and contains repeated hits",
             },
             acts_on="lengths",
         ),
         "of": Parameter(
             choice("groups", "documents"),
             "groups",
-            "each group gains once, or every member separately",
+            "each group gains once (`groups`), or each of its documents (`documents`)",
             {"groups": "each group gains once", "documents": "every document of a group gains"},
             acts_on="groups",
         ),

@@ -25,7 +25,7 @@ def precision(gains: Gains, *, k: int | None = None) -> float:
 
     where g_i is the grade at rank i. The denominator is k even if fewer documents were retrieved: empty places are not
     relevant. Without k it is the length of the list; with a budget, the number of items that fit. Range [0, 1]. An
-    empty list scores 0. With groups of alternatives, each distinct member counts. A repeated document takes its place
+    empty list scores 0. With groups of alternatives, each distinct member counts. A repeated document keeps its place
     but earns nothing.
 
     Args:
@@ -74,10 +74,11 @@ def over_orders(
 NORM = Parameter(
     choice("k", "retrieved", "distinct"),
     "k",
-    "divide by k, or by the number retrieved where that is smaller, or by the distinct documents among them",
+    "the denominator: k; the number retrieved if that is smaller (`retrieved`); the distinct documents among them "
+    "(`distinct`)",
     {
         "k": "the denominator is k",
-        "retrieved": "the denominator is what was retrieved",
+        "retrieved": "the denominator is the number of documents retrieved",
         "distinct": "the denominator is the number of distinct documents retrieved",
     },
     acts_on="lengths",
@@ -88,7 +89,7 @@ DEFINITION = Definition(
     score=score,
     summary="relevant documents among the first k / k",
     in_words="how much of {first} is relevant; if few documents are, it cannot reach 1",
-    aliases=("p",),
+    aliases=("p", "set_p"),
     parameters={"rel": REL, "norm": NORM},
     reaches_one=False,
     by_document=True,

@@ -99,8 +99,12 @@ def lines(
     series: Mapping[str, Mapping[int, float]],
     intervals: Mapping[str, Mapping[int, Interval]],
     marked: int | None,
+    unit: str = "k",
 ) -> str:
-    """Return means over the cut-off k, one line per series, with the k in `marked`; few lines have intervals."""
+    """Return means over the cut-off, a line each, few with their intervals, and the one that was asked for marked.
+
+    The unit is what the cut-off counts: `k` documents, `characters` or `tokens`.
+    """
     ks = list(next(iter(series.values())))
     drawn_to = [mean for each in series.values() for mean in each.values()]
     if len(series) <= FEW:
@@ -129,16 +133,18 @@ def lines(
         )
         for x, y in points[at % 3 :: max(3, len(points) // 4)]:  # lines on each other keep their markers apart
             markers.append(f'<svg x="{100 * x / WIDE:.4g}%" y="{y}" overflow="visible">{_marker(at, 0, 0)}</svg>')
-    at_k = f"k = {marked} marked" if marked is not None else "cut-off k"
-    axis = f'<div class="axis"><span>k = {ks[0]}</span><span>{at_k}</span><span>{ks[-1]}</span></div>'
+    cutoff = "cut-off k" if unit == "k" else f"cut-off in {unit}"
+    first, asked = (f"k = {k}" if unit == "k" else f"{k:,} {unit}" for k in (ks[0], marked or 0))
+    at_k = cutoff if marked is None else f"{asked} marked"
+    axis = f'<div class="axis"><span>{first}</span><span>{at_k}</span><span>{ks[-1]:,}</span></div>'
     above = f'<div class="axis"><span>{top:.3g}</span></div>'
     stretched = (
         f'<svg viewBox="0 0 {WIDE} {HIGH}" width="100%" height="{HIGH}" preserveAspectRatio="none">'
         f"{''.join(drawn)}</svg>"
     )
-    label = f"{escape(title)} over the cut-off k"
+    label = f"{escape(title)} over the {cutoff}"
     picture = f'<svg height="{HIGH}" role="img" aria-label="{label}">{stretched}{"".join(markers)}</svg>'
-    return _figure(title, f"{title} over the cut-off k", above + picture + axis + key(list(series)))
+    return _figure(title, f"{title} over the {cutoff}", above + picture + axis + key(list(series)))
 
 
 def _joined(points: Sequence[tuple[float, float]]) -> str:

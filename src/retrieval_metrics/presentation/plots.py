@@ -174,8 +174,8 @@ class Line(NamedTuple):
     intervals: Mapping[int, Interval]
 
 
-def draw_cutoffs(axes: Axes, lines: Sequence[Line], title: str, marked: int | None) -> None:
-    """Draw means over the cut-off k with `marked` highlighted; with many lines, intervals only there."""
+def draw_cutoffs(axes: Axes, lines: Sequence[Line], title: str, marked: int | None, unit: str = "k") -> None:
+    """Draw means over the cut-off with `marked` highlighted; with many lines, intervals only there."""
     for at, line in enumerate(lines):
         ks, means = list(line.means), list(line.means.values())
         colour, marker, _ = style(at)
@@ -192,7 +192,8 @@ def draw_cutoffs(axes: Axes, lines: Sequence[Line], title: str, marked: int | No
             axes.vlines(marked + (at - len(lines) / 2) * 0.02 * ks[-1], low, high, color=colour, linewidth=1.2)
     if marked is not None:
         axes.axvline(marked, color=rcParams["text.color"], linewidth=0.9, linestyle=":")
-    axes.set_xlabel("cut-off k" if marked is None else f"cut-off k, {marked} marked")
+    cutoff = "cut-off k" if unit == "k" else f"cut-off in {unit}"
+    axes.set_xlabel(cutoff if marked is None else f"{cutoff}, {marked:,} marked")
     from_zero(axes)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=7, integer=True))
     axes.set_title(broken(title), loc="left")

@@ -1,1 +1,1 @@
-"""Evaluation sets: questions with their judgments, read, checked, split and generated."""
+"""Evaluation sets: questions with their judgments, and checks of both."""

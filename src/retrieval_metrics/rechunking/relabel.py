@@ -34,6 +34,8 @@ _MEANING: Mapping[Fate, str] = {
     "merged": "one new chunk holds it together with other old chunks",
     "lost": "the new chunks do not hold it",
 }
+SPLIT = 0.1
+"""With a larger share of split labels, chunkings cannot be compared by what needs a whole old chunk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,11 @@ class Relabelling(Printed):
             for label in self.labels
             if label.fate == "lost"
         ]
+        if self.counts["split"] > SPLIT * len(self.labels):
+            notes.append(
+                "of a split label, most of the old chunk has to come back before anything counts, whichever part was "
+                "relevant: that favours long chunks; compare chunkings by coverage@2000chars, or judge by quotes"
+            )
         return [Table(["labels", "n"], rows, notes)]
 
 

@@ -1,1 +1,1 @@
-"""Tables, figures and reports of results."""
+"""The contents of tables, figures and reports."""

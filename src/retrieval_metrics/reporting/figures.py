@@ -10,7 +10,7 @@ from retrieval_metrics.definition.metric import Metric, as_metric
 from retrieval_metrics.presentation import plots
 from retrieval_metrics.presentation.plots import Panel
 from retrieval_metrics.reporting.verdict import telling
-from retrieval_metrics.results.cutoffs import intervals_over_cutoffs, over_cutoffs, usual_cutoffs
+from retrieval_metrics.results.cutoffs import intervals_over_cutoffs, over_cutoffs, size_of, unit_of, usual_cutoffs
 from retrieval_metrics.results.ranking import main_pair
 from retrieval_metrics.results.scores import Scores
 from retrieval_metrics.results.summary import LEVEL, intervals, means
@@ -84,14 +84,15 @@ def _means(comparison: Compared, metric: Metric) -> Panel:
 
 
 def _cutoffs(systems: Mapping[str, Scores], metric: Metric) -> Panel:
-    ks = usual_cutoffs(list(systems.values()))
+    ks = usual_cutoffs(list(systems.values()), metric)
     lines = [
         plots.Line(name, over_cutoffs(scores, metric, ks), intervals_over_cutoffs(scores, metric, ks))
         for name, scores in systems.items()
     ]
-    marked = metric.k if isinstance(metric.k, int) and metric.k <= ks[-1] else None
-    title = f"{Metric(metric.name, None, metric.parameters)} over k"
-    return Panel(partial(plots.draw_cutoffs, lines=lines, title=title, marked=marked))
+    size, unit = size_of(metric), unit_of(metric)
+    marked = size if size is not None and size <= ks[-1] else None
+    title = f"{Metric(metric.name, None, metric.parameters)} over {unit}"
+    return Panel(partial(plots.draw_cutoffs, lines=lines, title=title, marked=marked, unit=unit))
 
 
 def _differences(difference: Difference, systems: Sequence[str]) -> Panel:

@@ -10,7 +10,7 @@ from retrieval_metrics.explaining.explainer import FirstOf, texts_of
 from retrieval_metrics.explaining.explanation import worst
 from retrieval_metrics.presentation import page, tables
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.reporting.verdict import differences_table, means_table, verdict
+from retrieval_metrics.reporting.verdict import cautions, differences_table, means_table, verdict
 from retrieval_metrics.results.ranking import main_pair, ranking_of
 from retrieval_metrics.results.summary import summary_table
 
@@ -44,7 +44,7 @@ def comparison_html(comparison: Compared) -> str:
     sentences = verdict(comparison)
     ranking = ranking_of(comparison)
     if len(sentences) > SENTENCES:
-        sentences = ranking.sentences
+        sentences = [*cautions(comparison), *ranking.sentences]
     shown = [means_table(comparison), *_pairs(comparison)]
     parts = [
         f"<ul>{''.join(f'<li>{escape(sentence.strip())}</li>' for sentence in sentences)}</ul>",
@@ -67,7 +67,7 @@ def _worst(scores: Scores, metric: Metric, corpus: Mapping[Any, str], of_system:
     lowest = worst(scores, metric, LOWEST, None, corpus)
     folded = (
         page.folded(
-            f"{each.values[lowest.metric]:.4f}  {each.query}",
+            f"{each.values[lowest.metric]:.4f}  {each.query} {each.text}".rstrip(),
             *(tables.html(*table._replace(title="")) for table in each.tables),
         )
         for each in lowest

@@ -8,7 +8,7 @@ import numpy as np
 
 from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.presentation import charts, numbers
-from retrieval_metrics.results.cutoffs import intervals_over_cutoffs, over_cutoffs, usual_cutoffs
+from retrieval_metrics.results.cutoffs import intervals_over_cutoffs, over_cutoffs, size_of, unit_of, usual_cutoffs
 from retrieval_metrics.results.summary import LEVEL, intervals, means, numbers_of_queries
 
 if TYPE_CHECKING:
@@ -73,17 +73,18 @@ def _counted(scores: Scores, metric: Metric) -> tuple[list[tuple[str, int]], int
 
 
 def cutoff_chart(systems: Mapping[str, Scores], metric: Metric) -> list[str]:
-    """Return the mean over the cut-off k, one line per system; nothing without a metric with a cut-off or a run."""
+    """Return the mean over the cut-off, a line per system; nothing where no metric is cut or no run is known."""
     every = list(systems.values())
     if any(scores.origin is None for scores in every) or not metric.definition.takes_cutoff:
         return []
-    ks = usual_cutoffs(every)
+    ks = usual_cutoffs(every, metric)
     lines = {name: over_cutoffs(scores, metric, ks) for name, scores in systems.items()}
     name = str(Metric(metric.name, None, metric.parameters))
     ends = {}
     if len(systems) <= charts.FEW:
         ends = {system: intervals_over_cutoffs(scores, metric, ks) for system, scores in systems.items()}
-    return [charts.lines(f"{name}@k", lines, ends, metric.k if isinstance(metric.k, int) else None)]
+    unit = unit_of(metric)
+    return [charts.lines(f"{name}@k" if unit == "k" else name, lines, ends, size_of(metric), unit)]
 
 
 def difference_chart(difference: Difference) -> str:

@@ -13,7 +13,7 @@ from retrieval_metrics.explaining.explainer import Explainer, FirstOf, texts_of
 from retrieval_metrics.explaining.kinds import FAILURES
 from retrieval_metrics.explaining.needed import Needed
 from retrieval_metrics.inputs.pieces import Metadata
-from retrieval_metrics.inputs.questions import question_texts
+from retrieval_metrics.inputs.questions import texts_to_show
 from retrieval_metrics.reporting.passages import Passages
 
 if TYPE_CHECKING:
@@ -63,8 +63,9 @@ class Shown:
         *,
         k: int | None,
         length: int | None,
+        known: QueryTexts,
     ) -> Shown:
-        """Return the options of a caller, with empty mappings for those left out.
+        """Take what a caller gave, with the query texts already known, and nothing for what else was left out.
 
         Raises:
             TypeError: If k or the length is not an integer.
@@ -74,7 +75,7 @@ class Shown:
             if value is not None:
                 positive_integer(value, name, or_none=True)
         return cls(
-            queries={} if queries is None else question_texts(queries),
+            queries=texts_to_show(queries, known),
             corpus=corpus or {},
             labels=labels or {},
             k=k,

@@ -15,6 +15,7 @@ from retrieval_metrics.reporting.queries import QueryData
 from retrieval_metrics.reporting.retrieval import retrieval_tables
 from retrieval_metrics.reporting.verdict import (
     GLOSSARY,
+    cautions,
     differences_table,
     means_table,
     small_print,
@@ -74,7 +75,7 @@ def comparison_report(comparison: Compared, path: str | PathLike[str], title: st
     sentences = verdict(comparison)
     leads = len(sentences) <= SENTENCES
     parts = [
-        page.sentences(sentences if leads else ranking_of(comparison).sentences),
+        page.sentences(sentences if leads else [*cautions(comparison), *ranking_of(comparison).sentences]),
         page.section("Ranking", *map(page.table, ranking_of(comparison).tables)),
         charts.grid(*mean_charts(comparison)),
         *map(page.paragraph, not_judged(comparison.scores)),

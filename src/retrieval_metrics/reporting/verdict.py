@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from math import isinf, isnan
+from math import inf, isinf, isnan, sqrt
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.definition.metric import Metric
+from retrieval_metrics.judging.matching.budget import Budget
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.difference import POWER
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.results.compared import Compared
     from retrieval_metrics.results.difference import Difference
+    from retrieval_metrics.results.room import Room
     from retrieval_metrics.results.unjudged import Ignorance, UnjudgedBounds
     from retrieval_metrics.statistics import WithinMargin
 
@@ -104,14 +106,19 @@ def said_of_moved(difference: Difference) -> str:
     return f"moved most in {difference.metric}: {', '.join(moved) or 'none'}"
 
 
-def small_print(comparison: Compared) -> list[str]:
-    """Return what the columns of the differences mean, and what was left out."""
+def small_print(comparison: Compared, *, columns: bool = True) -> list[str]:
+    """Return what the columns of the differences hold, and what was left out.
+
+    Args:
+        comparison: The comparison.
+        columns: Whether the differences are in view; else what they detect is said of all together.
+    """
     tests = comparison.differences[0].comparisons
     exact = all(each.paired.exact for each in comparison.differences)
     corrected = f", corrected for all {tests} comparisons made here" if tests > 1 else ""
     notes = [
         f"p: randomisation test{corrected}, {'exact' if exact else 'sampled where it cannot be exact'}",
-        f"detects: a true difference of this size is found with at least {100 * POWER:g} % power",
+        *_said_of_power(comparison, columns=columns),
     ]
     short = {each.units for each in comparison.differences if each.n and isnan(each.interval.low)}
     if short:
@@ -125,6 +132,17 @@ def small_print(comparison: Compared) -> list[str]:
         if most > paired_on:
             notes.append(f"{name}: means over the {numbers.queries(paired_on)} that every system has, of {most:,}")
     return notes
+
+
+def _said_of_power(comparison: Compared, *, columns: bool) -> list[str]:
+    if columns:
+        return [f"detects: a true difference of this size is found with at least {100 * POWER:g} % power"]
+    sizes = [size for each in comparison.differences if 0 < (size := each.detectable()) < inf]
+    if not sizes:
+        return []
+    least, most = (f"{size:.2f}" for size in (min(sizes), max(sizes)))
+    ends = least if least == most else f"{least} to {most}, by metric and pair,"
+    return [f"a true difference of {ends} is found with at least {100 * POWER:g} % power"]
 
 
 def _said_of_clusters(comparison: Compared) -> list[str]:
@@ -141,8 +159,7 @@ def _said_of_clusters(comparison: Compared) -> list[str]:
 
 def verdict(comparison: Compared) -> list[str]:
     """Return the conclusions: a sentence per pair of systems and metric, and one on the margin."""
-    known = comparison.ignorance
-    said = [] if known is None or not known.unbalanced else [said_of_imbalance(known)]
+    said = cautions(comparison)
     for pair in comparison.pairs:
         of_pair = comparison.of_pair(pair)
         said += [_said(each) for each in of_pair]
@@ -153,6 +170,26 @@ def verdict(comparison: Compared) -> list[str]:
             if each.margin is not None and comparison.margin is not None and each.n
         ]
     return said
+
+
+def cautions(comparison: Compared) -> list[str]:
+    """Return in which respects the systems were not compared on equal terms, a sentence each."""
+    known, room = comparison.ignorance, comparison.room
+    said = [] if known is None or not known.unbalanced else [said_of_imbalance(known)]
+    return said if room is None else [*said, _said_of_room(room)]
+
+
+def _said_of_room(room: Room) -> str:
+    least, most = (of(room.characters.items(), key=lambda held: held[1]) for of in (min, max))
+    k = room.metric.k
+    results = "first result" if k == 1 else f"first {k} results"
+    between = sqrt(least[1] * most[1])  # room for some of the larger chunks, and not for all that was retrieved
+    size = max(1, round(float(f"{between:.2g}")))
+    equal = Metric(room.metric.name, Budget(size, "chars"), room.metric.parameters)
+    return (
+        f"The {results} of {most[0]} hold {most[1]:,.0f} characters on average, those of {least[0]} {least[1]:,.0f}, "
+        f"so @{k} compares unequal amounts of text; a budget such as {equal} compares equal ones."
+    )
 
 
 def said_of_imbalance(known: Ignorance) -> str:

@@ -10,6 +10,7 @@ from retrieval_metrics.definition.metric import as_metric
 from retrieval_metrics.results.aligned import aligned
 from retrieval_metrics.results.by_metric import ByMetric
 from retrieval_metrics.results.chosen import fitting
+from retrieval_metrics.results.room import unequal_room
 from retrieval_metrics.results.summary import clustered_sums, interval_of
 from retrieval_metrics.statistics.sums import Sums
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.clusters import Clusters
     from retrieval_metrics.results.difference import Difference
+    from retrieval_metrics.results.room import Room
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.results.unjudged import Ignorance, UnjudgedBounds
     from retrieval_metrics.statistics import Interval
@@ -62,6 +64,11 @@ class Compared:
     def pairs(self) -> list[tuple[str, str]]:
         """The pairs of systems that are compared, each as system and baseline."""
         return list(dict.fromkeys(each.pair for each in self.differences))
+
+    @cached_property
+    def room(self) -> Room | None:
+        """How much text each system has among the first k, where that is unequal and counts; else None."""
+        return unequal_room(self.scores, self.metrics)
 
     @cached_property
     def table(self) -> ByMetric[dict[str, float]]:

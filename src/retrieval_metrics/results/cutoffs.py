@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.definition.metric import Metric, as_metric
+from retrieval_metrics.judging.matching.budget import Budget
 from retrieval_metrics.results.summary import LEVEL, clustered_sums, interval_of
 from retrieval_metrics.scoring.score import score
 from retrieval_metrics.statistics.sums import Sums
@@ -21,6 +22,8 @@ EVERY_CUTOFF = 20
 """Every k up to here is used; beyond it steps grow with k, because metrics change less and less."""
 STEPS_PER_DOUBLING = 8
 FEWEST = 10
+STEPS_TO_BUDGET = 6
+"""Budgets are taken in this many equal steps up to the one asked for, and as many beyond."""
 
 
 def over_cutoffs(scores: Scores, metric: str | Metric, cutoffs: Sequence[int] | None = None) -> dict[int, float]:
@@ -28,8 +31,26 @@ def over_cutoffs(scores: Scores, metric: str | Metric, cutoffs: Sequence[int] | 
     chosen = as_metric(metric)
     if not chosen.definition.takes_cutoff:
         raise ValueError(f"{chosen} takes no cut-off; {chosen.definition.summary}")
-    ks = usual_cutoffs([scores]) if cutoffs is None else [positive_integer(k, "a cut-off") for k in cutoffs]
-    return {k: Sums.of_defined(_values(scores, Metric(chosen.name, k, chosen.parameters))).mean for k in ks}
+    ks = usual_cutoffs([scores], chosen) if cutoffs is None else [positive_integer(k, "a cut-off") for k in cutoffs]
+    return {k: Sums.of_defined(_values(scores, _cut(chosen, k))).mean for k in ks}
+
+
+def unit_of(metric: Metric) -> str:
+    """Return what the cut-off of a metric counts: `k` documents, `characters` or `tokens`."""
+    if isinstance(metric.k, Budget):
+        return "characters" if metric.k.unit == "chars" else metric.k.unit
+    return "k"
+
+
+def size_of(metric: Metric) -> int | None:
+    """Return the cut-off of a metric in its unit; None if it has none."""
+    return metric.k.size if isinstance(metric.k, Budget) else metric.k
+
+
+def _cut(metric: Metric, size: int) -> Metric:
+    """Return the metric with another cut-off in the same unit."""
+    k = Budget(size, metric.k.unit) if isinstance(metric.k, Budget) else size
+    return Metric(metric.name, k, metric.parameters)
 
 
 def intervals_over_cutoffs(
@@ -39,7 +60,7 @@ def intervals_over_cutoffs(
     found = {}
     clusters = None if scores.clusters is None else scores.clusters.labels
     for k in cutoffs:
-        cut = Metric(metric.name, k, metric.parameters)
+        cut = _cut(metric, k)
         values = _values(scores, cut)
         sums = Sums.of_defined(values) if clusters is None else clustered_sums(values, clusters)
         found[k] = interval_of(scores, cut, sums, level)
@@ -51,8 +72,14 @@ def _values(scores: Scores, metric: Metric) -> FloatArray:
     return score(judged, metric, scores.rules).values[scores.positions]
 
 
-def usual_cutoffs(every: Sequence[Scores]) -> list[int]:
-    """Return 1, 2, 3 and so on, up to twice the largest cut-off of the metrics or the longest ranking."""
+def usual_cutoffs(every: Sequence[Scores], metric: Metric) -> list[int]:
+    """Return 1, 2, 3 and so on, to twice the largest cut-off of the metrics, no further than the longest ranking.
+
+    Of a metric with a budget, equal steps to twice that budget.
+    """
+    if isinstance(metric.k, Budget):
+        steps = range(1, 2 * STEPS_TO_BUDGET + 1)
+        return list(dict.fromkeys(max(1, round(metric.k.size * step / STEPS_TO_BUDGET)) for step in steps))
     asked = max((metric.k for one in every for metric in one.metrics if isinstance(metric.k, int)), default=0)
     longest = max(int(one.needed_origin("scored at other cut-offs").judged.n_retrieved.max(initial=1)) for one in every)
     last = max(1, min(longest, max(2 * asked, FEWEST)))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.results.counts import Counts
     from retrieval_metrics.scoring.rules import Rules
-    from retrieval_metrics.types import FloatArray, IntArray, QueryId
+    from retrieval_metrics.types import FloatArray, IntArray, QueryId, QueryTexts
 
 Column: TypeAlias = Literal["value", "ideal", "residual", "lowest", "highest", "depends"]
 """The columns for each metric: see `Scores.column`."""
@@ -164,6 +164,11 @@ class Scores:
                 "or the parts of a merged one"
             )
         return self.origin
+
+    @property
+    def query_texts(self) -> QueryTexts:
+        """The texts of the queries, where the judgments came with them."""
+        return {} if self.origin is None else self.origin.judged.qrels.texts
 
     def position(self, query: QueryId) -> int:
         """Return the position of an evaluated query among the judged ones.

@@ -45,7 +45,7 @@ def score(judged: JudgedRun, metric: Metric, rules: Rules) -> Scored:
     parameters, rules, k = parameters_of(metric, rules), rules.of(metric.name), judged.cutoff(metric.k)
     definition, judged = metric.definition, judged.with_repeats(rules.repeats)
     # The judged share is that of the rankings as retrieved.
-    if rules.unjudged == "condensed" and definition.needs_relevant:
+    if rules.unjudged == "condensed" and definition.says_how_good:
         if isinstance(k, np.ndarray):
             raise ValueError(f"{metric}: a budget counts everything retrieved, so unjudged documents cannot be removed")
         judged = judged.condensed()

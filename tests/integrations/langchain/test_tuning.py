@@ -43,6 +43,16 @@ def test_where_repeats_are_wanted_there_is_no_reason_to_use_it() -> None:
     assert tuned.verdict.startswith("There is no reason to use MMR here")
 
 
+def test_questions_of_one_source_are_a_cluster() -> None:
+    rows = [
+        {"query": text, "relevant": relevant, "source": f"{number // 4}.md"}
+        for number, (text, relevant) in enumerate(BOTH)
+    ]
+    tuned = tune_mmr(retriever(TableOfVectors(EMBEDDED), fetch_k=4), rows, lambdas=[0.3])
+    assert "queries in 5 clusters, by the source of their judgments" in str(tuned)
+    assert "seconds per query" not in str(tuned)  # every setting would have the same
+
+
 def test_each_setting_scores_what_the_retriever_so_configured_does() -> None:
     embeddings = TableOfVectors(EMBEDDED)
     tuned = tune_mmr(retriever(embeddings), BOTH, lambdas=[0.2, 0.9], fetch_ks=[3, 4], metric="ndcg@2")

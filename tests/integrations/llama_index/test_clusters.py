@@ -39,6 +39,17 @@ def test_questions_of_one_source_are_a_cluster_at_every_stage() -> None:
     assert dict(evaluator().evaluate_dataset(rows, clusters=None).evaluation.intervals()) != dict(core.intervals())
 
 
+def test_a_comparison_takes_the_clusters_of_its_results() -> None:
+    rows = [{"query": text, "relevant": ["d"], "source": f"{CLUSTERS[text]}.md"} for text in TEXTS]
+    result = evaluator().evaluate_dataset(rows)
+    backwards = {text: ranking[::-1] for text, ranking in RUN.items()}
+    comparison = result.comparison(evaluator(node_postprocessors=[Deliver(answers=backwards)]).evaluate_dataset(rows))
+    core = rm.compare(QRELS, {"this": RUN, "other": backwards}, "mrr", clusters=CLUSTERS)
+    assert comparison.difference("mrr").interval == core.difference("mrr").interval
+    assert "queries in 22 clusters" in str(comparison)
+    assert "clusters" not in str(result.comparison(result, clusters=None))
+
+
 def test_clusters_that_know_no_query_are_refused_before_anything_is_retrieved() -> None:
     asked: list[str] = []
     never = RetrieverEvaluator.from_metric_names(["mrr"], retriever=asked.append)

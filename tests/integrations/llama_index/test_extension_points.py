@@ -91,6 +91,8 @@ class Longest(BaseRetrievalMetric):
         *texts: Any,  # noqa: ARG002  (likewise)
     ) -> RetrievalMetricResult:
         assert all(isinstance(one, str) and "(" not in one for one in expected_ids), expected_ids
+        if not retrieved_ids:
+            raise ValueError("nothing is longest of nothing")
         return RetrievalMetricResult(score=float(max(map(len, retrieved_ids))))
 
 
@@ -107,7 +109,7 @@ def test_metrics_of_llama_index_are_printed_and_averaged_and_their_failures_coun
         "mrr                   0.7500  2",
         "longest               7.0000  2",
         "mrr failed for 1 of 3 queries, for example 'q3': ValueError: Retrieved ids and expected ids must be provided",
-        "longest failed for 1 of 3 queries, for example 'q3': ValueError: max() arg is an empty sequence",
+        "longest failed for 1 of 3 queries, for example 'q3': ValueError: nothing is longest of nothing",
     ]
     assert "longest" in str(result._repr_html_())
 

@@ -179,7 +179,9 @@ class TestSpans:
 
         with pytest.warns(rm.RetrievalWarning, match="the task left no span 'retrieve'; it left 'search'"):
             assert score(answer, retrieved=SPANS) == 0.0
-        with pytest.warns(rm.RetrievalWarning, match="span 'search' has no attribute 'document_ids'; it has 'ids'"):
+        # A host that traces too, and was imported before, adds attributes of its own.
+        has = "span 'search' has no attribute 'document_ids'; it has ('.*', )?'ids'"
+        with pytest.warns(rm.RetrievalWarning, match=has):
             assert score(answer, retrieved="spans:search:document_ids") == 0.0
         with pytest.warns(rm.RetrievalWarning, match="no span 'retrieve'"):
             report = evaluated(answer, lifecycle=keep_spans(SPANS), retrieved="attributes.retrieved")

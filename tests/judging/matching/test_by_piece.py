@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import retrieval_metrics as rm
 from generated import cutoffs, rankings, truths
 from retrieval_metrics import Metadata, Quote, Retrieved, Span, Text
+from retrieval_metrics.judging.matching.normalised import everywhere
 
 METRICS = ("hit_rate", "full_recall", "recall", "precision", "mrr", "map", "ndcg", "rbp", "judged")
 FACT = "The with statement wraps the execution of a block."
@@ -130,6 +131,31 @@ class TestQuotes:
     def test_quotation_marks_hyphens_and_accents_have_one_form(self) -> None:
         quote = Quote("the \u201cna\u00efve\u201d hyphen\u2011ated word\u2019s end")
         assert means([quote], [item(1, 'The "nai\u0308ve" hyphen-ated word\'s end')], ["recall"]) == {"recall": 1}
+
+    @pytest.mark.parametrize(
+        ("quote", "text"),
+        [
+            ("watches that can be created", "of watches that can be cre-\n     ated per user"),
+            ("watches that can be created", "of watches that can be cre\u2010\n     ated per user"),
+            ("watches that can be cre-\nated", "of watches that can be created per user"),
+            ("a well-known caf\u00e9-bar", "it is a well-\nknown cafe\u0301-\nbar"),
+            ("user-friendly and safe", "user\u2014friendly and safe"),
+            ("-friendly and safe", "user-friendly and safe"),
+            ("down to -5 degrees", "down to\n\u22125 degrees"),
+        ],
+    )
+    def test_hyphens_between_letters_do_not_count(self, quote: str, text: str) -> None:
+        assert means([Quote(quote)], [item(1, text)], ["recall"]) == {"recall": 1}
+        marked = rm.evaluate({"q": [Quote(quote)]}, {"q": [item(1, text)]}, "recall").explain("q")
+        assert marked.findings[0].rank == 1
+
+    def test_hyphens_before_digits_do(self) -> None:
+        ranking = [item(1, "down to 5 degrees"), item(2, "down to -5 degrees")]
+        assert means([Quote("down to -5 degrees")], ranking, ["mrr"]) == {"mrr": 1 / 2}
+
+    def test_a_word_broken_by_a_hyphen_is_marked_where_it_stands(self) -> None:
+        text = "watches that can be cre-\n  ated per user"
+        assert [text[start:end] for start, end in everywhere("be created", text)] == ["be cre-\n  ated"]
 
     def test_line_breaks_inside_scripts_without_spaces_do_not_hide_them(self) -> None:
         assert means(

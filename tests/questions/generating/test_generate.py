@@ -225,7 +225,7 @@ def test_other_words_are_bounded() -> None:
     model = Told(("Write one question", half), ANSWERS)
     none = rm.generate_questions({"vault": RULES["vault"]}, model, 1, kinds="other_words", most_overlap=0.3)
     assert none.reasons == {"words of the passage": 3}
-    assert "40% of the telling words" in none.rejected[0].message
+    assert "40% of the content words" in none.rejected[0].message
     assert len(rm.generate_questions({"vault": RULES["vault"]}, model, 1, kinds="other_words", most_overlap=0.4)) == 1
     assert "there are fewer than wanted" in str(none)
 

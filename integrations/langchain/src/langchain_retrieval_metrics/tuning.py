@@ -176,7 +176,7 @@ class _Tuning:
 
     def result(self, run: RetrievedRun) -> MMRTuning:
         """Compare the settings."""
-        truth, k = self._questions.qrels, self._retriever.k
+        truth, k = self._questions, self._retriever.k
         alone = [Setting(1.0, fetch_k) for fetch_k in self._fetch_ks]
         evaluations = {}
         for at, setting in enumerate(alone):
@@ -203,7 +203,8 @@ class _Tuning:
 
     def _run(self, run: RetrievedRun, setting: Setting) -> RetrievedRun:
         texts = self._questions.queries
-        return RetrievedRun({query: self._selected(texts[query], setting) for query in run}, run.errors, run.seconds)
+        # Without the seconds: all settings share the same retrieval.
+        return RetrievedRun({query: self._selected(texts[query], setting) for query in run}, run.errors)
 
     def _selected(self, text: str, setting: Setting) -> list[Retrieved]:
         if (found := self._found.get(text)) is None:
@@ -223,5 +224,5 @@ def _said(difference: Difference, setting: Setting, baseline: Setting, metric: s
     low, high = difference.interval
     return (
         f"the best setting, {setting}, changes {metric} by {difference.mean:+.4f} ({low:+.4f} to {high:+.4f}, "
-        f"p = {difference.p_value:.3f}) against {baseline}"
+        f"p = {difference.p_corrected:.3f}) against {baseline}"
     )

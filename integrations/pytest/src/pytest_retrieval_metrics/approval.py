@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from retrieval_metrics import Comparison, Evaluation
 
 HINT = "the baseline was not replaced; --retrieval-accept-worse replaces it"
-STAYS = "the baseline was not replaced"
+STAYS = "the baseline was not replaced: nothing is stored below its floor, or where the retriever failed"
 
 
 def approved(

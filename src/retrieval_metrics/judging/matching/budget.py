@@ -11,7 +11,7 @@ import numpy as np
 from retrieval_metrics.checks import positive_integer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.types import IntArray, QueryId
@@ -85,6 +85,20 @@ class Lengths:
                     break
                 fitting[index] += 1
         return fitting
+
+    def of_first(self, k: int, queries: Iterable[QueryId]) -> list[int]:
+        """Return how many characters the first `k` items of each query hold; nothing if the length of one is unknown.
+
+        Queries for which nothing was retrieved are left out.
+        """
+        found = []
+        for query in queries:
+            if first := list(self._rankings.get(query, ()))[:k]:
+                try:
+                    found.append(sum(self._characters(item, query) for item in first))
+                except ValueError:
+                    return []
+        return found
 
     @staticmethod
     def _characters(item: Retrieved, query: QueryId) -> int:

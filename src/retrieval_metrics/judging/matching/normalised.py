@@ -25,21 +25,32 @@ _SAME = {
 }
 _PLAIN = {odd: plain for plain, odds in _SAME.items() for odd in odds}
 _ODD = re.compile(f"[{''.join(_PLAIN)}]")
+_LETTER = r"[^\W\d_]|[\u0300-\u036f]"  # or the accent of one
+_INSIDE_WORDS = re.compile(rf"(?:(?<={_LETTER})|^)-+(?={_LETTER}|$)")
+"""Hyphens between letters, once white space is gone: a word that is broken at the end of a line has one too many."""
 
 
 def normalised(text: str) -> str:
-    r"""Return a case-folded text in NFKC, without white space or invisible characters, with plain quotes and hyphens.
+    r"""Return a case-folded text in NFKC, without white space, invisible characters and hyphens between letters.
+
+    Other hyphens and all quotation marks have one form.
 
     Example:
         >>> normalised("The \u201cof\ufb01ce\u201d \u2013\r\n  Caf\u00c9")
         'the"office"-café'
+        >>> normalised("a well-known of-\n  fice, -5 degrees")
+        'awellknownoffice,-5degrees'
     """
     if text.isascii():
-        return "".join(text.lower().replace("`", "'").split())
+        return _whole("".join(text.lower().replace("`", "'").split()))
     # Decomposed first, so that case folding and the marks above apply to single letters; composed last, because
     # removing white space can bring a letter and its accent together.
     folded = normalize("NFKD", normalize("NFKD", _plain(text)).casefold())
-    return normalize("NFKC", "".join(_plain(folded).split()))
+    return normalize("NFKC", _whole("".join(_plain(folded).split())))
+
+
+def _whole(text: str) -> str:
+    return _INSIDE_WORDS.sub("", text) if "-" in text else text
 
 
 def _plain(text: str) -> str:
@@ -67,7 +78,7 @@ def everywhere(part: str, text: str) -> Iterator[tuple[int, int]]:
         [(0, 5), (6, 11)]
     """
     there, owners = _keys(text)
-    wanted = "".join(map(_key, part))
+    wanted = _whole("".join(map(_key, part)))
     start = there.find(wanted) if wanted else -1
     while start >= 0:
         yield int(owners[start]), int(owners[start + len(wanted) - 1]) + 1
@@ -78,7 +89,10 @@ def everywhere(part: str, text: str) -> Iterator[tuple[int, int]]:
 def _keys(text: str) -> tuple[str, IntArray]:
     """Return the keys of the characters of a text, and for each character of them the one of the text it is from."""
     keys = [_key(one) for one in text]
-    return "".join(keys), np.repeat(np.arange(len(keys)), [len(key) for key in keys])
+    joined, owners = "".join(keys), np.repeat(np.arange(len(keys)), [len(key) for key in keys])
+    if not (hyphens := [at for found in _INSIDE_WORDS.finditer(joined) for at in range(*found.span())]):
+        return joined, owners
+    return _whole(joined), np.delete(owners, hyphens)
 
 
 @cache

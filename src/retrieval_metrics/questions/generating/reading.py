@@ -169,7 +169,7 @@ class Reading:
         if kind == OTHER_WORDS and overlap > self._most_overlap:
             yield BadReplyError(
                 "words of the passage",
-                f"{overlap:.0%} of the telling words of {shortened(question)} are the passage's; use other words",
+                f"{overlap:.0%} of the content words of {shortened(question)} are the passage's; use other words",
             )
         subject = Subject({0: question}, Qrels({0: [Quote(one.text) for one in evidence]}), None)
         checks = [questions_alone.dependent, difficulty.echoes]

@@ -146,7 +146,8 @@ class DatasetResult(list[RetrievalEvalResult]):
         Args:
             other: The results of another retriever, or with other postprocessors.
             names: The names of this result and the other.
-            **options: Other arguments of `compare`, such as `margin`, `baseline` and `level`.
+            **options: Other arguments of `compare`, such as `margin`, `baseline` and `level`. The clusters are those of
+                this result unless you pass `clusters=`.
 
         Raises:
             TypeError: If `other` is not such a result.
@@ -161,6 +162,7 @@ class DatasetResult(list[RetrievalEvalResult]):
         if mine.match != theirs.match:
             raise ValueError("the two results were matched in different ways; pass the same match to both evaluators")
         runs: Any = dict(zip(names, (mine.run, theirs.run), strict=True))
+        options.setdefault("clusters", self.evaluation.scores.clusters)
         return compare(judgments, runs, self.evaluation.metrics, match=mine.match, **options)
 
     def _needed_basis(self) -> Basis:

@@ -1,0 +1,62 @@
+"""Let commands, sentences of printed output and long names in tables wrap, so that a phone need not scroll.
+
+Tables of printed output stay as wide as they are: a line with two spaces in a row is taken for one of their rows.
+"""
+
+import html
+import re
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+BLOCK = re.compile(
+    r'(?P<head><div class="highlight-(?:text|console|sh) notranslate"><div class="highlight"><pre>(?:<span></span>)?)'
+    r"(?P<printed>.*?)(?=</pre>)",
+    re.DOTALL,
+)
+FITS = 40
+"""Characters in a line of code on a narrow phone."""
+GOES_ON = re.compile(r'(?<=\S)</span>\n<span class="go">  (?=\S)')
+"""Where the command has broken a sentence: the next line is indented."""
+TAG = re.compile(r"<[^>]+>")
+CELL = re.compile(r"(?<=<td>).*?(?=</td>)", re.DOTALL)
+NAME = re.compile(r'(?<=<span class="pre">)[^<]+(?=</span>)')
+BREAK = re.compile(r"(?<=[_.(/])(?=[^\W\d])|(?<=[a-z])(?=[A-Z])")
+SHORT = 14
+"""Characters in a name that stays whole: a browser would break `--margin` after its hyphens."""
+
+
+def wrapping(printed: str) -> str:
+    """Return the lines of a block, those that are sentences in a span that wraps."""
+    lines = GOES_ON.sub(" ", printed).split("\n")
+    return "\n".join(f'<span class="sentence">{line}</span>' if is_sentence(line) else line for line in lines)
+
+
+def is_sentence(line: str) -> bool:
+    """Tell whether a line of HTML is long and is no row of a table."""
+    text = html.unescape(TAG.sub("", line))
+    return len(text) > FITS and "  " not in text.strip()
+
+
+def breaking(cell: str) -> str:
+    """Return a cell of a table whose short names stay whole, and whose long ones may break between their words."""
+    return NAME.sub(_broken, cell)
+
+
+def _broken(name: re.Match[str]) -> str:
+    if len(html.unescape(name[0])) <= SHORT:
+        return f'<span class="whole">{name[0]}</span>'
+    return BREAK.sub("<wbr>", name[0])
+
+
+def _wrap(_app: Sphinx, _page: str, _template: str, context: dict[str, Any], _tree: nodes.document | None) -> None:
+    if body := context.get("body"):
+        body = BLOCK.sub(lambda found: found["head"] + wrapping(found["printed"]), body)
+        context["body"] = CELL.sub(lambda found: breaking(found[0]), body)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Change a page after it is written as HTML."""
+    app.connect("html-page-context", _wrap)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
