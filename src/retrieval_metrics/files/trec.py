@@ -65,7 +65,7 @@ QRELS = Layout(
     "TREC qrels have",
     ("query", "iteration", "document", "grade"),
     "grade",
-    {6: "; six columns are a TREC run, which read_run reads", 3: "; for BEIR qrels say format='tsv'"},
+    {6: "; six columns are a TREC run, which read_run reads", 3: "; for BEIR qrels pass format='tsv'"},
 )
 
 
