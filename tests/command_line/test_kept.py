@@ -102,7 +102,7 @@ def test_a_saved_metric_of_ones_own_is_known_to_every_command(
     ]
     for call in calls:
         assert main(call) == 2
-        assert "say --metrics-from house_metrics, which defined it" in capsys.readouterr().err
+        assert "pass --metrics-from house_metrics, which defined it" in capsys.readouterr().err
     for call in calls:
         assert main([*call, *own]) == 0
 

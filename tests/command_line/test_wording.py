@@ -13,23 +13,23 @@ CALLS: dict[str, tuple[str, str, str]] = {
     "a column of the run": (
         "qrels.trec",
         "id,document,score\nq1,d,1\n",
-        "say which it is with --run-column (or --qrels-column) 'query=NAME'",
+        "name the column with --run-column (or --qrels-column) 'query=NAME'",
     ),
     "an unknown column": (
         "qrels.trec",
         "query,document,bm25\nq1,d,1\n",
-        "say --run-column 'score=bm25', or 'score=' if the rows of a query stand best first",
+        "pass --run-column 'score=bm25', or 'score=' if the rows of a query",
     ),
     "two columns": (
         "qrels.trec",
         "query,qid,document,score\nq1,q1,d,1\n",
-        "say --run-column (or --qrels-column) 'query=",
+        "pass --run-column (or --qrels-column) 'query=",
     ),
-    "repeated columns": ("qrels.trec", "query,document,score,score\nq1,d,1,2\n", "say --allow repeated"),
-    "equal ranks": ("qrels.trec", "query,document,rank\nq1,d,1\nq1,e,1\n", "say --run-column 'rank='"),
+    "repeated columns": ("qrels.trec", "query,document,score,score\nq1,d,1,2\n", "pass --allow repeated"),
+    "equal ranks": ("qrels.trec", "query,document,rank\nq1,d,1\nq1,e,1\n", "pass --run-column 'rank='"),
     "other queries": ("qrels.trec", "query,document,score\nz1,d,1\n", "the file of judgments comes first"),
     "judgments as a run": ("qrels.trec", GOOD, "four columns are TREC qrels, which come before the run"),
-    "three columns": ("qrels.trec", "q1 d 1\n", "need one: separate them by commas, put query,document,score above"),
+    "three columns": ("qrels.trec", "q1 d 1\n", "three columns need a header: separate them by commas"),
 }
 PYTHON = ("columns=", "allow=", "format=", "read_qrels", "read_run", "from_frame", "evaluate(", "import `", "None")
 
@@ -56,7 +56,7 @@ def test_what_stands_below_a_table_offers_options(capsys: pytest.CaptureFixture[
     rm.write_qrels({f"q{n}": {"d": 1, "x": 0} for n in range(10)}, "qrels.trec")
     rm.write_run({f"q{n}": {"n": 2.0, "d": 1.0} for n in range(10)}, "other.run")
     assert main(["compare", "qrels.trec", "good.run", "other.run", "-m", "mrr"]) == 0
-    assert "--unjudged bounds says how much" in " ".join(capsys.readouterr().out.split())
+    assert "--unjudged bounds shows how much" in " ".join(capsys.readouterr().out.split())
 
 
 def test_judgments_by_source_name_the_option_that_turns_clusters_off(capsys: pytest.CaptureFixture[str]) -> None:

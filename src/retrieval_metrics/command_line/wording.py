@@ -22,17 +22,17 @@ def _column(found: re.Match[str]) -> str:
 
 REPLACED: Mapping[str, str | Callable[[re.Match[str]], str]] = {
     COLUMN: _column,
-    r"for BEIR qrels say format='tsv'": "for BEIR qrels say --qrels-format tsv",
-    r"(say|pass) format=['\"](\w+)['\"]": r"say --run-format \2 (or --qrels-format)",
-    r"(say|pass) allow=['\"](\w+)['\"]": r"say --allow \2",
-    r"first `import ([\w.]+)`, which defined it, and load the file again \(a file imports nothing by itself\)": (
-        r"say --metrics-from \1, which defined it"
+    r"(BEIR qrels \w+) format='tsv'": r"\1 --qrels-format tsv",
+    r"\bformat='(\w+)'": r"--run-format \1 (or --qrels-format)",
+    r"\ballow='(\w+)'": r"--allow \1",
+    r"first `import ([\w.]+)`, which defined it, and load the file again \([^)]*\)": (
+        r"pass --metrics-from \1, which defined it"
     ),
     r"evaluate\(qrels, run\) takes the judgments first": "the file of judgments comes first",
     r", which read_qrels reads": ", which come before the run",
     r", which read_run reads": ", which comes after the judgments",
-    r"are read by polars or pandas, and their DataFrame by Run\.from_frame": (
-        "need one: separate them by commas, put query,document,score above, and say --run-format csv"
+    r"read three columns without a header with polars or pandas, and the DataFrame with Run\.from_frame": (
+        "three columns need a header: separate them by commas, put query,document,score above, pass --run-format csv"
     ),
     r'unjudged="bounds"': "--unjudged bounds",
     r"clusters=None turns": "--clusters none turns",
@@ -44,8 +44,8 @@ def in_options(message: str) -> str:
     """Return a message with the options of the command line in place of the arguments of functions.
 
     Example:
-        >>> in_options("run.csv has no column named like a score; say columns={'score': 'bm25'}")
-        "run.csv has no column named like a score; say --run-column 'score=bm25'"
+        >>> in_options("run.csv has no column named like a score; pass columns={'score': 'bm25'}")
+        "run.csv has no column named like a score; pass --run-column 'score=bm25'"
     """
     for python, here in REPLACED.items():
         message = re.sub(python, here, message)
