@@ -99,8 +99,8 @@ class Relabelling(Printed):
         ]
         if self.counts["split"] > SPLIT * len(self.labels):
             notes.append(
-                "of a split label, most of the old chunk has to come back before anything counts, whichever part was "
-                "relevant: that favours long chunks; compare chunkings by coverage@2000chars, or judge by quotes"
+                "a split label counts only once most of its old chunk is retrieved, whichever part was relevant, which "
+                "favours long chunks; compare chunkings by coverage@2000chars, or judge by quotes"
             )
         return [Table(["labels", "n"], rows, notes)]
 

@@ -64,7 +64,9 @@ def _counted(scores: Scores, metric: Metric) -> tuple[list[tuple[str, int]], int
     edges = np.linspace(0, top, BINS + 1)
     counts = np.histogram(np.clip(between, 0, top), edges)[0].tolist()
     rows = [("0", int(zero.sum()))]
-    rows += [(f"{low:.3g} to {high:.3g}", number) for low, high, number in zip(edges, edges[1:], counts, strict=False)]
+    ranges = zip(edges, edges[1:], counts, strict=False)
+    if len(between) or not metric.definition.binary:  # what is 0 or 1 has nothing between, but for expected ties
+        rows += [(f"{low:.3g} to {high:.3g}", number) for low, high, number in ranges]
     if not np.isinf(best).all():
         rows.append(("perfect", int(perfect.sum())))
     if not defined.all():

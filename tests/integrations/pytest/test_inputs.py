@@ -95,7 +95,7 @@ def test_the_texts_of_queries_can_stand_beside_the_judgments(check: RetrievalChe
         ((QRELS, QRELS, {"mrr": "high"}), TypeError, "the floor of mrr must be a number or None, got 'high'"),
         ((QRELS, QRELS, {"mrr": math.nan}), ValueError, "the floor of mrr must be finite"),
         ((QRELS, QRELS, {"map": 0, "ap": 1}), ValueError, "at_least has map twice"),
-        ((QRELS, 3, {"mrr": 1}), TypeError, "a retriever must be callable .* got int"),
+        ((QRELS, 3, {"mrr": 1}), TypeError, "a retriever must be a function .* got int"),
         (({7: ["a"]}, len, {"mrr": 1}), TypeError, "there is no text to ask for query 7: pass queries="),
     ],
 )

@@ -20,7 +20,10 @@ pytest_plugins = ["pytester"]
         ("--retrieval-alpha=5", "--retrieval-alpha must be a number between 0 and 1, such as 0.05; got '5'"),
         ("--retrieval-tolerance=some", "--retrieval-tolerance must be a number, 0 or more; got 'some'"),
         ("--retrieval-show=-1", "--retrieval-show must be a whole number, 0 or more; got '-1'"),
-        ("--retrieval-report=r.txt", "--retrieval-report writes .html, .md, .json, .xml by the name's *got 'r.txt'"),
+        (
+            "--retrieval-report=r.txt",
+            "--retrieval-report needs a name that ends in .html, .md, .json, .xml; got 'r.txt'",
+        ),
         ("--retrieval-report=test_search.py/r.md", "--retrieval-report=test_search.py/r.md cannot be written: *"),
         ("--retrieval-report=folder.md", "--retrieval-report=folder.md cannot be written: Is a directory"),
     ],

@@ -218,7 +218,7 @@ def test_every_row_failed_is_an_error_with_the_first_reason() -> None:
         (rows_of(2), {"metrics": [MRR()], "by": "texts"}, ValueError, "already defines what it compares"),
         (rows_of(2), {"clusters": {"other": 1}}, ValueError, "clusters= has none of the judged queries"),
         ("rows.csv", {}, TypeError, "a DataFrame, got str"),
-        ([MultiTurnSample(user_input=[HumanMessage(content="hi")])], {}, TypeError, "rows of a single turn"),
+        ([MultiTurnSample(user_input=[HumanMessage(content="hi")])], {}, TypeError, "rows with a single turn"),
     ],
 )
 def test_what_cannot_be_evaluated_is_refused(

@@ -181,7 +181,7 @@ def test_a_block_that_fails_names_its_queries(rows: Any, message: str) -> None:
 
 @pytest.mark.parametrize("run", [{"q1": ["d1"]}, [("q1", "d1", 1.0)], rm.Run(())], ids=lambda run: type(run).__name__)
 def test_a_run_that_is_no_dataset_is_refused(run: Any) -> None:
-    with pytest.raises(TypeError, match=r"the run must be a Ray Dataset, got \w+; .* rm\.evaluate takes it"):
+    with pytest.raises(TypeError, match=r"the run must be a Ray Dataset, got \w+; .* to rm\.evaluate"):
         evaluate_dataset({"q1": ["d1"]}, run, "mrr")
 
 
@@ -202,7 +202,7 @@ def table(**columns: Any) -> Any:
         ({"query_id": ["q1", None]}, "a row of the run has no query: {'query_id': None, 'doc_id': 'd2', 'score': 1.0}"),
         ({"doc_id": [1.0, 2.0]}, "ids in the run must be text or whole numbers, and a column holds double"),
         ({"query_id": [True, False]}, "ids in the run must be text or whole numbers, and a column holds bool"),
-        ({"score": ["2", "high"]}, "has 'high' as score, which is no finite number: .*'doc_id': 'd2'"),
+        ({"score": ["2", "high"]}, "has 'high' as score, which is not a finite number: .*'doc_id': 'd2'"),
         ({"score": pa.array([1, 2], pa.timestamp("s"))}, r"column 'score' of the run must hold numbers, not timestamp"),
     ],
     ids=["no query", "fractions as ids", "truths as ids", "words as scores", "times as scores"],

@@ -42,9 +42,9 @@ def test_a_wrong_line_is_named_with_its_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("paths", "message"),
     [
-        ([], "no path was given"),
-        ("run.parquet", r"run\.parquet is named like parquet .* read it with ray\.data\.read_parquet"),
-        (["a.run", "b.jsonl.gz"], r"b\.jsonl\.gz is named like jsonl .* ray\.data\.read_json"),
+        ([], "pass at least one path"),
+        ("run.parquet", r"run\.parquet is named like parquet, .* read it with ray\.data\.read_parquet"),
+        (["a.run", "b.jsonl.gz"], r"b\.jsonl\.gz is named like jsonl, .* ray\.data\.read_json"),
     ],
 )
 def test_what_is_no_trec_text_is_left_to_ray(paths: Any, message: str) -> None:
