@@ -18,7 +18,7 @@ CALLS: dict[str, tuple[str, str, str]] = {
     "an unknown column": (
         "qrels.trec",
         "query,document,bm25\nq1,d,1\n",
-        "pass --run-column 'score=bm25', or 'score=' if the rows of a query are in rank order",
+        "pass --run-column 'score=bm25', or 'score=' if the rows of a query",
     ),
     "two columns": (
         "qrels.trec",
@@ -29,7 +29,7 @@ CALLS: dict[str, tuple[str, str, str]] = {
     "equal ranks": ("qrels.trec", "query,document,rank\nq1,d,1\nq1,e,1\n", "pass --run-column 'rank='"),
     "other queries": ("qrels.trec", "query,document,score\nz1,d,1\n", "the file of judgments comes first"),
     "judgments as a run": ("qrels.trec", GOOD, "four columns are TREC qrels, which come before the run"),
-    "three columns": ("qrels.trec", "q1 d 1\n", "three columns need a header: separate them by commas, put query,document,score above"),
+    "three columns": ("qrels.trec", "q1 d 1\n", "three columns need a header: separate them by commas"),
 }
 PYTHON = ("columns=", "allow=", "format=", "read_qrels", "read_run", "from_frame", "evaluate(", "import `", "None")
 

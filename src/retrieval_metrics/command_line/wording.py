@@ -22,17 +22,17 @@ def _column(found: re.Match[str]) -> str:
 
 REPLACED: Mapping[str, str | Callable[[re.Match[str]], str]] = {
     COLUMN: _column,
-    r"for BEIR qrels pass format='tsv'": "for BEIR qrels pass --qrels-format tsv",
-    r"pass format=['\"](\w+)['\"]": r"pass --run-format \1 (or --qrels-format)",
-    r"pass allow=['\"](\w+)['\"]": r"pass --allow \1",
-    r"first `import ([\w.]+)`, which defined it, and load the file again \(loading a file imports nothing\)": (
+    r"(BEIR qrels \w+) format='tsv'": r"\1 --qrels-format tsv",
+    r"\bformat='(\w+)'": r"--run-format \1 (or --qrels-format)",
+    r"\ballow='(\w+)'": r"--allow \1",
+    r"first `import ([\w.]+)`, which defined it, and load the file again \([^)]*\)": (
         r"pass --metrics-from \1, which defined it"
     ),
     r"evaluate\(qrels, run\) takes the judgments first": "the file of judgments comes first",
     r", which read_qrels reads": ", which come before the run",
     r", which read_run reads": ", which comes after the judgments",
     r"read three columns without a header with polars or pandas, and the DataFrame with Run\.from_frame": (
-        "three columns need a header: separate them by commas, put query,document,score above, and pass --run-format csv"
+        "three columns need a header: separate them by commas, put query,document,score above, pass --run-format csv"
     ),
     r'unjudged="bounds"': "--unjudged bounds",
     r"clusters=None turns": "--clusters none turns",
