@@ -1,10 +1,12 @@
 """Let the READMEs be pages of the site, and let every link be one that also works where the repository is shown.
 
-A page that says ```` ```{readme} integrations/ray/README.md ```` holds that file. A link to a README leads to its page.
+A page that says ```` ```{readme} integrations/ray/README.md ```` holds that file. A link to a README leads to its page,
+and a link to a folder to its files, packed.
 """
 
 import os
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,6 +27,12 @@ def readme_pages() -> dict[Path, Path]:
     return found
 
 
+def packed(folder: Path) -> Path:
+    """Return a file for download that holds a folder."""
+    target = DOCS / "_build" / "downloads" / folder.name
+    return Path(shutil.make_archive(str(target), "zip", folder.parent, folder.name))
+
+
 def relinked(text: str, start: Path, page: Path, pages: dict[Path, Path]) -> str:
     """Return a text that was written in the folder `start`, with the links it needs on a page of the site."""
 
@@ -32,7 +40,8 @@ def relinked(text: str, start: Path, page: Path, pages: dict[Path, Path]) -> str
         if "://" in found[0]:
             return found[0]
         target = (start / found[0]).resolve()
-        return Path(os.path.relpath(pages.get(target, target), page.parent)).as_posix()
+        shown = packed(target) if target.is_dir() else pages.get(target, target)
+        return Path(os.path.relpath(shown, page.parent)).as_posix()
 
     return LINK.sub(link, text)
 

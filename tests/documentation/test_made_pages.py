@@ -1,6 +1,8 @@
 """What the site says of itself: its contents for language models, and the folders of the core."""
 
 import importlib.util
+import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -44,6 +46,14 @@ def test_every_folder_of_the_core_is_in_the_house() -> None:
     assert len(rows) == sum(map(len, made.floors()))
     assert all(row.split(" | ")[1].removesuffix(" |") for row in rows)
     assert any(row.startswith("| `judging` | Which retrieved items satisfy which judgments") for row in rows)
+
+
+def test_a_link_to_a_folder_leads_to_its_files_packed() -> None:
+    made = module("_extensions/readmes.py")
+    page = Path(made.DOCS, "tutorial.md")
+    (linked,) = made.LINK.findall(made.relinked("[the handbook](../examples/handbook)", page.parent, page, {}))
+    with zipfile.ZipFile(page.parent / linked) as archive:
+        assert {"handbook/tickets.md", "handbook/questions.jsonl"} < set(archive.namelist())
 
 
 def test_sentences_of_an_output_wrap_and_tables_do_not() -> None:
