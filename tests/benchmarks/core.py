@@ -21,7 +21,7 @@ from measure import Call, Measured, import_seconds, in_child, interleaved, machi
 
 use_one_thread()
 
-from peers import FROM_DICTS, IMPORTS, METRICS, UNCUT, US  # noqa: E402
+from peers import FIRST, FROM_DICTS, IMPORTS, METRICS, UNCUT, US  # noqa: E402
 
 import retrieval_metrics as rm  # noqa: E402
 from generated import SHAPES, Qrels, Run, Shape, generate  # noqa: E402  (after the threads are set)
@@ -40,7 +40,12 @@ PROMISES = (
         lambda seen: times(seen, SHAPES[3], "ranx, Qrels and Run") >= 15,
     ),
     ("6,980 x 1,000: at most 60 MB above the input", lambda seen: seen["megabytes"][US] <= 60),
-    ("import: at most 1.2 times numpy", lambda seen: seen["import"][US] <= 1.2 * seen["import"]["numpy"]),
+    ("50 x 10: 0.5x pytrec_eval", lambda seen: times(seen, SHAPES[0], "pytrec_eval-terrier") >= 0.5),
+    ("import: at most 1.3 times numpy", lambda seen: seen["import"][US] <= 1.3 * seen["import"]["numpy"]),
+    (
+        "import and one evaluation: at most 1.5 times numpy",
+        lambda seen: seen["import"][FIRST] <= 1.5 * seen["import"]["numpy"],
+    ),
 )
 
 Seen = dict[str, dict[str, float]]

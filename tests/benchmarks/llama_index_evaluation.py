@@ -45,8 +45,12 @@ from retrieval_metrics.presentation import tables  # noqa: E402  (as above)
 
 QUERIES, DEPTH, CORPUS = 1_000, 20, 5_000
 STOCK = "llama-index-core, one after another"
-PROMISES = {"ours, ids": 1.2, "ours, ids, asynchronous": 1.2, "ours, quotes": 2.0}
-"""Times the stock evaluator, for hit_rate and mrr."""
+PROMISES = {"ours, ids": 2.0, "ours, ids, asynchronous": 2.0, "ours, quotes": 2.1}
+"""Times the stock evaluator, for hit_rate and mrr.
+
+Ours reads text, source, offsets and metadata of every node when it comes back, some 3 microseconds each: a later
+postprocessor may change the node in place, and results, stages and explanations must not change with it.
+"""
 
 
 def made(at: int) -> NodeWithScore:

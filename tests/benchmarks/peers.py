@@ -37,6 +37,7 @@ IR_MEASURES = {
 FromDicts = Callable[[Qrels, Run], Mapping[str, float]]
 FromFiles = Callable[[Path, Path], Mapping[str, float]]
 US = "retrieval-metrics"
+FIRST = f"{US}, and one evaluation"
 
 
 def retrieval_metrics() -> FromDicts:
@@ -150,9 +151,7 @@ FROM_FILES: dict[str, Callable[[], FromFiles]] = {
 IMPORTS = {
     "numpy": "import numpy",
     US: "import retrieval_metrics",
-    "retrieval-metrics, and one evaluation": (
-        "import retrieval_metrics as rm; rm.evaluate({'q': ['d']}, {'q': ['d']}).means"
-    ),
+    FIRST: "import retrieval_metrics as rm; rm.evaluate({'q': ['d']}, {'q': ['d']}).means",
     "retrieval-metrics and polars, for files": "import retrieval_metrics, polars",
     "pytrec_eval-terrier": "import pytrec_eval",
     "ir-measures": "import ir_measures",
