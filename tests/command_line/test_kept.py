@@ -82,18 +82,18 @@ def test_what_is_wrong_is_said_in_a_line(capsys: Any, name: str) -> None:
 def test_a_saved_metric_of_ones_own_is_known_to_every_command(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    Path("house_metrics.py").write_text(
+    Path("kept_metrics.py").write_text(
         "import retrieval_metrics as rm\n\n"
         "def first(grades):\n    return float(grades[0] > 0)\n\n"
-        "rm.define_metric('house_first', first)\n"
+        "rm.define_metric('kept_first', first)\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    own = ["--metrics-from", "house_metrics"]
+    own = ["--metrics-from", "kept_metrics"]
     for name in ("old", "new"):
-        call = ["evaluate", "qrels.trec", f"{name}.trec", "-m", "house_first", *own, "--save", f"{name}.json"]
+        call = ["evaluate", "qrels.trec", f"{name}.trec", "-m", "kept_first", *own, "--save", f"{name}.json"]
         assert main(call) == 0
-    forget_metric("house_first")
-    monkeypatch.delitem(sys.modules, "house_metrics")
+    forget_metric("kept_first")
+    del sys.modules["kept_metrics"]
     capsys.readouterr()
     calls = [
         ["history", "add", "history.jsonl", "new.json"],
@@ -102,9 +102,11 @@ def test_a_saved_metric_of_ones_own_is_known_to_every_command(
     ]
     for call in calls:
         assert main(call) == 2
-        assert "pass --metrics-from house_metrics, which defined it" in capsys.readouterr().err
+        assert "pass --metrics-from kept_metrics, which defined it" in capsys.readouterr().err
     for call in calls:
         assert main([*call, *own]) == 0
+    forget_metric("kept_first")
+    del sys.modules["kept_metrics"]
 
 
 @pytest.mark.usefixtures("folder")
