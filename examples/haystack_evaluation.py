@@ -58,22 +58,22 @@ def store_of(pieces: list[Passage], dense: Dense) -> InMemoryDocumentStore:
 
 
 def pipelines(store: InMemoryDocumentStore, dense: Dense) -> dict[str, Pipeline]:
-    """Return three pipelines; the last component of each is called `last`."""
+    """Return three pipelines, which take the text of a question and return documents."""
     by_words = Pipeline()
-    by_words.add_component("last", InMemoryBM25Retriever(store, top_k=KEPT))
+    by_words.add_component("retriever", InMemoryBM25Retriever(store, top_k=KEPT))
 
     by_vectors = Pipeline()
     by_vectors.add_component("embedder", LatentSemanticEmbedder(dense))
-    by_vectors.add_component("last", InMemoryEmbeddingRetriever(store, top_k=KEPT))
-    by_vectors.connect("embedder.embedding", "last.query_embedding")
+    by_vectors.add_component("retriever", InMemoryEmbeddingRetriever(store, top_k=KEPT))
+    by_vectors.connect("embedder.embedding", "retriever.query_embedding")
 
     reranked = Pipeline()
     reranked.add_component("embedder", LatentSemanticEmbedder(dense))
     reranked.add_component("retriever", InMemoryEmbeddingRetriever(store, top_k=FETCHED, return_embedding=True))
-    reranked.add_component("last", MMRRanker(top_k=KEPT, lambda_mult=0.9))
+    reranked.add_component("ranker", MMRRanker(top_k=KEPT, lambda_mult=0.9))
     reranked.connect("embedder.embedding", "retriever.query_embedding")
-    reranked.connect("embedder.embedding", "last.query_embedding")
-    reranked.connect("retriever.documents", "last.documents")
+    reranked.connect("embedder.embedding", "ranker.query_embedding")
+    reranked.connect("retriever.documents", "ranker.documents")
     return {"BM25": by_words, "vectors": by_vectors, "vectors + MMR": reranked}
 
 
@@ -84,18 +84,8 @@ def main() -> None:
     dense = Dense(pieces)
     print(f"{len(asked)} questions with grades and groups, {len(pieces)} passages\n")
 
-    runs = {}
-    for name, pipeline in pipelines(store_of(pieces, dense), dense).items():
-        first = "last" if name == "BM25" else "embedder"
-
-        def ask(text: str, pipeline: Pipeline = pipeline, first: str = first) -> list[Document]:
-            argument = "query" if first == "last" else "text"
-            found: list[Document] = pipeline.run({first: {argument: text}})["last"]["documents"]
-            return found
-
-        runs[name] = rm.retrieve(ask, asked)
-    comparison = rm.compare(asked, runs, METRICS, baseline="vectors")
-    print(comparison.ranking)
+    retrievers = pipelines(store_of(pieces, dense), dense)
+    print(rm.compare_retrievers(retrievers, asked, METRICS, baseline="vectors").ranking)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.command_line.wording import in_options
-from retrieval_metrics.presentation import tables as styles
+from retrieval_metrics.presentation import tables
 from retrieval_metrics.presentation.escapes import escaped
 from retrieval_metrics.saving import STANDARD_OUTPUT, save_text
 
@@ -44,8 +44,9 @@ class Shown(NamedTuple):
 
 def write(shown: Shown, kind: str, path: str | None) -> None:
     """Write a result in a format, to a file or to stdout."""
-    tables = [table._replace(notes=[in_options(note) for note in table.notes]) for table in shown.tables]
-    shown = shown._replace(tables=tables)
+    shown = shown._replace(
+        tables=[table._replace(notes=[in_options(note) for note in table.notes]) for table in shown.tables]
+    )
     to_terminal = path in {None, STANDARD_OUTPUT} and sys.stdout.isatty()
     if kind == "text" and to_terminal and find_spec("rich") is not None:
         _print(shown.tables)
@@ -60,11 +61,11 @@ def write(shown: Shown, kind: str, path: str | None) -> None:
 def page(shown: Shown) -> str:
     """Return a result as one page of HTML."""
     head = '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Retrieval metrics</title></head><body>'
-    return "\n".join([head, *(styles.html(*table) for table in shown.tables), "</body></html>"])
+    return "\n".join([head, *(tables.html(*table) for table in shown.tables), "</body></html>"])
 
 
 def _text(shown: Shown) -> str:
-    return "\n\n".join(styles.text(*table._replace(notes=_wrapped(table.notes))) for table in shown.tables)
+    return "\n\n".join(tables.text(*table._replace(notes=_wrapped(table.notes))) for table in shown.tables)
 
 
 def _wrapped(notes: Iterable[str]) -> list[str]:
@@ -100,7 +101,7 @@ def _is_nan(value: Any) -> bool:
 
 
 def _markdown(shown: Shown) -> str:
-    return "\n\n".join(styles.markdown(*table) for table in shown.tables)
+    return "\n\n".join(tables.markdown(*table) for table in shown.tables)
 
 
 FORMATS: Mapping[str, Callable[[Shown], str]] = {
@@ -137,11 +138,11 @@ def _print(shown: Sequence[Table]) -> None:
     for number, table in enumerate(shown):
         if number:
             console.print()
-        lines = styles.text(*table._replace(notes=(), title="")).splitlines() if table.header else []
+        lines = tables.text(*table._replace(notes=(), title="")).splitlines() if table.header else []
         if table.title:
             console.print(Text(escaped(table.title), style="bold"))
         if max(map(len, lines), default=0) > console.width:
-            console.print(styles.rich(*table._replace(notes=(), title="")))  # folds cells, and rows stay rows
+            console.print(tables.rich(*table._replace(notes=(), title="")))  # folds cells, and rows stay rows
         elif lines:
             console.print(Text(lines[0], style="bold"))
             for line in lines[1:]:

@@ -133,7 +133,7 @@ def lines(
         )
         for x, y in points[at % 3 :: max(3, len(points) // 4)]:  # lines on each other keep their markers apart
             markers.append(f'<svg x="{100 * x / WIDE:.4g}%" y="{y}" overflow="visible">{_marker(at, 0, 0)}</svg>')
-    cutoff = "cut-off k" if unit == "k" else f"cut-off in {unit}"
+    cutoff = numbers.cutoff(unit)
     first, asked = (f"k = {k}" if unit == "k" else f"{k:,} {unit}" for k in (ks[0], marked or 0))
     at_k = cutoff if marked is None else f"{asked} marked"
     axis = f'<div class="axis"><span>{first}</span><span>{at_k}</span><span>{ks[-1]:,}</span></div>'

@@ -192,7 +192,7 @@ def draw_cutoffs(axes: Axes, lines: Sequence[Line], title: str, marked: int | No
             axes.vlines(marked + (at - len(lines) / 2) * 0.02 * ks[-1], low, high, color=colour, linewidth=1.2)
     if marked is not None:
         axes.axvline(marked, color=rcParams["text.color"], linewidth=0.9, linestyle=":")
-    cutoff = "cut-off k" if unit == "k" else f"cut-off in {unit}"
+    cutoff = numbers.cutoff(unit)
     axes.set_xlabel(cutoff if marked is None else f"{cutoff}, {marked:,} marked")
     from_zero(axes)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=7, integer=True))
