@@ -22,6 +22,7 @@ FLOORS = [
     ["journal"],
     ["statistics", "presentation"],
     ["inputs"],
+    ["retrieving"],
     ["models"],
     ["files"],
     ["judging"],

@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.files.writing import write_qrels, write_run
     from retrieval_metrics.history.history import History
     from retrieval_metrics.inputs.provenance import Provenance
-    from retrieval_metrics.inputs.retrieve import aretrieve, retrieve
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.inputs.retrieved_run import RetrievedRun
     from retrieval_metrics.inputs.run import Run
@@ -84,6 +83,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.results.tie_range import TieRange
     from retrieval_metrics.results.totals import Totals
+    from retrieval_metrics.retrieving.retrieve import aretrieve, retrieve
     from retrieval_metrics.statistics.intervals import Interval
     from retrieval_metrics.statistics.paired import PairedDifference
 
@@ -231,7 +231,7 @@ _LAZY = {
     "__version__": "version",
     "acompare_retrievers": "comparing.compare_retrievers",
     "agenerate_questions": "questions.generating.generate",
-    "aretrieve": "inputs.retrieve",
+    "aretrieve": "retrieving.retrieve",
     "audit": "auditing.audit",
     "compare": "comparing.compare",
     "compare_retrievers": "comparing.compare_retrievers",
@@ -255,7 +255,7 @@ _LAZY = {
     "read_queries": "files.texts",
     "read_run": "files.reading",
     "relabel": "rechunking.relabel",
-    "retrieve": "inputs.retrieve",
+    "retrieve": "retrieving.retrieve",
     "save_run": "loading",
     "write_qrels": "files.writing",
     "write_run": "files.writing",

@@ -20,14 +20,12 @@ from retrieval_metrics.files import trec
 from retrieval_metrics.files.formats import format_by_name
 from retrieval_metrics.inputs.clusters import clusters_of
 from retrieval_metrics.inputs.columns import OF_JUDGMENTS, allowances, find_columns
-from retrieval_metrics.inputs.event_loop import run_until_complete
 from retrieval_metrics.inputs.frame_columns import is_frame
 from retrieval_metrics.inputs.frames import qrels_batch, run_batch
 from retrieval_metrics.inputs.hosts import GROUP, Host, host_of, installed_hosts
 from retrieval_metrics.inputs.pieces import Piece
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import QUERY_KEYS
-from retrieval_metrics.inputs.retrieve import WORKERS
 from retrieval_metrics.inputs.rows import Calls, check_calls, check_path, items_in, items_of_calls, part_of
 from retrieval_metrics.judging.matching.matching import as_matching
 from retrieval_metrics.keeping.identity import questions_fingerprint
@@ -37,6 +35,8 @@ from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, Counts, e
 from retrieval_metrics.results.difference import Difference
 from retrieval_metrics.results.query_scores import QueryScore, query_scores
 from retrieval_metrics.results.scores import COLUMNS, Column, Scores
+from retrieval_metrics.retrieving.event_loop import run_until_complete
+from retrieval_metrics.retrieving.retrieve import WORKERS
 from retrieval_metrics.saving import save_text
 from retrieval_metrics.scoring.rules import as_rules
 from retrieval_metrics.statistics import ExactSums

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.inputs import resumed
 from retrieval_metrics.keeping.comparisons import compared_of
 from retrieval_metrics.keeping.document import Section, read_document, write_document
 from retrieval_metrics.keeping.evaluations import evaluation_of, scale_of
@@ -18,6 +17,7 @@ from retrieval_metrics.questions.evaluation_set import EvaluationSet
 from retrieval_metrics.questions.sample import sample_of
 from retrieval_metrics.results.scores import Scores
 from retrieval_metrics.results.totals import Totals, totals_of
+from retrieval_metrics.retrieving import answers as resumed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from retrieval_metrics.inputs import calling
-from retrieval_metrics.inputs.event_loop import run_until_complete
 from retrieval_metrics.models.json_reply import BadReplyError, json_reply
 from retrieval_metrics.models.prompter import Failure, Prompter, Replies
+from retrieval_metrics.retrieving import calling
+from retrieval_metrics.retrieving.event_loop import run_until_complete
 
 PROMPTS = {at: f"prompt {at}" for at in range(20)}
 
@@ -268,7 +268,7 @@ async def test_cancelling_keeps_what_was_answered(tmp_path: Path) -> None:
 KILLED = """
 import sys, time
 from pathlib import Path
-from retrieval_metrics.inputs.event_loop import run_until_complete
+from retrieval_metrics.retrieving.event_loop import run_until_complete
 from retrieval_metrics.models.prompter import Prompter
 
 asked = Path(sys.argv[2])

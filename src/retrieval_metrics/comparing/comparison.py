@@ -25,8 +25,8 @@ from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reporting.retrieval import notes_tables, retrieval_tables
 from retrieval_metrics.reporting.verdict import cautions, comparison_tables, small_print, verdict
 from retrieval_metrics.results.compared import Compared
-from retrieval_metrics.results.ranking import ranking_of
 from retrieval_metrics.results.retrieval import errors_of, seconds_of
+from retrieval_metrics.results.standings import ranking_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.questions import Questions
-    from retrieval_metrics.results.ranking import Ranking
+    from retrieval_metrics.results.standings import Ranking
     from retrieval_metrics.results.unjudged import ToJudge
     from retrieval_metrics.types import QueryId, QueryTexts
 

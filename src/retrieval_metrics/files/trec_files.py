@@ -13,9 +13,9 @@ from retrieval_metrics.files.errors import errors_of
 from retrieval_metrics.files.opening import opened
 from retrieval_metrics.files.trec import QRELS, RUN, doubt_about_scores, line_of_repeat, parts
 from retrieval_metrics.inputs.grouping import first_repeat, regrouped, whole_queries
-from retrieval_metrics.inputs.progress import progress
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.run import Run, StreamedRun
+from retrieval_metrics.presentation.progress import progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,8 +17,8 @@ from retrieval_metrics.files.compressed import saving_compressed
 from retrieval_metrics.files.limits import Limits
 from retrieval_metrics.files.opening import opened
 from retrieval_metrics.inputs.entries import plain
-from retrieval_metrics.inputs.resumed import KIND
 from retrieval_metrics.journal import FORMAT, VERSION, refuse_newer
+from retrieval_metrics.retrieving.answers import KIND
 from retrieval_metrics.version import __version__
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from retrieval_metrics.checks import integer, positive_integer, require
-from retrieval_metrics.inputs.event_loop import run_until_complete
 from retrieval_metrics.labelling.grading import Grading, grades_of
 from retrieval_metrics.labelling.page import write_page
 from retrieval_metrics.labelling.passages import Pooled, kinds_of
@@ -16,6 +15,7 @@ from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.questions.sample import Sample, draw
+from retrieval_metrics.retrieving.event_loop import run_until_complete
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping

@@ -9,12 +9,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from retrieval_metrics.checks import positive_integer
-from retrieval_metrics.inputs.calling import Caller, several_at_a_time
-from retrieval_metrics.inputs.progress import progress
 from retrieval_metrics.models.cache import ReplyCache
 from retrieval_metrics.models.calls import BudgetSpentError, Calls, Spending
 from retrieval_metrics.models.json_reply import BadReplyError
 from retrieval_metrics.models.model import how_to_prompt, name_of
+from retrieval_metrics.presentation.progress import progress
+from retrieval_metrics.retrieving.calling import Caller, several_at_a_time
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
@@ -75,7 +75,7 @@ class Prompter:
         budget_spent: Which budget was spent when a call was refused; None as long as none was.
 
     Example:
-        >>> from retrieval_metrics.inputs.event_loop import run_until_complete
+        >>> from retrieval_metrics.retrieving.event_loop import run_until_complete
         >>> prompter = Prompter(lambda prompt: prompt.upper())
         >>> replies = run_until_complete(prompter.ask({1: "yes", 2: "no"}, lambda key, reply: f"{key} {reply}"))
         >>> replies.parsed

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.checks import proportion
 from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.inputs.named_runs import named_runs
-from retrieval_metrics.inputs.progress import progress
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.judging.matching.matching import Matching
+from retrieval_metrics.presentation.progress import progress
 from retrieval_metrics.questions.linting import difficulty, questions_alone, repeated_questions, searching, whole_set
 from retrieval_metrics.questions.linting.judgments import Judgments, without_relevant
 from retrieval_metrics.questions.linting.lint import Asked, Lint

@@ -11,8 +11,8 @@ from retrieval_metrics.presentation import plots
 from retrieval_metrics.presentation.plots import Panel
 from retrieval_metrics.reporting.verdict import telling
 from retrieval_metrics.results.cutoffs import intervals_over_cutoffs, over_cutoffs, size_of, unit_of, usual_cutoffs
-from retrieval_metrics.results.ranking import main_pair
 from retrieval_metrics.results.scores import Scores
+from retrieval_metrics.results.standings import main_pair
 from retrieval_metrics.results.summary import LEVEL, intervals, means
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from retrieval_metrics.explaining.explanation import worst
 from retrieval_metrics.presentation import page, tables
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reporting.verdict import cautions, differences_table, means_table, verdict
-from retrieval_metrics.results.ranking import main_pair, ranking_of
+from retrieval_metrics.results.standings import main_pair, ranking_of
 from retrieval_metrics.results.summary import summary_table
 
 if TYPE_CHECKING:

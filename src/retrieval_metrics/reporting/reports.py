@@ -22,7 +22,7 @@ from retrieval_metrics.reporting.verdict import (
     telling,
     verdict,
 )
-from retrieval_metrics.results.ranking import NAMED, main_pair, ranking_of
+from retrieval_metrics.results.standings import NAMED, main_pair, ranking_of
 from retrieval_metrics.results.summary import summary_table
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ import numpy as np
 from retrieval_metrics.checks import RetrievalWarning, positive_integer, require
 from retrieval_metrics.definition.metric import as_metrics
 from retrieval_metrics.evaluation.evaluate import evaluate
-from retrieval_metrics.inputs.progress import progress
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
+from retrieval_metrics.presentation.progress import progress
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reranking.batch import mmr_batch
 from retrieval_metrics.reranking.diversity import intra_list_diversity

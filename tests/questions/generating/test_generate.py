@@ -13,8 +13,8 @@ import pytest
 
 import retrieval_metrics as rm
 from corpus import topics
-from retrieval_metrics.inputs import calling
 from retrieval_metrics.judging.matching.normalised import normalised
+from retrieval_metrics.retrieving import calling
 from scripted_model import ScriptedModel
 
 RULES = {

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.inputs.retrieve import aretrieve
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.matching.texts import words
 from retrieval_metrics.models.json_reply import json_reply
 from retrieval_metrics.questions.generating.kinds import SEVERAL_PASSAGES
 from retrieval_metrics.questions.linting.searching import WordIndex
+from retrieval_metrics.retrieving.retrieve import aretrieve
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from retrieval_metrics.checks import positive_integer, proportion
-from retrieval_metrics.inputs.event_loop import run_until_complete
 from retrieval_metrics.models.prompter import Prompter
 from retrieval_metrics.questions.generating.checking import Checking
 from retrieval_metrics.questions.generating.contents import Contents
@@ -20,6 +19,7 @@ from retrieval_metrics.questions.generating.kinds import (
 )
 from retrieval_metrics.questions.generating.prompts import QuestionPrompts
 from retrieval_metrics.questions.generating.reading import Reading
+from retrieval_metrics.retrieving.event_loop import run_until_complete
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping

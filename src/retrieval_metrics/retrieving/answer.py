@@ -1,25 +1,20 @@
-"""Read the answer of a retriever to a query, and refuse early what cannot be evaluated."""
+"""Read the answer of a retriever to a query as a ranking."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.checks import id_kind, same_kind
+from retrieval_metrics.checks import id_kind
 from retrieval_metrics.inputs.hosts import host_of
-from retrieval_metrics.inputs.keys import key_of
 from retrieval_metrics.inputs.ranking import as_list, refuse_bad_score
 from retrieval_metrics.inputs.retrieved import Retrieved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from retrieval_metrics.inputs.keys import Key, Keyed
-    from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.types import QueryId, Ranking
-
-    Match: TypeAlias = str | Key | Keyed
 
 
 def as_ranking(answer: Any, query: QueryId, items: Callable[[Any], Sequence[Retrieved]] | None) -> Ranking:
@@ -84,53 +79,3 @@ def _refuse_pairs(pair: Sequence[Any], query: QueryId) -> None:
     first = repr(pair) if of_ids else f"({', '.join(type(part).__name__ for part in pair)})"
     instead = "dict(found), which is ids with scores" if of_ids else "[document for document, score in found]"
     raise TypeError(f"the retriever returned pairs such as {first} for query {query!r}; return {instead}")
-
-
-class Judgeable:
-    """Checks that rankings can be judged: that they have what the judgments are compared with."""
-
-    def __init__(self, qrels: Qrels, match: Match) -> None:
-        """Set the judgments, and what their ids are compared with.
-
-        Raises:
-            ValueError: If `match` is unknown.
-        """
-        self._qrels = qrels
-        self._key = key_of(match)
-        self._by = match if isinstance(match, str) or callable(match) else match.by
-
-    def check(self, ranking: Ranking, query: QueryId) -> None:
-        """Raise if a ranking cannot be judged.
-
-        Raises:
-            TypeError: If it holds only ids where more is needed, or ids of another type than those of the judgments.
-            ValueError: If it holds items without the values to compare.
-        """
-        keys = self._keys(ranking, query)
-        kind = id_kind({type(key) for key in keys}, f"the document ids retrieved for query {query!r}")
-        same_kind(self._qrels.document_kind, "document ids in the judgments", kind, "those that were retrieved")
-
-    def _keys(self, ranking: Any, query: QueryId) -> list[Any]:
-        if isinstance(ranking, Mapping) or (len(ranking) and not isinstance(ranking[0], Retrieved)):
-            if ranking and (self._qrels.has_pieces or self._by != "id"):
-                raise TypeError(
-                    f"the retriever returned only ids for query {query!r}, but the judgments or match= need more; "
-                    "return rm.Retrieved(id, text=..., source=...) for every document"
-                )
-            return list(ranking)
-        if self._qrels.document_kind is None:
-            return []
-        keys = [key for item in ranking if (key := self._key(item)) is not None]
-        if self._by == "id" and len(keys) < len(ranking):
-            raise ValueError(
-                f"{len(ranking) - len(keys)} of {len(ranking)} documents retrieved for query {query!r} have no id, and "
-                "the judgments are ids; store the documents with their ids, match by 'source', 'metadata:<name>' or a "
-                "callable, or judge by Quote, Text or Span"
-            )
-        if ranking and not keys:
-            there = ", ".join(map(repr, ranking[0].metadata or ())) or "nothing"
-            raise ValueError(
-                f"no document retrieved for query {query!r} has a value for match={self._by!r}; the metadata of the "
-                f"first has {there}"
-            )
-        return keys

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from retrieval_metrics.checks import integer, positive_number
-from retrieval_metrics.inputs.threads import Threads
+from retrieval_metrics.retrieving.threads import Threads
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.inputs import calling
+from retrieval_metrics.retrieving import calling
 
 QUERIES = {f"q{number}": f"text {number}" for number in range(20)}
 

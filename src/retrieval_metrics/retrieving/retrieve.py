@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.inputs.event_loop import run_until_complete
+from retrieval_metrics.retrieving.event_loop import run_until_complete
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from os import PathLike
 
-    from retrieval_metrics.inputs.answers import Match
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+    from retrieval_metrics.retrieving.judgeable import Match
     from retrieval_metrics.types import QueryTexts, RunMapping
 
 WORKERS = 8
@@ -119,7 +119,7 @@ async def aretrieve(
     in threads and do not block the loop. Cancelling it cancels the queries that are under way.
     """
     # Imported here, because it imports asyncio, which takes as long as numpy.
-    from retrieval_metrics.inputs.asking import Asking, ask_all  # noqa: PLC0415
+    from retrieval_metrics.retrieving.asking import Asking, ask_all  # noqa: PLC0415
 
     asking = Asking(
         retriever,

@@ -6,22 +6,23 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import positive_integer
-from retrieval_metrics.inputs.answers import Judgeable, as_ranking
-from retrieval_metrics.inputs.calling import Caller, several_at_a_time
 from retrieval_metrics.inputs.hosts import host_of
-from retrieval_metrics.inputs.progress import progress
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions, question_texts
-from retrieval_metrics.inputs.resumed import Answers, said_of
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.presentation.progress import progress
+from retrieval_metrics.retrieving.answer import as_ranking
+from retrieval_metrics.retrieving.answers import Answers, said_of
+from retrieval_metrics.retrieving.calling import Caller, several_at_a_time
+from retrieval_metrics.retrieving.judgeable import Judgeable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from os import PathLike
 
-    from retrieval_metrics.inputs.answers import Match
     from retrieval_metrics.inputs.hosts import Host
     from retrieval_metrics.inputs.retrieved import Retrieved
+    from retrieval_metrics.retrieving.judgeable import Match
     from retrieval_metrics.types import QueryId, QueryTexts, Ranking, RunMapping
 
 
