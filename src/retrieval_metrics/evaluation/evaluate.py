@@ -10,8 +10,8 @@ from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metrics
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.scored_run import scored_run
-from retrieval_metrics.inputs.clusters import clusters_of
 from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.question_clusters import clusters_of
 from retrieval_metrics.judging.by_id import common_queries
 from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, failed_queries
 from retrieval_metrics.results.summary import FEW_CLUSTERS, few_clusters
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from retrieval_metrics.aliases import QueryId
-    from retrieval_metrics.inputs.clusters import Clusters, ClustersBy
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
+    from retrieval_metrics.inputs.question_clusters import Clusters, ClustersBy
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.inputs.shapes import RunMapping
+    from retrieval_metrics.judging.judged_rows import Misplaced
     from retrieval_metrics.judging.matching.matching import Key, Matching
-    from retrieval_metrics.judging.rows import Misplaced
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.scoring.rules import Rules
 

@@ -42,7 +42,7 @@ class Place:
 
 
 @dataclass(frozen=True, repr=False)
-class Ranking(Printed):
+class Standings(Printed):
     """The systems by metric, best first, in groups that the data cannot tell apart.
 
     Attributes:
@@ -131,10 +131,10 @@ class Ranking(Printed):
 
     def __repr__(self) -> str:
         metric, places = next(iter(self.places.items()))
-        return f"<Ranking by {metric}: {', '.join(f'{place.group} {place.system}' for place in places)}>"
+        return f"<Standings by {metric}: {', '.join(f'{place.group} {place.system}' for place in places)}>"
 
 
-def ranking_of(comparison: Compared) -> Ranking:
+def ranking_of(comparison: Compared) -> Standings:
     """Return the ranking of a comparison."""
     places = {}
     for metric, means in comparison.table.items():
@@ -147,7 +147,7 @@ def ranking_of(comparison: Compared) -> Ranking:
             Place(system, means[system], ends[system], groups[system])
             for system in sorted(ordered, key=lambda system: groups[system])
         )
-    return Ranking(
+    return Standings(
         places,
         sum(each.units < each.fewest for each in comparison.differences),
         len(comparison.differences),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.inputs.sources import Location, Source, read_sources
+from retrieval_metrics.inputs.sources import Location, SourceText, read_sources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +45,7 @@ class Locator:
         self._fitting: dict[tuple[str | None, str | None, int, int], bool] = {}
         self.ambiguous = 0
 
-    def source(self, name: str) -> Source | None:
+    def source(self, name: str) -> SourceText | None:
         """Return a source; None if its text was not given."""
         return self._sources.get(name)
 

@@ -6,7 +6,7 @@ from bisect import insort
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.inputs.pieces import Span
-from retrieval_metrics.judging.rows import Misplaced
+from retrieval_metrics.judging.judged_rows import Misplaced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
