@@ -187,6 +187,23 @@ def test_ctrl_c_is_one_line(tmp_path: Path, files: list[str]) -> None:
     assert (running.returncode, said) == (130, "retrieval-metrics: interrupted\n")
 
 
+def test_ctrl_c_ends_the_wait_for_the_writer_of_a_pipe(tmp_path: Path, files: list[str]) -> None:
+    os.mkfifo(tmp_path / "nobody_writes.run")
+    running = subprocess.Popen(
+        [*COMMAND, "evaluate", files[0], tmp_path / "nobody_writes.run"], stderr=subprocess.PIPE, text=True
+    )
+    waits = Path(f"/proc/{running.pid}/wchan")
+    for _ in range(300):
+        if "fifo" in waits.read_text() or "wait_for_partner" in waits.read_text():
+            break
+        time.sleep(0.1)
+    else:
+        time.sleep(5)
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=60)
+    assert (running.returncode, said) == (130, "retrieval-metrics: interrupted\n")
+
+
 def on_a_terminal(call: list[str], columns: int, **environment: str) -> str:
     """What a command writes to a terminal of so many columns."""
     master, slave = pty.openpty()
