@@ -156,7 +156,7 @@ def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path: Path) -> Non
     before = names(tmp_path)
     assert len(before) == 2
     writers[0].kill()
-    writers[0].wait()
+    writers[0].communicate()
     for name in before:
         os.utime(tmp_path / name, (0, 0))
     (tmp_path / ".x.run.0123456789abcdefg").write_text("somebody else's")
@@ -164,7 +164,7 @@ def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path: Path) -> Non
     left = [name for name in names(tmp_path) if name in before]
     assert len(left) == 1  # that of the process which is still writing
     writers[1].kill()
-    writers[1].wait()
+    writers[1].communicate()
     save_text(target, "whole")
     assert names(tmp_path) == [".x.run.0123456789abcdefg", "x.run"]
 
