@@ -86,6 +86,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.retrieving.retrieve import aretrieve, retrieve
     from retrieval_metrics.statistics.intervals import Interval
     from retrieval_metrics.statistics.paired import PairedDifference
+    from retrieval_metrics.trajectories.trajectories import Trajectories
+    from retrieval_metrics.trajectories.trajectory import SearchCall, Trajectory
 
     __version__: str
 
@@ -136,12 +138,15 @@ __all__ = [
     "Run",
     "Sample",
     "Scores",
+    "SearchCall",
     "Selection",
     "Slices",
     "Span",
     "Text",
     "TieRange",
     "Totals",
+    "Trajectories",
+    "Trajectory",
     "Worst",
     "acompare_retrievers",
     "agenerate_questions",
@@ -223,10 +228,13 @@ _LAZY = {
     "Run": "inputs.run",
     "Sample": "questions.sample",
     "Scores": "results.scores",
+    "SearchCall": "trajectories.trajectory",
     "Selection": "reranking.selection",
     "Slices": "evaluation.slices",
     "TieRange": "results.tie_range",
     "Totals": "results.totals",
+    "Trajectories": "trajectories.trajectories",
+    "Trajectory": "trajectories.trajectory",
     "Worst": "explaining.explanation",
     "__version__": "version",
     "acompare_retrievers": "comparing.compare_retrievers",
