@@ -15,10 +15,11 @@ from retrieval_metrics.judging.matching.budget import Lengths
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.matching.matching import Key, Matching
-    from retrieval_metrics.types import QueryId, RunMapping
 
 
 def judge(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching = "id", ties: str = "docid") -> JudgedRun:

@@ -9,7 +9,7 @@ from retrieval_metrics.inputs.ranking import as_list
 from retrieval_metrics.inputs.retrieved import Retrieved
 
 if TYPE_CHECKING:
-    from retrieval_metrics.types import Ranking
+    from retrieval_metrics.inputs.shapes import Ranking
 
 
 def identity(item: Any) -> Any:

@@ -16,10 +16,10 @@ from retrieval_metrics.statistics import Interval, effective_sums, interval_from
 from retrieval_metrics.trajectories.items import identity, in_order
 
 if TYPE_CHECKING:
+    from retrieval_metrics.aliases import FloatArray, QueryId
     from retrieval_metrics.statistics import PairedDifference
     from retrieval_metrics.trajectories.trajectories import Trajectories
     from retrieval_metrics.trajectories.trajectory import Trajectory
-    from retrieval_metrics.types import FloatArray, QueryId
 
 COUNTS = ("calls", "failed", "retrieved", "distinct")
 SHARES = ("redundant", "nothing_new", "not_in_context", "uncited", "cited_unread")

@@ -17,9 +17,11 @@ from retrieval_metrics.trajectories.trajectory import Trajectory
 from retrieval_metrics.trajectories.views import Seen, View, seen_in
 
 if TYPE_CHECKING:
+    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.inputs.qrels import QuestionsOrQrels
+    from retrieval_metrics.inputs.shapes import Ranking
     from retrieval_metrics.trajectories.properties import Properties
     from retrieval_metrics.trajectories.views import Calls
-    from retrieval_metrics.types import QueryId, QuestionsOrQrels, Ranking
 
     Row = tuple[Any, Any, int, Trajectory]
     """A row: its id, its question, its number, and what was done."""

@@ -11,10 +11,7 @@ from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.inputs.ranking import as_list
 
 if TYPE_CHECKING:
-    from retrieval_metrics.inputs.retrieved import Retrieved
-    from retrieval_metrics.types import DocumentId, Ranking
-
-    Items = Sequence[Retrieved | DocumentId]
+    from retrieval_metrics.inputs.shapes import Ranking
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,9 @@ from retrieval_metrics.trajectories.items import first_of, identity, in_order
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.inputs.shapes import Ranking
     from retrieval_metrics.trajectories.trajectory import SearchCall, Trajectory
-    from retrieval_metrics.types import QueryId, Ranking
 
 Calls: TypeAlias = Literal["interleaved", "union", "first", "last"]
 """The views of several searches that need nothing but the searches."""
