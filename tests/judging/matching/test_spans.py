@@ -280,7 +280,7 @@ class TestBudgets:
     def test_a_budget_holds_something(self) -> None:
         with pytest.raises(ValueError, match="a budget of chars must be a positive integer"):
             rm.Budget(0, "chars")
-        with pytest.raises(ValueError, match="a budget must be in 'chars' or 'tokens', got 'words'"):
+        with pytest.raises(ValueError, match="a budget must be in 'chars', 'tokens' or 'calls', got 'words'"):
             rm.Budget(5, "words")  # type: ignore[arg-type]  # what a user may write
 
 
