@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from retrieval_metrics.inputs.retrieved import Retrieved
-    from retrieval_metrics.types import IntArray, QueryId
+    from retrieval_metrics.types import BoolArray, IntArray, QueryId
 
 _BUDGET = r"(?a:(\d+)\s*)(char|chars|characters|token|tokens)"
 
@@ -55,6 +55,21 @@ class Budget:
         return f"{self.size}{self.unit}"
 
 
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """How the first items of every query fill a budget.
+
+    Attributes:
+        count: Shape (queries,), how many of the first items fit.
+        used: Shape (queries,), how many characters or tokens these have.
+        ended: Shape (queries,), whether the whole ranking fits, so that a longer one could fill more.
+    """
+
+    count: IntArray
+    used: IntArray
+    ended: BoolArray
+
+
 class Lengths:
     """The lengths of the items of every ranking; counted only if a metric has a budget."""
 
@@ -68,25 +83,34 @@ class Lengths:
         self._rankings = rankings
         self._count_tokens = count_tokens
         self._counted: dict[str, int] = {}
+        self._filled: dict[Budget, Filled] = {}
 
-    def fitting(self, budget: Budget) -> IntArray:
-        """Return how many of the first items of each query fit into a budget, shape (queries,).
+    def filled(self, budget: Budget) -> Filled:
+        """Return how the first items of each query fill a budget.
 
         Raises:
             ValueError: If the length of an item is unknown.
         """
-        measure = self._characters if budget.unit == "chars" else self._tokens
-        fitting = np.zeros(len(self._queries), dtype=np.int64)
-        for index, query in enumerate(self._queries):
-            left = budget.size
-            for item in self._rankings.get(query, ()):
-                left -= measure(item, query)
-                if left < 0:
-                    break
-                fitting[index] += 1
-        return fitting
+        if budget not in self._filled:
+            self._filled[budget] = self._fill(budget)
+        return self._filled[budget]
 
-    def of_first(self, k: int, queries: Iterable[QueryId]) -> list[int]:
+    def _fill(self, budget: Budget) -> Filled:
+        count, used = np.zeros((2, len(self._queries)), dtype=np.int64)
+        ended = np.ones(len(self._queries), dtype=np.bool_)
+        for index, query in enumerate(self._queries):
+            taken = 0
+            for item in self._rankings.get(query, ()):
+                length = self._length(item, query, budget.unit)
+                if taken + length > budget.size:
+                    ended[index] = False
+                    break
+                taken += length
+                count[index] += 1
+            used[index] = taken
+        return Filled(count, used, ended)
+
+    def of_first(self, k: int | None, queries: Iterable[QueryId]) -> list[int]:
         """Return how many characters the first `k` items of each query hold; nothing if the length of one is unknown.
 
         Queries for which nothing was retrieved are left out.
@@ -99,6 +123,9 @@ class Lengths:
                 except ValueError:
                     return []
         return found
+
+    def _length(self, item: Retrieved, query: QueryId, unit: str) -> int:
+        return self._characters(item, query) if unit == "chars" else self._tokens(item, query)
 
     @staticmethod
     def _characters(item: Retrieved, query: QueryId) -> int:
