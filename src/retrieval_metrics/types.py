@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.results.tie_range import TieRange
     from retrieval_metrics.statistics.intervals import Interval
     from retrieval_metrics.statistics.paired import PairedDifference
+    from retrieval_metrics.trajectories.properties import Properties
+    from retrieval_metrics.trajectories.views import View
 
 __all__ = [
     "Agreement",
@@ -53,6 +55,7 @@ __all__ = [
     "Matches",
     "PairedDifference",
     "Pool",
+    "Properties",
     "RejectedQuestion",
     "Relabelled",
     "Relabelling",
@@ -62,6 +65,7 @@ __all__ = [
     "Selection",
     "Slices",
     "TieRange",
+    "View",
     "Worst",
 ]
 
@@ -90,6 +94,7 @@ if not TYPE_CHECKING:  # a type checker knows the names from above
             "Matches": "rechunking.match",
             "PairedDifference": "statistics.paired",
             "Pool": "labelling.pool",
+            "Properties": "trajectories.properties",
             "RejectedQuestion": "questions.generating.generated",
             "Relabelled": "rechunking.relabel",
             "Relabelling": "rechunking.relabel",
@@ -99,6 +104,7 @@ if not TYPE_CHECKING:  # a type checker knows the names from above
             "Selection": "reranking.selection",
             "Slices": "evaluation.slices",
             "TieRange": "results.tie_range",
+            "View": "trajectories.views",
             "Worst": "explaining.explanation",
         },
         package="retrieval_metrics",

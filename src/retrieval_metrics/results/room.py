@@ -104,7 +104,8 @@ class Room(NamedTuple):
 def budgets_used(scores: Mapping[str, Scores], metrics: Sequence[Metric]) -> tuple[BudgetUse, ...]:
     """Return how the systems fill each budget among the metrics; without those whose rankings are not known."""
     judged = _judged(scores)
-    budgets = dict.fromkeys(metric.k for metric in metrics if isinstance(metric.k, Budget))
+    # An agent that stops early has used its calls well, so a budget of calls need not be filled.
+    budgets = dict.fromkeys(k for metric in metrics if isinstance(k := metric.k, Budget) and k.unit != "calls")
     found = []
     for budget in budgets if judged else ():
         systems = {name: _filling(one, scores[name], budget) for name, one in judged.items()}
