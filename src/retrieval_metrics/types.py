@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.results.by_metric import ByMetric
     from retrieval_metrics.results.counts import Counts
     from retrieval_metrics.results.difference import Difference
+    from retrieval_metrics.results.room import BudgetUse, Filling
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.results.tie_range import TieRange
     from retrieval_metrics.statistics.intervals import Interval
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Agreement",
     "Audit",
+    "BudgetUse",
     "ByMetric",
     "Calls",
     "Counts",
@@ -42,6 +44,7 @@ __all__ = [
     "Estimate",
     "EstimatedDifference",
     "Explanation",
+    "Filling",
     "Finding",
     "GeneratedQuestions",
     "Interval",
@@ -72,6 +75,7 @@ if not TYPE_CHECKING:  # a type checker knows the names from above
         {
             "Agreement": "labelling.agreement",
             "Audit": "auditing.audit",
+            "BudgetUse": "results.room",
             "ByMetric": "results.by_metric",
             "Calls": "models.calls",
             "Counts": "results.counts",
@@ -79,6 +83,7 @@ if not TYPE_CHECKING:  # a type checker knows the names from above
             "Estimate": "labelling.estimate",
             "EstimatedDifference": "labelling.estimated",
             "Explanation": "explaining.explanation",
+            "Filling": "results.room",
             "Finding": "explaining.kinds",
             "GeneratedQuestions": "questions.generating.generated",
             "Interval": "statistics.intervals",
