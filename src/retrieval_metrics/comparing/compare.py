@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from retrieval_metrics.inputs.clusters import ClustersBy
+    from retrieval_metrics.inputs.qrels import QuestionsOrQrels
+    from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.scoring.rules import Rules
-    from retrieval_metrics.types import QuestionsOrQrels, RunMapping
 
 
 def compare(

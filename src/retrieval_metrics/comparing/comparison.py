@@ -35,11 +35,12 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+    from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.questions import Questions
+    from retrieval_metrics.inputs.shapes import QueryTexts
     from retrieval_metrics.results.standings import Ranking
     from retrieval_metrics.results.unjudged import ToJudge
-    from retrieval_metrics.types import QueryId, QueryTexts
 
 FEW_PAIRS = 2
 """The largest number of pairs for which a comparison prints every difference; for more it prints the ranking."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.scores import Scores
-    from retrieval_metrics.types import FloatArray
+    from retrieval_metrics.aliases import FloatArray
 
 FEWEST_SYSTEMS = 2
 RESAMPLES = 10_000

@@ -24,14 +24,8 @@ from retrieval_metrics.statistics.paired import is_found
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.statistics import (
-        Interval,
-        PairedDifference,
-        QueriesNeeded,
-        RareChange,
-        WithinMargin,
-    )
-    from retrieval_metrics.types import FloatArray, IntArray, QueryId
+    from retrieval_metrics.aliases import FloatArray, IntArray, QueryId
+    from retrieval_metrics.statistics import Interval, PairedDifference, QueriesNeeded, RareChange, WithinMargin
 
 POWER = 0.8
 
