@@ -19,9 +19,9 @@ from retrieval_metrics.statistics.paired import without_rounding
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.scores import Scores
-    from retrieval_metrics.aliases import FloatArray
 
 FEWEST_SYSTEMS = 2
 RESAMPLES = 10_000

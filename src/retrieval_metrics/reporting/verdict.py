@@ -218,8 +218,8 @@ def _said_of_margin(one: Difference, found: WithinMargin, margin: float) -> str:
     if found.outcome == "worse":
         return f"{one.system} is worse {than}."
     said = f"The data cannot tell whether {one.system} is worse {than}"
-    if one.units < found.fewest:
-        what = "queries" if one.clusters is None else "clusters"
+    if one.rare.shift >= margin:
+        what = "queries" if one.clusters is None else "independent queries"
         return f"{said}: that takes at least {found.fewest} {what}, even if none differs."
     return f"{said}: it may be worse by up to {-found.low:.3f}."
 

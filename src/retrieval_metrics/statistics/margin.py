@@ -26,7 +26,7 @@ class WithinMargin(NamedTuple):
             `"cannot tell"`.
         low: Lower confidence bound of the mean difference, one-sided.
         high: Upper confidence bound, one-sided.
-        fewest: With fewer queries than this (a cluster counts as one), no sample can pass the margin.
+        fewest: With fewer queries than this, no sample can pass the margin; clusters count as n / design effect.
     """
 
     outcome: MarginOutcome
@@ -87,7 +87,7 @@ def within_margins(
         fewest = fewest_for_margin(margin, span=span, alpha=alpha)
         low = max(_lower_bound(units, alpha), -span)
         high = min(-_lower_bound(units.negated(), alpha), span)
-        passes = low > -margin and len(units.sizes) >= fewest
+        passes = low > -margin and units.effective_count >= fewest
         outcome: MarginOutcome = "no worse" if passes else "worse" if high < -margin else "cannot tell"
         found.append(WithinMargin(outcome, low, high, fewest))
     return found
