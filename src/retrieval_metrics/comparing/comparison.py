@@ -26,6 +26,7 @@ from retrieval_metrics.reporting.retrieval import notes_tables, retrieval_tables
 from retrieval_metrics.reporting.verdict import cautions, comparison_tables, small_print, verdict
 from retrieval_metrics.results.compared import Compared
 from retrieval_metrics.results.retrieval import errors_of, seconds_of
+from retrieval_metrics.results.room import budgets_used
 from retrieval_metrics.results.standings import ranking_of
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ class Comparison(Compared, Printed):
         ignorance: How much of what each system retrieved is judged; None if that is unknown.
         unjudged: The bounds of means and differences over all grades of unjudged documents; None if not requested.
         notes: Sentences on what differs between compared evaluations besides the rankings.
+        budgets: How the systems fill each budget among the metrics, such as the 2,000 characters of
+            `recall@2000chars`.
     """
 
     @classmethod
@@ -89,6 +92,7 @@ class Comparison(Compared, Printed):
         whole = {name: evaluation.scores for name, evaluation in evaluations.items()}
         scores, metrics, notes = common_ground(whole, metrics)
         clusters, ranked = common_clusters(scores), ranking_metrics(metrics)
+        budgets = budgets_used(scores, ranked)
         differences = tested(
             scores,
             ranked,
@@ -98,6 +102,7 @@ class Comparison(Compared, Printed):
             seed=seed,
             margin=margin,
             clusters=clusters,
+            budgets=budgets,
         )
         return cls(
             scores=scores,
@@ -112,6 +117,7 @@ class Comparison(Compared, Printed):
             if unjudged == "bounds"
             else None,
             notes=notes,
+            budgets=budgets,
         )
 
     @cached_property

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.results.room import BudgetUse
     from retrieval_metrics.results.scores import Scores
 
 FEWEST_SYSTEMS = 2
@@ -37,6 +38,7 @@ def tested(
     seed: int,
     margin: float | None,
     clusters: Clusters | None,
+    budgets: Sequence[BudgetUse],
 ) -> tuple[Difference, ...]:
     """Return the differences of all pairs in all metrics, tested together."""
     hypotheses = [(metric, *pair) for metric in metrics for pair in pairs_of(list(scores), baseline)]
@@ -67,6 +69,12 @@ def tested(
         Units.of(column[mask], None if labels is None else labels[mask])
         for column, mask in zip(differences.T, defined.T, strict=True)
     ]
+    unequal = {
+        (name, *pair)
+        for use in budgets
+        for name in use.metrics
+        for pair in use.unequal(pairs_of(list(scores), baseline))
+    }
     margins = [None] * len(samples) if margin is None else within_margins(samples, of_each, margin, alpha=1 - level)
     return tuple(
         Difference(
@@ -83,6 +91,7 @@ def tested(
             span=spans[metric],
             clusters=None if labels is None else labels[defined[:, at]],
             margin=margins[at],
+            comparable=(str(metric), system, other) not in unequal,
         )
         for at, (metric, system, other) in enumerate(hypotheses)
     )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from math import inf, isinf, isnan, sqrt
+from math import inf, isinf, isnan
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.definition.metric import Metric
-from retrieval_metrics.judging.matching.budget import Budget
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.difference import POWER
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.results.compared import Compared
     from retrieval_metrics.results.difference import Difference
-    from retrieval_metrics.results.room import Room
+    from retrieval_metrics.results.room import BudgetUse, Room
     from retrieval_metrics.results.unjudged import Ignorance, UnjudgedBounds
     from retrieval_metrics.statistics import WithinMargin
 
@@ -162,12 +161,16 @@ def verdict(comparison: Compared) -> list[str]:
     said = cautions(comparison)
     for pair in comparison.pairs:
         of_pair = comparison.of_pair(pair)
-        said += [_said(each) for each in of_pair]
-        said += [_said_of_unjudged(each, comparison.unjudged) for each in of_pair if comparison.unjudged and each.n]
+        said += [_said(each) if each.comparable else _said_of_unequal(each) for each in of_pair]
+        said += [
+            _said_of_unjudged(each, comparison.unjudged)
+            for each in of_pair
+            if comparison.unjudged and each.n and each.comparable
+        ]
         said += [
             _said_of_margin(each, each.margin, comparison.margin)
             for each in of_pair
-            if each.margin is not None and comparison.margin is not None and each.n
+            if each.margin is not None and comparison.margin is not None and each.n and each.comparable
         ]
     return said
 
@@ -175,20 +178,52 @@ def verdict(comparison: Compared) -> list[str]:
 def cautions(comparison: Compared) -> list[str]:
     """Return in which respects the systems were not compared on equal terms, a sentence each."""
     known, room = comparison.ignorance, comparison.room
-    said = [] if known is None or not known.unbalanced else [said_of_imbalance(known)]
-    return said if room is None else [*said, _said_of_room(room)]
+    said = [sentence for use in comparison.budgets for sentence in said_of_budget(use)]
+    said += [] if known is None or not known.unbalanced else [said_of_imbalance(known)]
+    return said if room is None else [*said, _said_of_room(room, comparison.budgets)]
 
 
-def _said_of_room(room: Room) -> str:
+def said_of_budget(use: BudgetUse) -> list[str]:
+    """Return which systems do not fill a budget, how far they fill it, and what to do."""
+    budget, unit = use.budget, "characters" if use.budget.unit == "chars" else "tokens"
+    short, long = ([(name, use.systems[name]) for name in names] for names in (use.short, use.too_long))
+    instead = f"compare at a budget that all fill, such as {use.shared}"
+    said = []
+    if short:
+        filled = numbers.listed([f"{name} fills {100 * each.share:.0f} % of it" for name, each in short])
+        more = numbers.listed(
+            [f"about {each.enough} results of {name} instead of {each.retrieved:.0f}" for name, each in short]
+        )
+        said.append(
+            f"The budget of {budget.size:,} {unit} is not filled: {filled}, because the ranking ends. "
+            f"Retrieve {more}{f', or {instead}' if use.shared is not None else ''}."
+        )
+    if long:
+        filled = numbers.listed([f"{name} fills {100 * each.share:.0f} % of it" for name, each in long])
+        said.append(
+            f"The budget of {budget.size:,} {unit} is too small for some results: {filled}, because the next result "
+            "does not fit. Choose a larger budget."
+        )
+    return said
+
+
+def _said_of_unequal(one: Difference) -> str:
+    return f"{one.system} and {one.baseline} are not comparable in {one.metric}: they do not fill its budget alike."
+
+
+def _said_of_room(room: Room, budgets: Sequence[BudgetUse]) -> str:
     least, most = (of(room.characters.items(), key=lambda held: held[1]) for of in (min, max))
     k = room.metric.k
     results = "first result" if k == 1 else f"first {k} results"
-    between = sqrt(least[1] * most[1])  # room for some of the larger chunks, and not for all that was retrieved
-    size = max(1, round(float(f"{between:.2g}")))
-    equal = Metric(room.metric.name, Budget(size, "chars"), room.metric.parameters)
+    advice = f"retrieve more results of {least[0]}, and compare at a budget of characters"
+    if fair := [name for use in budgets if not (use.short or use.too_long) for name in use.metrics]:
+        advice = f"{fair[0]} compares equal ones"
+    elif room.shared is not None:
+        equal = Metric(room.metric.name, room.shared, room.metric.parameters)
+        advice = f"a budget such as {equal} compares equal ones"
     return (
         f"The {results} of {most[0]} hold {most[1]:,.0f} characters on average, those of {least[0]} {least[1]:,.0f}, "
-        f"so @{k} compares unequal amounts of text; a budget such as {equal} compares equal ones."
+        f"so @{k} compares unequal amounts of text; {advice}."
     )
 
 
