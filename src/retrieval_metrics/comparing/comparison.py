@@ -197,6 +197,8 @@ class Comparison(Compared, Printed):
                 "difference": each.mean,
                 "low": each.interval.low,
                 "high": each.interval.high,
+                "low_alone": each.interval_alone.low,
+                "high_alone": each.interval_alone.high,
                 "p": each.p_corrected,
                 "p_alone": each.p_value,
                 "p_t": each.paired.p_t,
@@ -204,7 +206,8 @@ class Comparison(Compared, Printed):
                 "wins": each.paired.wins,
                 "ties": each.paired.ties,
                 "losses": each.paired.losses,
-                "detectable": each.detectable(),
+                "detectable": each.detectable().low,
+                "detectable_high": each.detectable().high,
                 "significant": each.significant,
                 **({} if each.margin is None else {"margin": each.margin.outcome, "low_one_sided": each.margin.low}),
             }
