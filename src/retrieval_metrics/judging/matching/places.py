@@ -21,7 +21,7 @@ Doubt: TypeAlias = Literal["no offsets", "unchecked", "wrong length", "not in th
 """Why an item has no place: nothing is known of it; nothing confirms what is; or it contradicts what is."""
 
 TELLING = 8
-"""A text that begins with so many letters of a quote's end, or ends with those of its beginning, may hold part of it."""
+"""A text that begins with so many letters of the end of a quote, or ends with its first ones, may hold part of it."""
 
 
 class Place(NamedTuple):
