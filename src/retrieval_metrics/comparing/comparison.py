@@ -26,6 +26,7 @@ from retrieval_metrics.reporting.retrieval import notes_tables, retrieval_tables
 from retrieval_metrics.reporting.verdict import cautions, comparison_tables, small_print, verdict
 from retrieval_metrics.results.compared import Compared
 from retrieval_metrics.results.retrieval import errors_of, seconds_of
+from retrieval_metrics.results.room import budgets_used
 from retrieval_metrics.results.standings import ranking_of
 
 if TYPE_CHECKING:
@@ -35,11 +36,12 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+    from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.questions import Questions
+    from retrieval_metrics.inputs.shapes import QueryTexts
     from retrieval_metrics.results.standings import Ranking
     from retrieval_metrics.results.unjudged import ToJudge
-    from retrieval_metrics.types import QueryId, QueryTexts
 
 FEW_PAIRS = 2
 """The largest number of pairs for which a comparison prints every difference; for more it prints the ranking."""
@@ -59,6 +61,8 @@ class Comparison(Compared, Printed):
         ignorance: How much of what each system retrieved is judged; None if that is unknown.
         unjudged: The bounds of means and differences over all grades of unjudged documents; None if not requested.
         notes: Sentences on what differs between compared evaluations besides the rankings.
+        budgets: How the systems fill each budget among the metrics, such as the 2,000 characters of
+            `recall@2000chars`.
     """
 
     @classmethod
@@ -88,6 +92,7 @@ class Comparison(Compared, Printed):
         whole = {name: evaluation.scores for name, evaluation in evaluations.items()}
         scores, metrics, notes = common_ground(whole, metrics)
         clusters, ranked = common_clusters(scores), ranking_metrics(metrics)
+        budgets = budgets_used(scores, ranked)
         differences = tested(
             scores,
             ranked,
@@ -97,6 +102,7 @@ class Comparison(Compared, Printed):
             seed=seed,
             margin=margin,
             clusters=clusters,
+            budgets=budgets,
         )
         return cls(
             scores=scores,
@@ -111,6 +117,7 @@ class Comparison(Compared, Printed):
             if unjudged == "bounds"
             else None,
             notes=notes,
+            budgets=budgets,
         )
 
     @cached_property
@@ -191,6 +198,8 @@ class Comparison(Compared, Printed):
                 "difference": each.mean,
                 "low": each.interval.low,
                 "high": each.interval.high,
+                "low_alone": each.interval_alone.low,
+                "high_alone": each.interval_alone.high,
                 "p": each.p_corrected,
                 "p_alone": each.p_value,
                 "p_t": each.paired.p_t,
@@ -198,7 +207,8 @@ class Comparison(Compared, Printed):
                 "wins": each.paired.wins,
                 "ties": each.paired.ties,
                 "losses": each.paired.losses,
-                "detectable": each.detectable(),
+                "detectable": each.detectable().low,
+                "detectable_high": each.detectable().high,
                 "significant": each.significant,
                 **({} if each.margin is None else {"margin": each.margin.outcome, "low_one_sided": each.margin.low}),
             }

@@ -21,8 +21,8 @@ from retrieval_metrics.statistics import Interval
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from retrieval_metrics.aliases import DocumentId, FloatArray, IntArray, QueryId
     from retrieval_metrics.results.scores import Scores
-    from retrieval_metrics.types import DocumentId, FloatArray, IntArray, QueryId
 
 DEPTH = 10
 """The number of documents of each ranking that are used if no metric has a cut-off."""

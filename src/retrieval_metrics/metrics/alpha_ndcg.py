@@ -19,10 +19,10 @@ from retrieval_metrics.scoring.ties.weights import mean_discounted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from retrieval_metrics.aliases import Cut, FloatArray
     from retrieval_metrics.definition.definition import OverOrders, ParameterValue
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import Cut, FloatArray
 
 DEFAULT_ALPHA = 0.5
 
@@ -148,7 +148,12 @@ DEFINITION = Definition(
     in_words="whether the results are good and different: repeated content counts less",
     aliases=("andcg", "alphandcg", "alpha_n_dcg"),
     parameters={
-        "alpha": Parameter(_read_alpha, DEFAULT_ALPHA, "how much less each further member of a group gains, 0 to 1"),
+        "alpha": Parameter(
+            _read_alpha,
+            DEFAULT_ALPHA,
+            "how much less each further member of a group gains, 0 to 1",
+            examples=(0, 0.25, 1),
+        ),
         "rel": REL,
     },
     bounded=False,

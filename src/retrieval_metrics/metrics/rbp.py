@@ -15,9 +15,9 @@ from retrieval_metrics.scoring.ties.extremes import between_orders
 from retrieval_metrics.scoring.ties.weights import mean_weight
 
 if TYPE_CHECKING:
+    from retrieval_metrics.aliases import Cut, FloatArray, Gains, IntArray
     from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import Cut, FloatArray, Gains, IntArray
 
 
 def rbp(gains: Gains, *, k: int | None = None, p: float = 0.8, max_grade: float | None = None) -> float:
@@ -91,7 +91,7 @@ DEFINITION = Definition(
     summary="rank-biased precision: (1 - p) * sum of p^(rank - 1) * grade / largest grade",
     in_words="the gain of a reader who continues to the next result with the same probability at each",
     parameters={
-        "p": Parameter(number_between(0, 1), 0.8, "probability of looking at the next document"),
+        "p": Parameter(number_between(0, 1), 0.8, "probability of looking at the next document", examples=(0.5,)),
         "max_grade": MAX_GRADE,
     },
     residual=residual,

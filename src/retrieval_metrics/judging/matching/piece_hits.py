@@ -10,9 +10,9 @@ from retrieval_metrics.judging.matching.places import Positions
 from retrieval_metrics.judging.rows import Additions, Items, JudgedRanks
 
 if TYPE_CHECKING:
+    from retrieval_metrics.aliases import FloatArray, IntArray
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.matching.places import Place
-    from retrieval_metrics.types import FloatArray, IntArray
 
 
 class PieceHits:

@@ -13,12 +13,12 @@ from retrieval_metrics.judging.rows import Unplaced
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.judging.matching.matching import Matching
     from retrieval_metrics.judging.matching.piece_hits import PieceHits
     from retrieval_metrics.judging.matching.places import Locator
-    from retrieval_metrics.types import QueryId
 
 
 class _Covered:
