@@ -24,7 +24,7 @@ NAMED = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Standing:
     """The place of one system in one metric.
 
     Attributes:
@@ -63,7 +63,7 @@ class Standings(Printed):
         [('good', 1), ('same', 1), ('bad', 2)]
     """
 
-    places: Mapping[str, tuple[Place, ...]]
+    places: Mapping[str, tuple[Standing, ...]]
     impossible: int
     tests: int
     units: int
@@ -144,7 +144,7 @@ def ranking_of(comparison: Compared) -> Standings:
             groups = _around(comparison.baseline, ordered, comparison.differences, metric)
         ends = comparison.intervals[metric]
         places[metric] = tuple(
-            Place(system, means[system], ends[system], groups[system])
+            Standing(system, means[system], ends[system], groups[system])
             for system in sorted(ordered, key=lambda system: groups[system])
         )
     return Standings(
@@ -158,7 +158,7 @@ def ranking_of(comparison: Compared) -> Standings:
     )
 
 
-def _cell(place: Place, best: str) -> str:
+def _cell(place: Standing, best: str) -> str:
     interval = f" {numbers.interval(place.interval)}" if place.system == best else ""
     return f"{place.group}  {place.mean:.4f}{interval}"
 
