@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics.aliases import DocumentId, QueryId
-    from retrieval_metrics.explaining.kinds import Outcome
-    from retrieval_metrics.explaining.rankings import Rankings
+    from retrieval_metrics.explaining.finding import Outcome
     from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.judging.ranking_order import Rankings
 
 
 @dataclass(kw_only=True)

@@ -8,16 +8,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.definition.metric import Metric, as_metric
-from retrieval_metrics.explaining.findings import Investigation, Question, needs, unmet
 from retrieval_metrics.explaining.needed import Needed
-from retrieval_metrics.explaining.rankings import Rankings
+from retrieval_metrics.explaining.outcomes import Investigation, Question, needs, unmet
 from retrieval_metrics.explaining.results import CameBack
+from retrieval_metrics.judging.ranking_order import Rankings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from retrieval_metrics.aliases import QueryId
-    from retrieval_metrics.explaining.kinds import Finding
+    from retrieval_metrics.explaining.finding import Finding
     from retrieval_metrics.explaining.results import Result
     from retrieval_metrics.results.scores import Scores
 

@@ -14,7 +14,7 @@ import numpy as np
 from retrieval_metrics.checks import id_kind
 from retrieval_metrics.inputs.frame_columns import reads_a_file, refuse_frame
 from retrieval_metrics.inputs.grades import LARGEST_GRADE, finite_grades, grade_column
-from retrieval_metrics.inputs.judgments import JudgmentReader
+from retrieval_metrics.inputs.judgment_reader import JudgmentReader
 from retrieval_metrics.inputs.pieces import Piece
 from retrieval_metrics.inputs.questions import Questions
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.results.compared import Compared
     from retrieval_metrics.results.difference import Difference
+    from retrieval_metrics.results.ignorance import Ignorance, UnjudgedBounds
     from retrieval_metrics.results.room import BudgetUse, Room
-    from retrieval_metrics.results.unjudged import Ignorance, UnjudgedBounds
     from retrieval_metrics.statistics import WithinMargin
 
 MOVED = 3

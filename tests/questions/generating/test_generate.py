@@ -141,7 +141,7 @@ def test_every_judgment_resolves_in_any_chunking(
 
 def test_a_rerun_makes_no_call_and_gives_the_same(tmp_path: Path) -> None:
     def make() -> tuple[rm.types.GeneratedQuestions, ScriptedModel]:
-        model = ScriptedModel(lies=0.3, broken=0.1, fails=0.1, repeats=0.1)
+        model = ScriptedModel(lies=0.3, fails=0.1, repeats=0.1)
         return rm.generate_questions(topics(), model, 40, cache=tmp_path / "replies.jsonl"), model
 
     (first, _), (again, model) = make(), make()

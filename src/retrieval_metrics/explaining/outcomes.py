@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.explaining.case import Case, never
-from retrieval_metrics.explaining.kinds import FAILURES, Finding
-from retrieval_metrics.judging.rows import is_relevant
+from retrieval_metrics.explaining.finding import FAILURES, Finding
+from retrieval_metrics.judging.judged_rows import is_relevant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from retrieval_metrics.explaining.rankings import Rankings
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.matching.budget import Budget
+    from retrieval_metrics.judging.ranking_order import Rankings
 
 
 @dataclass(frozen=True, slots=True)
