@@ -43,7 +43,7 @@ def test_ties_are_found_in_long_rankings_too() -> None:
     rng = random.Random(4)
     run = {f"d{number}": float(rng.randrange(40)) for number in range(1500)}
     order = sorted(run, key=lambda document: (run[document], document), reverse=True)
-    judged = judge_by_id(rm.Qrels({"q": list(run)}), {"q": run})
+    judged = judge_by_id(rm.Qrels({"q": list(run)}), {"q": run}, "docid")
     assert [judged.qrels.documents[at] for at in judged.items.document.tolist()] == order
     assert judged.items.tied.tolist() == [sum(score == run[d] for score in run.values()) for d in order]
 
