@@ -124,6 +124,7 @@ def _item(found: Any, where: str) -> Retrieved | DocumentId:
         source=next((metadata[key] for key in _SOURCE if key in metadata), None),
         start=start if isinstance(start, int) and start >= 0 else None,  # splitters write -1 if it is not found
         metadata=metadata,
+        claimed=True,
     )
 
 

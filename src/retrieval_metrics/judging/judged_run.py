@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.matching.budget import Budget, Filled, Lengths
     from retrieval_metrics.judging.matching.covered import CoveredCharacters
-    from retrieval_metrics.judging.rows import Additions, JudgedRanks, Misplaced
+    from retrieval_metrics.judging.rows import Additions, JudgedRanks, Unplaced
 
 
 class JudgedRun:
@@ -43,8 +43,9 @@ class JudgedRun:
         counts_repeats: Whether the items hold repeats as further hits.
         lengths: The lengths of the retrieved items; None if only their ids are known.
         covered: Counts the covered characters of pieces; None if no piece can be covered in part.
-        unplaced: How many retrieved items could not be compared with a span, because their position is unknown.
-        misplaced: The retrieved items whose offsets do not fit their text or their source, if spans are judged.
+        unplaced: The retrieved items that could not be compared with a span, because their place is unknown.
+        misplaced: How many retrieved items have offsets that do not fit their text or their source, if spans are
+            judged.
         ambiguous: How many items were located at the first of several places that hold their text.
     """
 
@@ -76,8 +77,8 @@ class JudgedRun:
         additions: Additions | None = None,
         covered: CoveredCharacters | None = None,
         lengths: Lengths | None = None,
-        unplaced: int = 0,
-        misplaced: Sequence[Misplaced] = (),
+        unplaced: Sequence[Unplaced] = (),
+        misplaced: int = 0,
         ambiguous: int = 0,
     ) -> None:
         self.qrels = qrels

@@ -49,6 +49,7 @@ def as_retrieved(document: Document, name: DocumentId | None = None) -> Retrieve
         start=start if placed else None,
         score=float(score) if is_number(score) else None,
         metadata=metadata,
+        claimed=True,
     )
 
 

@@ -16,7 +16,7 @@ from retrieval_metrics.judging.matching.budget import Lengths
 from retrieval_metrics.judging.matching.covered import CoveredCharacters
 from retrieval_metrics.judging.matching.keys import IdRule, MetadataRule
 from retrieval_metrics.judging.matching.piece_hits import PieceHits
-from retrieval_metrics.judging.matching.positions import Locator
+from retrieval_metrics.judging.matching.places import Locator
 from retrieval_metrics.judging.matching.quotes import QuoteRule
 from retrieval_metrics.judging.matching.spans import SpanRule
 from retrieval_metrics.judging.matching.texts import TextRule

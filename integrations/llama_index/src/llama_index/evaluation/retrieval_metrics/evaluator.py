@@ -30,6 +30,7 @@ from llama_index.evaluation.retrieval_metrics.nodes import (
     as_items,
     ids_of,
     key_of,
+    one_document_each,
     source_of,
 )
 from llama_index.evaluation.retrieval_metrics.questions import Questions, single_question
@@ -75,7 +76,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
     )
     # InstanceOf, because pydantic would create a new Matching from its fields.
     match: str | Key | InstanceOf[Matching] = Field(default="id", description="What identifies a node in the judgments")
-    source: str | Callable[[NodeWithScore], str] = Field(
+    source: str | Callable[[NodeWithScore], str | None] = Field(
         default="ref_doc_id", description="The name of a node's document"
     )
 
@@ -287,15 +288,15 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         return {
             "retriever": hook or self._retrieving(stages).asker(),
             "questions": questions.texts,
-            "items": self._reading(mode),
+            "items": self._reading(mode, one_document_each(self.source, questions.sources)),
             "check": self._scorer.check(questions),
         }
 
-    def _reading(self, mode: RetrievalEvalMode) -> Callable[[Any], list[Retrieved]]:
-        return partial(as_items, match=self.match, mode=mode, source=self.source)
+    def _reading(self, mode: RetrievalEvalMode, source: Source) -> Callable[[Any], list[Retrieved]]:
+        return partial(as_items, match=self.match, mode=mode, source=source)
 
     def _stages(self, mode: RetrievalEvalMode) -> Stages:
-        return Stages(self.node_postprocessors or (), self._reading(mode))
+        return Stages(self.node_postprocessors or (), self._reading(mode, self.source))
 
     def _hook(self, mode: RetrievalEvalMode) -> Callable[[str], Awaitable[Any]] | None:
         """Return the extension point of the host that a subclass overrides, if it does."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Key: TypeAlias = Callable[[NodeWithScore], str | int]
 Match: TypeAlias = str | Key | Matching
-Source: TypeAlias = str | Callable[[NodeWithScore], str]
+Source: TypeAlias = str | Callable[[NodeWithScore], str | None]
 
 METADATA = "metadata:"
 
@@ -98,6 +98,33 @@ def _document_id(scored: NodeWithScore) -> str | None:
     return node.node_id if isinstance(node, Document) else node.ref_doc_id
 
 
+def one_document_each(source: Source, judged: Collection[str]) -> Callable[[NodeWithScore], str | None]:
+    """Return the function of `source_of`, which raises once two documents have one name that spans refer to.
+
+    Args:
+        source: The name of a node's document, as in `source_of`.
+        judged: The sources of the judged spans.
+    """
+    named = source_of(source)
+    documents: dict[str, str | None] = {}
+
+    def name(scored: NodeWithScore) -> str | None:
+        found = named(scored)
+        if found is not None and found in judged:
+            document = _document_id(scored)
+            other = documents.setdefault(found, document)
+            if other != document:
+                raise ValueError(
+                    f"the documents {other!r} and {document!r} are both named {found!r} by source={source!r}, as the "
+                    f"pages of one file are, so a span of {found!r} could mean either; name the document of a span by "
+                    "its doc_id and pass source='ref_doc_id', or use a function that tells pages apart: "
+                    "source=lambda node: f\"{node.metadata['file_name']}#{node.metadata['page_label']}\""
+                )
+        return found
+
+    return name
+
+
 def source_texts(documents: Iterable[Document], source: Source = "ref_doc_id") -> dict[str, str]:
     """Return the texts of documents by name, for `Matching(sources=...)`, which searches for chunks in them.
 
@@ -141,7 +168,10 @@ def as_retrieved(
     text = text_of(scored)
     start, end = _offsets(node, text)
     named = node.node_id if name is None else name
-    return Retrieved(named, text, source(scored), start, end, scored.score, node.metadata)
+    # A document is its own source. Nothing says whether the offsets of a node are those in its document: after a second
+    # parser, they are those in a section, while the node still names the document.
+    claimed = not isinstance(node, Document)
+    return Retrieved(named, text, source(scored), start, end, scored.score, node.metadata, claimed=claimed)
 
 
 def _offsets(node: BaseNode, text: str) -> tuple[int | None, int | None]:

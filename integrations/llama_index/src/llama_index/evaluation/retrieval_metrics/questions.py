@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from llama_index.core.schema import BaseNode, NodeWithScore
 
-from retrieval_metrics import EvaluationSet, Qrels, Text
+from retrieval_metrics import EvaluationSet, Qrels, Span, Text
 from retrieval_metrics.adapting import clusters_of
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ class Questions:
         rows: The text and the judgments of each query.
         texts: The text of each query.
         qrels: The judgments as the core reads them.
+        sources: The sources of the judged spans.
         clusters: The clusters of the queries; None if they are unknown.
 
     Raises:
@@ -37,6 +38,7 @@ class Questions:
         for query, (_, judgments) in self.rows.items():
             _refuse_nodes(query, judgments)
         self.qrels = Qrels(dataset.qrels)
+        self.sources = {one.source for one in self.qrels.documents if isinstance(one, Span)}
         self.clusters = clusters_of(dataset, self.qrels, clusters)
 
 
