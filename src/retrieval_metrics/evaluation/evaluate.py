@@ -11,8 +11,8 @@ from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metr
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.scored_run import scored_run
 from retrieval_metrics.evaluation.unplaced import warn_of_unplaced
-from retrieval_metrics.inputs.clusters import clusters_of
 from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.question_clusters import clusters_of
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.judging.by_id import common_queries
 from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, failed_queries
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from retrieval_metrics.aliases import QueryId
-    from retrieval_metrics.inputs.clusters import Clusters, ClustersBy
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
+    from retrieval_metrics.inputs.question_clusters import Clusters, ClustersBy
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.matching.matching import Key, Matching

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.judging.matching.budget import no_lengths
-from retrieval_metrics.judging.rows import (
+from retrieval_metrics.judging.judged_rows import (
     NO_REPEATS,
     Credits,
     Hits,
@@ -19,15 +18,16 @@ from retrieval_metrics.judging.rows import (
     ordinals,
     within,
 )
+from retrieval_metrics.judging.matching.budget import no_lengths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics.aliases import BoolArray, Cut, FloatArray, IntArray
     from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.judging.judged_rows import Additions, JudgedRanks, Unplaced
     from retrieval_metrics.judging.matching.budget import Budget, Filled, Lengths
     from retrieval_metrics.judging.matching.covered import CoveredCharacters
-    from retrieval_metrics.judging.rows import Additions, JudgedRanks, Unplaced
 
 
 class JudgedRun:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from os import PathLike
 
-    from retrieval_metrics.labelling.passages import Pooled
+    from retrieval_metrics.labelling.pooled import Pooled
 
 UNNAMED = "the model"
 ASKED = """You grade how well a passage answers a question.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.files.folders import read_folder
-from retrieval_metrics.files.texts import read_corpus
+from retrieval_metrics.files.text_files import read_corpus
 from retrieval_metrics.inputs.pieces import Span
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.matching.normalised import everywhere, normalised, where
@@ -39,7 +39,7 @@ _HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Stretch:
     """A passage: a part of a text of the corpus, or all of it.
 
     Attributes:
@@ -78,7 +78,7 @@ class Corpus:
         passages: The same, indexed, at the same places.
     """
 
-    def __init__(self, whole: list[Piece], length: int) -> None:
+    def __init__(self, whole: list[Stretch], length: int) -> None:
         """Take the texts as given, and cut those that are longer than `length` characters."""
         self._whole = whole
         self._texts = Passages(Retrieved(at, text.text) for at, text in enumerate(whole))
@@ -166,7 +166,7 @@ def _listed(pairs: Iterable[tuple[Any, int]]) -> dict[Any, list[int]]:
     return listed
 
 
-def _whole(item: Retrieved, *, alone: bool) -> Piece:
+def _whole(item: Retrieved, *, alone: bool) -> Stretch:
     """Return a text of the corpus with the source and offset that spans in it refer to.
 
     A text without offsets begins at 0 of its own source: its id or, if a loader gave it none, its source if no other
@@ -183,7 +183,7 @@ def _whole(item: Retrieved, *, alone: bool) -> Piece:
     source, start = (str(item.source), item.start or 0) if placed else (str(name), 0)
     document = str(item.id) if item.source is None else str(item.source)
     given = (item.metadata or {}).get("title")
-    return Piece(text, source, start, document, item.id, given if isinstance(given, str) and given else document)
+    return Stretch(text, source, start, document, item.id, given if isinstance(given, str) and given else document)
 
 
 def _heading(text: str, start: int) -> str | None:

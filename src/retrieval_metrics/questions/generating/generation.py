@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.questions.generating.contents import Contents
     from retrieval_metrics.questions.generating.corpus import Corpus
     from retrieval_metrics.questions.generating.prompts import QuestionPrompts
-    from retrieval_metrics.questions.generating.reading import Reading
+    from retrieval_metrics.questions.generating.replies import Reading
 
     Task = tuple[str, tuple[int, ...]]
 
