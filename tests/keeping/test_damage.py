@@ -4,10 +4,9 @@ import json
 import re
 import sys
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
@@ -16,6 +15,9 @@ from hypothesis import strategies as st
 import retrieval_metrics as rm
 from retrieval_metrics.definition.define import forget_metric
 from retrieval_metrics.keeping.document import signed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 RESULT = rm.evaluate(
     rm.EvaluationSet({"q1": "why?", "q2": "how?"}, {"q1": {"a": 2}, "q2": ["b"]}),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.command_line import audit, check, compare, convert, evaluate, history, lint, output, report
 from retrieval_metrics.command_line.arguments import import_metrics, refuse_lost_files
-from retrieval_metrics.command_line.wording import in_options
+from retrieval_metrics.command_line.messages import in_options
 from retrieval_metrics.presentation.escapes import on_one_line
 
 if TYPE_CHECKING:

@@ -13,16 +13,16 @@ from retrieval_metrics.comparing.paired_tests import RESAMPLES, pairs_of
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metrics
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.inputs.clusters import clusters_of
 from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.question_clusters import clusters_of
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.reporting.verdict import said_of_imbalance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
+    from retrieval_metrics.inputs.question_clusters import ClustersBy
     from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.scoring.rules import Rules
@@ -51,8 +51,8 @@ def compare(
     standard deviations of the differences), and the queries won, tied and lost. One joint test (see
     `retrieval_metrics.statistics.joint_sign_flips`) corrects the p values for all metrics, cut-offs and pairs of
     systems compared here, so ten metrics do not make a false finding ten times as likely, and correlated metrics cost
-    little. The interval of a difference excludes 0 only if the corrected p value finds a difference. A verdict states
-    the conclusion for each system and metric in words.
+    little. The interval of a difference is simultaneous with all others and excludes 0 exactly if the corrected p value
+    finds a difference. A verdict states the conclusion for each system and metric in words.
 
     Args:
         qrels: The judgments, as in `evaluate`. Or, in place of judgments and runs, evaluations by name, such as a saved
@@ -74,8 +74,7 @@ def compare(
         match: What an id of the judgments is compared with, as in `evaluate`.
         ties: How equal scores are ordered, as in `evaluate`.
         level: Confidence level of the intervals; 1 - level is the accepted rate of false findings.
-        resamples: Number of random choices of signs if the test cannot be exact; more are drawn if many comparisons
-            need finer p values.
+        resamples: Number of random choices of signs if the test cannot be exact.
         seed: Seed of the random choices; the same seed gives the same p values.
 
     Returns:
@@ -95,7 +94,7 @@ def compare(
         >>> first = {query: ["d", "x"] for query in qrels}
         >>> second = {query: ["x", "d"] for query in qrels}
         >>> print(*compare(qrels, {"second": second, "first": first}, "mrr").verdict)
-        first is better than second in mrr, by 0.500 (0.188 to 0.812).
+        first is better than second in mrr, by 0.500 (0.500 to 0.500).
 
     References:
         M. D. Smucker, J. Allan, B. Carterette (2007). A comparison of statistical significance tests for information

@@ -25,7 +25,7 @@ from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reporting.retrieval import notes_tables, retrieval_tables
 from retrieval_metrics.reporting.verdict import cautions, comparison_tables, small_print, verdict
 from retrieval_metrics.results.compared import Compared
-from retrieval_metrics.results.retrieval import errors_of, seconds_of
+from retrieval_metrics.results.room import budgets_used
 from retrieval_metrics.results.standings import ranking_of
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.inputs.shapes import QueryTexts
-    from retrieval_metrics.results.standings import Ranking
-    from retrieval_metrics.results.unjudged import ToJudge
+    from retrieval_metrics.results.ignorance import ToJudge
+    from retrieval_metrics.results.standings import Standings
 
 FEW_PAIRS = 2
 """The largest number of pairs for which a comparison prints every difference; for more it prints the ranking."""
@@ -60,6 +60,8 @@ class Comparison(Compared, Printed):
         ignorance: How much of what each system retrieved is judged; None if that is unknown.
         unjudged: The bounds of means and differences over all grades of unjudged documents; None if not requested.
         notes: Sentences on what differs between compared evaluations besides the rankings.
+        budgets: How the systems fill each budget among the metrics, such as the 2,000 characters of
+            `recall@2000chars`.
     """
 
     @classmethod
@@ -89,6 +91,7 @@ class Comparison(Compared, Printed):
         whole = {name: evaluation.scores for name, evaluation in evaluations.items()}
         scores, metrics, notes = common_ground(whole, metrics)
         clusters, ranked = common_clusters(scores), ranking_metrics(metrics)
+        budgets = budgets_used(scores, ranked)
         differences = tested(
             scores,
             ranked,
@@ -98,6 +101,7 @@ class Comparison(Compared, Printed):
             seed=seed,
             margin=margin,
             clusters=clusters,
+            budgets=budgets,
         )
         return cls(
             scores=scores,
@@ -112,6 +116,7 @@ class Comparison(Compared, Printed):
             if unjudged == "bounds"
             else None,
             notes=notes,
+            budgets=budgets,
         )
 
     @cached_property
@@ -120,7 +125,7 @@ class Comparison(Compared, Printed):
         return {name: Evaluation(scores) for name, scores in self.scores.items()}
 
     @cached_property
-    def ranking(self) -> Ranking:
+    def ranking(self) -> Standings:
         """The systems by metric, best first, in groups that the data cannot tell apart."""
         return ranking_of(self)
 
@@ -132,12 +137,12 @@ class Comparison(Compared, Printed):
     @property
     def seconds(self) -> dict[str, dict[QueryId, float]]:
         """How long each system took for each query, by system and query id; empty for a run that was not timed."""
-        return {name: seconds_of(scores) for name, scores in self.scores.items()}
+        return {name: scores.seconds for name, scores in self.scores.items()}
 
     @property
     def errors(self) -> dict[str, dict[QueryId, Exception]]:
         """The exception of each query whose retriever failed, by system and query id."""
-        return {name: errors_of(scores) for name, scores in self.scores.items()}
+        return {name: scores.errors for name, scores in self.scores.items()}
 
     def save(
         self, path: str | PathLike[str], *, labels: Mapping[str, str | float] | None = None, rankings: bool = True
@@ -192,6 +197,8 @@ class Comparison(Compared, Printed):
                 "difference": each.mean,
                 "low": each.interval.low,
                 "high": each.interval.high,
+                "low_alone": each.interval_alone.low,
+                "high_alone": each.interval_alone.high,
                 "p": each.p_corrected,
                 "p_alone": each.p_value,
                 "p_t": each.paired.p_t,
@@ -199,7 +206,8 @@ class Comparison(Compared, Printed):
                 "wins": each.paired.wins,
                 "ties": each.paired.ties,
                 "losses": each.paired.losses,
-                "detectable": each.detectable(),
+                "detectable": each.detectable().low,
+                "detectable_high": each.detectable().high,
                 "significant": each.significant,
                 **({} if each.margin is None else {"margin": each.margin.outcome, "low_one_sided": each.margin.low}),
             }
@@ -264,11 +272,11 @@ class Comparison(Compared, Printed):
         Raises:
             ValueError: If `k` or `text_length` is not positive.
         """
-        from retrieval_metrics.reporting.queries import Shown  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.reporting.queries import ShownQueries  # noqa: PLC0415  (seldom asked for)
         from retrieval_metrics.reporting.reports import comparison_report  # noqa: PLC0415  (as above)
 
         known = next(iter(self.scores.values())).query_texts
-        shown = Shown.of(queries, corpus, slices, k=k, length=text_length, known=known)
+        shown = ShownQueries.of(queries, corpus, slices, k=k, length=text_length, known=known)
         comparison_report(self, path, title, shown)
 
     def _tables(self) -> Sequence[Table]:

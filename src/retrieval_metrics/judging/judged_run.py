@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.judging.matching.budget import no_lengths
-from retrieval_metrics.judging.rows import (
+from retrieval_metrics.judging.judged_rows import (
     NO_REPEATS,
     Credits,
     Hits,
@@ -19,15 +18,16 @@ from retrieval_metrics.judging.rows import (
     ordinals,
     within,
 )
+from retrieval_metrics.judging.matching.budget import no_lengths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics.aliases import BoolArray, Cut, FloatArray, IntArray
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.judging.matching.budget import Budget, Lengths
+    from retrieval_metrics.judging.judged_rows import Additions, JudgedRanks, Unplaced
+    from retrieval_metrics.judging.matching.budget import Budget, Filled, Lengths
     from retrieval_metrics.judging.matching.covered import CoveredCharacters
-    from retrieval_metrics.judging.rows import Additions, JudgedRanks, Misplaced
 
 
 class JudgedRun:
@@ -43,8 +43,9 @@ class JudgedRun:
         counts_repeats: Whether the items hold repeats as further hits.
         lengths: The lengths of the retrieved items; None if only their ids are known.
         covered: Counts the covered characters of pieces; None if no piece can be covered in part.
-        unplaced: How many retrieved items could not be compared with a span, because their position is unknown.
-        misplaced: The retrieved items whose offsets do not fit their text or their source, if spans are judged.
+        unplaced: The retrieved items that could not be compared with a span, because their place is unknown.
+        misplaced: How many retrieved items have offsets that do not fit their text or their source, if spans are
+            judged.
         ambiguous: How many items were located at the first of several places that hold their text.
     """
 
@@ -76,8 +77,8 @@ class JudgedRun:
         additions: Additions | None = None,
         covered: CoveredCharacters | None = None,
         lengths: Lengths | None = None,
-        unplaced: int = 0,
-        misplaced: Sequence[Misplaced] = (),
+        unplaced: Sequence[Unplaced] = (),
+        misplaced: int = 0,
         ambiguous: int = 0,
     ) -> None:
         self.qrels = qrels
@@ -211,12 +212,17 @@ class JudgedRun:
         """
         if k is None or isinstance(k, int):
             return k
-        if k not in self._known:
-            if self.lengths is None:
-                raise no_lengths(k)
-            self._known[k] = self.lengths.fitting(k)
-        fitting: IntArray = self._known[k]
-        return fitting
+        return self.filled(k).count
+
+    def filled(self, budget: Budget) -> Filled:
+        """Return how the first items of each query fill a budget.
+
+        Raises:
+            ValueError: If the lengths of the items are unknown.
+        """
+        if self.lengths is None:
+            raise no_lengths(budget)
+        return self.lengths.filled(budget)
 
     def per_query(self, query: IntArray, weights: FloatArray | None = None) -> FloatArray:
         """Return the sum of the weights (or the count) of each query, shape (queries,)."""

@@ -15,14 +15,14 @@ from retrieval_metrics.comparing.compare import evaluated_as
 from retrieval_metrics.comparing.unjudged import depth_of
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, as_metrics
 from retrieval_metrics.evaluation.evaluate import evaluate
-from retrieval_metrics.explaining.rankings import Rankings
-from retrieval_metrics.inputs.clusters import clusters_of
 from retrieval_metrics.inputs.named_runs import named_runs
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
-from retrieval_metrics.labelling.agreement import Agreement
+from retrieval_metrics.inputs.question_clusters import clusters_of
+from retrieval_metrics.judging.ranking_order import Rankings
 from retrieval_metrics.labelling.estimate import Estimate
 from retrieval_metrics.labelling.estimated import EstimatedDifference, EstimatedMean
 from retrieval_metrics.labelling.labels import Labels
+from retrieval_metrics.labelling.people_and_model import Agreement
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.questions.sample import Sample
 from retrieval_metrics.scoring import ideal
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.definition.metric import Metric
-    from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
+    from retrieval_metrics.inputs.question_clusters import ClustersBy
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.matching.matching import Key, Matching

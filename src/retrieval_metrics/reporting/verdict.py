@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from math import inf, isinf, isnan, sqrt
+from math import inf, isinf, isnan
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.definition.metric import Metric
-from retrieval_metrics.judging.matching.budget import Budget
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.difference import POWER
@@ -17,8 +16,8 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.results.compared import Compared
     from retrieval_metrics.results.difference import Difference
-    from retrieval_metrics.results.room import Room
-    from retrieval_metrics.results.unjudged import Ignorance, UnjudgedBounds
+    from retrieval_metrics.results.ignorance import Ignorance, UnjudgedBounds
+    from retrieval_metrics.results.room import BudgetUse, Room
     from retrieval_metrics.statistics import WithinMargin
 
 MOVED = 3
@@ -27,15 +26,15 @@ MOVED = 3
 
 GLOSSARY = {
     "judged@k": "the share of a system's first k documents that are judged; the others count as not relevant.",
-    "interval": "contains the true value with the given probability; it also allows for effects that so few queries "
-    "cannot show. A - means that there are too few for an interval.",
+    "interval": "those of all comparisons made here together contain the true values with the given probability, and "
+    "each excludes 0 exactly if p is small enough for a finding. A - means that there are too few for an interval.",
     "p": "the probability that any of the comparisons made here would show this much if no two systems differed. It is "
     "computed by exchanging the systems on random choices of queries, the same for all metrics, and assumes that a "
     "difference is as likely as its opposite; at most 0.05 counts as a finding at 95 %.",
     "effect": "the mean difference in standard deviations of the differences.",
     "won/tied/lost": "the number of queries on which the first system is better, equal and worse.",
-    "detects": "a true difference of this size would be found in at least 80 % of such evaluations, however it is "
-    "spread over the queries. A - means that it is unknown: there are too few queries, or none differs.",
+    "detects": "a true difference of this size would be found in 80 % of such evaluations, if it is spread over the "
+    "queries as the differences seen are. A - means that it is unknown: there are too few queries, or none differs.",
 }
 """What the columns mean, for readers of a report."""
 
@@ -89,7 +88,7 @@ def differences_table(pair: Sequence[Difference], level: float) -> Table:
                 numbers.p_value(each.p_corrected),
                 numbers.signed(paired.effect_size, 2),
                 f"{paired.wins}/{paired.ties}/{paired.losses}",
-                numbers.size(each.detectable()),
+                numbers.size(each.detectable().low),
             ]
         )
     return Table(header, rows, [said_of_moved(telling(pair))], f"{pair[0].system} - {pair[0].baseline}")
@@ -136,13 +135,13 @@ def small_print(comparison: Compared, *, columns: bool = True) -> list[str]:
 
 def _said_of_power(comparison: Compared, *, columns: bool) -> list[str]:
     if columns:
-        return [f"detects: a true difference of this size is found with at least {100 * POWER:g} % power"]
-    sizes = [size for each in comparison.differences if 0 < (size := each.detectable()) < inf]
+        return [f"detects: a true difference of this size is found with {100 * POWER:g} % power"]
+    sizes = [size for each in comparison.differences if 0 < (size := each.detectable().low) < inf]
     if not sizes:
         return []
     least, most = (f"{size:.2f}" for size in (min(sizes), max(sizes)))
     ends = least if least == most else f"{least} to {most}, by metric and pair,"
-    return [f"a true difference of {ends} is found with at least {100 * POWER:g} % power"]
+    return [f"a true difference of {ends} is found with {100 * POWER:g} % power"]
 
 
 def _said_of_clusters(comparison: Compared) -> list[str]:
@@ -162,12 +161,16 @@ def verdict(comparison: Compared) -> list[str]:
     said = cautions(comparison)
     for pair in comparison.pairs:
         of_pair = comparison.of_pair(pair)
-        said += [_said(each) for each in of_pair]
-        said += [_said_of_unjudged(each, comparison.unjudged) for each in of_pair if comparison.unjudged and each.n]
+        said += [_said(each) if each.comparable else _said_of_unequal(each) for each in of_pair]
+        said += [
+            _said_of_unjudged(each, comparison.unjudged)
+            for each in of_pair
+            if comparison.unjudged and each.n and each.comparable
+        ]
         said += [
             _said_of_margin(each, each.margin, comparison.margin)
             for each in of_pair
-            if each.margin is not None and comparison.margin is not None and each.n
+            if each.margin is not None and comparison.margin is not None and each.n and each.comparable
         ]
     return said
 
@@ -175,20 +178,51 @@ def verdict(comparison: Compared) -> list[str]:
 def cautions(comparison: Compared) -> list[str]:
     """Return in which respects the systems were not compared on equal terms, a sentence each."""
     known, room = comparison.ignorance, comparison.room
-    said = [] if known is None or not known.unbalanced else [said_of_imbalance(known)]
-    return said if room is None else [*said, _said_of_room(room)]
+    said = [sentence for use in comparison.budgets for sentence in said_of_budget(use)]
+    said += [] if known is None or not known.unbalanced else [said_of_imbalance(known)]
+    return said if room is None else [*said, _said_of_room(room, comparison.budgets)]
 
 
-def _said_of_room(room: Room) -> str:
+def said_of_budget(use: BudgetUse) -> list[str]:
+    """Return which systems do not fill a budget, how far they fill it, and what to do."""
+    short, long = ([(name, use.systems[name]) for name in names] for names in (use.short, use.too_long))
+    instead = f"compare at a budget that all fill, such as {use.shared}"
+    said = []
+    if short:
+        filled = numbers.listed([f"{name} fills {100 * each.share:.0f} % of it" for name, each in short])
+        more = numbers.listed(
+            [f"about {each.enough} results of {name} instead of {each.retrieved:.0f}" for name, each in short]
+        )
+        said.append(
+            f"The budget of {use.budget.in_words} is not filled: {filled}, because the ranking ends. "
+            f"Retrieve {more}{f', or {instead}' if use.shared is not None else ''}."
+        )
+    if long:
+        filled = numbers.listed([f"{name} fills {100 * each.share:.0f} % of it" for name, each in long])
+        said.append(
+            f"The budget of {use.budget.in_words} is too small for some results: {filled}, because the next result "
+            "does not fit. Choose a larger budget."
+        )
+    return said
+
+
+def _said_of_unequal(one: Difference) -> str:
+    return f"{one.system} and {one.baseline} are not comparable in {one.metric}: they do not fill its budget alike."
+
+
+def _said_of_room(room: Room, budgets: Sequence[BudgetUse]) -> str:
     least, most = (of(room.characters.items(), key=lambda held: held[1]) for of in (min, max))
     k = room.metric.k
     results = "first result" if k == 1 else f"first {k} results"
-    between = sqrt(least[1] * most[1])  # room for some of the larger chunks, and not for all that was retrieved
-    size = max(1, round(float(f"{between:.2g}")))
-    equal = Metric(room.metric.name, Budget(size, "chars"), room.metric.parameters)
+    advice = f"retrieve more results of {least[0]}, and compare at a budget of characters"
+    if fair := [name for use in budgets if not (use.short or use.too_long) for name in use.metrics]:
+        advice = f"{fair[0]} compares equal ones"
+    elif room.shared is not None:
+        equal = Metric(room.metric.name, room.shared, room.metric.parameters)
+        advice = f"a budget such as {equal} compares equal ones"
     return (
         f"The {results} of {most[0]} hold {most[1]:,.0f} characters on average, those of {least[0]} {least[1]:,.0f}, "
-        f"so @{k} compares unequal amounts of text; a budget such as {equal} compares equal ones."
+        f"so @{k} compares unequal amounts of text; {advice}."
     )
 
 
@@ -218,8 +252,8 @@ def _said_of_margin(one: Difference, found: WithinMargin, margin: float) -> str:
     if found.outcome == "worse":
         return f"{one.system} is worse {than}."
     said = f"The data cannot tell whether {one.system} is worse {than}"
-    if one.units < found.fewest:
-        what = "queries" if one.clusters is None else "clusters"
+    if one.rare.shift >= margin:
+        what = "queries" if one.clusters is None else "independent queries"
         return f"{said}: that takes at least {found.fewest} {what}, even if none differs."
     return f"{said}: it may be worse by up to {-found.low:.3f}."
 
@@ -234,16 +268,12 @@ def _said(one: Difference) -> str:
     if one.significant:
         word = "better" if one.mean > 0 else "worse"
         ends = sorted((abs(low), abs(high)))
-        if one.decided:
-            said = f"by {abs(one.mean):.3f} ({ends[0]:.3f} to {ends[1]:.3f})"
-        else:
-            other = "loss" if one.mean > 0 else "gain"
-            said = f"by {abs(one.mean):.3f} here, but {numbers.queries(one.n)} cannot rule out a rare large {other}"
-        return f"{system} is {word} than {baseline} in {metric}, {said}."
+        by = f"by {abs(one.mean):.3f} ({ends[0]:.3f} to {ends[1]:.3f})"
+        return f"{system} is {word} than {baseline} in {metric}, {by}."
     undecided = f"The data cannot tell {system} from {baseline} in {metric}"
     if one.units < one.fewest:
         units = numbers.queries(one.n) if one.clusters is None else numbers.count(one.units, "cluster")
         return f"{undecided}: {units} cannot show any difference, however large; at least {one.fewest} are needed."
     said = f"{undecided}: the difference may be anything from {numbers.signed(low, 3)} to {numbers.signed(high, 3)}"
-    shows = one.detectable()
-    return f"{said}." if isinf(shows) else f"{said}; one of {shows:.2f} or more would probably have shown."
+    shows = one.detectable().low
+    return f"{said}." if isinf(shows) else f"{said}; one of {shows:.2f} would have been found in four of five cases."

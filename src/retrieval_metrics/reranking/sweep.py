@@ -19,7 +19,7 @@ from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.progress import progress
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.reranking.batch import mmr_batch
+from retrieval_metrics.reranking.batches import mmr_batch
 from retrieval_metrics.reranking.diversity import intra_list_diversity
 from retrieval_metrics.reranking.engine.vectors import matrix, trade_off
 from retrieval_metrics.reranking.scaling import by_rank, scaled
@@ -32,12 +32,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.aliases import FloatArray, QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.shapes import RunMapping
-    from retrieval_metrics.reranking.engine.vectors import FloatArray
 
 LAMBDAS = tuple(step / 10 for step in range(11))
 _RETRIEVED = "as retrieved"

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.aliases import FloatArray, IntArray
     from retrieval_metrics.definition.metric import Metric
-    from retrieval_metrics.inputs.clusters import Clusters
+    from retrieval_metrics.inputs.question_clusters import Clusters
     from retrieval_metrics.results.difference import Difference
-    from retrieval_metrics.results.room import Room
+    from retrieval_metrics.results.ignorance import Ignorance, UnjudgedBounds
+    from retrieval_metrics.results.room import BudgetUse, Room
     from retrieval_metrics.results.scores import Scores
-    from retrieval_metrics.results.unjudged import Ignorance, UnjudgedBounds
     from retrieval_metrics.statistics import Interval
 
 
@@ -42,6 +42,8 @@ class Compared:
         ignorance: How much of what each system retrieved is judged; None if that is unknown.
         unjudged: The bounds of means and differences over all grades of unjudged documents; None if not requested.
         notes: Sentences on what differs between compared evaluations besides the rankings.
+        budgets: How the systems fill each budget among the metrics, such as the 2,000 characters of
+            `recall@2000chars`.
     """
 
     scores: Mapping[str, Scores]
@@ -54,6 +56,7 @@ class Compared:
     ignorance: Ignorance | None = None
     unjudged: UnjudgedBounds | None = None
     notes: tuple[str, ...] = ()
+    budgets: tuple[BudgetUse, ...] = ()
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -67,7 +70,7 @@ class Compared:
 
     @cached_property
     def room(self) -> Room | None:
-        """How much text each system has among the first k, where that is unequal and counts; else None."""
+        """How much text each system has among the first k, if that is unequal; else None."""
         return unequal_room(self.scores, self.metrics)
 
     @cached_property

@@ -24,7 +24,7 @@ NAMED = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Standing:
     """The place of one system in one metric.
 
     Attributes:
@@ -42,7 +42,7 @@ class Place:
 
 
 @dataclass(frozen=True, repr=False)
-class Ranking(Printed):
+class Standings(Printed):
     """The systems by metric, best first, in groups that the data cannot tell apart.
 
     Attributes:
@@ -63,7 +63,7 @@ class Ranking(Printed):
         [('good', 1), ('same', 1), ('bad', 2)]
     """
 
-    places: Mapping[str, tuple[Place, ...]]
+    places: Mapping[str, tuple[Standing, ...]]
     impossible: int
     tests: int
     units: int
@@ -131,10 +131,10 @@ class Ranking(Printed):
 
     def __repr__(self) -> str:
         metric, places = next(iter(self.places.items()))
-        return f"<Ranking by {metric}: {', '.join(f'{place.group} {place.system}' for place in places)}>"
+        return f"<Standings by {metric}: {', '.join(f'{place.group} {place.system}' for place in places)}>"
 
 
-def ranking_of(comparison: Compared) -> Ranking:
+def ranking_of(comparison: Compared) -> Standings:
     """Return the ranking of a comparison."""
     places = {}
     for metric, means in comparison.table.items():
@@ -144,10 +144,10 @@ def ranking_of(comparison: Compared) -> Ranking:
             groups = _around(comparison.baseline, ordered, comparison.differences, metric)
         ends = comparison.intervals[metric]
         places[metric] = tuple(
-            Place(system, means[system], ends[system], groups[system])
+            Standing(system, means[system], ends[system], groups[system])
             for system in sorted(ordered, key=lambda system: groups[system])
         )
-    return Ranking(
+    return Standings(
         places,
         sum(each.units < each.fewest for each in comparison.differences),
         len(comparison.differences),
@@ -158,7 +158,7 @@ def ranking_of(comparison: Compared) -> Ranking:
     )
 
 
-def _cell(place: Place, best: str) -> str:
+def _cell(place: Standing, best: str) -> str:
     interval = f" {numbers.interval(place.interval)}" if place.system == best else ""
     return f"{place.group}  {place.mean:.4f}{interval}"
 

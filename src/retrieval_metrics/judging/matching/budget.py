@@ -13,7 +13,7 @@ from retrieval_metrics.checks import positive_integer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from retrieval_metrics.aliases import IntArray, QueryId
+    from retrieval_metrics.aliases import BoolArray, IntArray, QueryId
     from retrieval_metrics.inputs.retrieved import Retrieved
 
 Unit: TypeAlias = Literal["chars", "tokens", "calls"]
@@ -58,8 +58,29 @@ class Budget:
         unit: Unit = _UNITS.get(match[2], match[2])  # type: ignore[assignment]  # the pattern lets no other word through
         return cls(int(match[1]), unit)
 
+    @property
+    def in_words(self) -> str:
+        """The budget as it stands in a sentence, such as `2,000 characters`."""
+        unit = "characters" if self.unit == "chars" else self.unit
+        return f"{self.size:,} {unit if self.size > 1 else unit[:-1]}"
+
     def __str__(self) -> str:
         return f"{self.size}{self.unit}"
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """How the first items of every query fill a budget.
+
+    Attributes:
+        count: Shape (queries,), how many of the first items fit.
+        used: Shape (queries,), how many characters or tokens these have.
+        ended: Shape (queries,), whether the whole ranking fits, so that a longer one could fill more.
+    """
+
+    count: IntArray
+    used: IntArray
+    ended: BoolArray
 
 
 class Lengths:
@@ -81,35 +102,52 @@ class Lengths:
         self._rankings = rankings
         self._count_tokens = count_tokens
         self._counted: dict[str, int] = {}
+        self._filled: dict[Budget, Filled] = {}
 
-    def fitting(self, budget: Budget) -> IntArray:
-        """Return how many of the first items of each query fit into a budget, shape (queries,).
+    def filled(self, budget: Budget) -> Filled:
+        """Return how the first items of each query fill a budget.
 
         Raises:
             ValueError: If the length of an item is unknown.
         """
-        if budget.unit == "calls":
-            return self._found_by(budget)
+        if budget not in self._filled:
+            self._filled[budget] = self._found_by(budget) if budget.unit == "calls" else self._fill(budget)
+        return self._filled[budget]
+
+    def _fill(self, budget: Budget) -> Filled:
         if self.calls and not self._rankings:  # ids alone
             raise no_lengths(budget)
         measure = self._characters if budget.unit == "chars" else self._tokens
-        fitting = np.zeros(len(self._queries), dtype=np.int64)
+        count, used = np.zeros((2, len(self._queries)), dtype=np.int64)
+        ended = np.ones(len(self._queries), dtype=np.bool_)
         for index, query in enumerate(self._queries):
-            left = budget.size
+            taken = 0
             for item in self._rankings.get(query, ()):
-                left -= measure(item, query)
-                if left < 0:
+                length = measure(item, query)
+                if taken + length > budget.size:
+                    ended[index] = False
                     break
-                fitting[index] += 1
-        return fitting
+                taken += length
+                count[index] += 1
+            used[index] = taken
+        return Filled(count, used, ended)
 
-    def _found_by(self, budget: Budget) -> IntArray:
+    def _found_by(self, budget: Budget) -> Filled:
         if not self.calls:
             raise no_lengths(budget)
-        within = (sum(call <= budget.size for call in self.calls.get(query, ())) for query in self._queries)
-        return np.fromiter(within, np.int64, len(self._queries))
+        calls = [self.calls.get(query, ()) for query in self._queries]
+        count = np.array([sum(call <= budget.size for call in each) for each in calls], dtype=np.int64)
+        used = np.array([min(budget.size, max(each, default=0)) for each in calls], dtype=np.int64)
+        return Filled(count, used, np.array([len(each) for each in calls], dtype=np.int64) == count)
 
-    def of_first(self, k: int, queries: Iterable[QueryId]) -> list[int]:
+    def of_items(self, query: QueryId, n: int, unit: Unit) -> list[int]:
+        """Return the length of each of the first `n` items of a query; for calls, the number of the call."""
+        if unit == "calls":
+            return list(self.calls.get(query, ())[:n])
+        measure = self._characters if unit == "chars" else self._tokens
+        return [measure(item, query) for item in self._rankings.get(query, ())[:n]]
+
+    def of_first(self, k: int | None, queries: Iterable[QueryId]) -> list[int]:
         """Return how many characters the first `k` items of each query hold; nothing if the length of one is unknown.
 
         Queries for which nothing was retrieved are left out.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.questions.generating.candidate import Candidate, Evidence
     from retrieval_metrics.questions.generating.corpus import Corpus
     from retrieval_metrics.questions.generating.prompts import QuestionPrompts
-    from retrieval_metrics.questions.generating.reading import Reading
+    from retrieval_metrics.questions.generating.replies import Reading
 
 LEFT_OUT = "[...]"
 FEWEST_WORDS_LEFT = 5

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.files.folders import read_folder
-from retrieval_metrics.files.texts import read_corpus
+from retrieval_metrics.files.text_files import read_corpus
 from retrieval_metrics.inputs.pieces import Span
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.matching.normalised import everywhere, normalised, where
@@ -38,7 +38,7 @@ _SPACE = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Stretch:
     """A passage: a part of a text of the corpus, or all of it.
 
     Attributes:
@@ -68,12 +68,12 @@ class Corpus:
         passages: The same, indexed, at the same places.
     """
 
-    def __init__(self, whole: list[Piece], length: int) -> None:
+    def __init__(self, whole: list[Stretch], length: int) -> None:
         """Take the texts as given, and cut those that are longer than `length` characters."""
         self._whole = whole
         self._texts = Passages(Retrieved(at, text.text) for at, text in enumerate(whole))
         self.pieces = pieces = [
-            Piece(text.text[start:end], text.source, text.start + start, text.document, text.id)
+            Stretch(text.text[start:end], text.source, text.start + start, text.document, text.id)
             for text in whole
             for start, end in cut(text.text, length)
             if len(words(text.text[start:end])) >= FEWEST_WORDS
@@ -156,7 +156,7 @@ def _listed(pairs: Iterable[tuple[Any, int]]) -> dict[Any, list[int]]:
     return listed
 
 
-def _whole(item: Retrieved, *, alone: bool) -> Piece:
+def _whole(item: Retrieved, *, alone: bool) -> Stretch:
     """Return a text of the corpus with the source and offset that spans in it refer to.
 
     A text without offsets begins at 0 of its own source: its id or, if a loader gave it none, its source if no other
@@ -172,7 +172,7 @@ def _whole(item: Retrieved, *, alone: bool) -> Piece:
         )
     source, start = (str(item.source), item.start or 0) if placed else (str(name), 0)
     document = str(item.id) if item.source is None else str(item.source)
-    return Piece(text, source, start, document, item.id)
+    return Stretch(text, source, start, document, item.id)
 
 
 def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
