@@ -14,8 +14,8 @@ from retrieval_metrics.trajectories.traces.span import (
     RERANKER,
     RETRIEVER,
     TOOL,
-    Span,
     TraceError,
+    TraceSpan,
     parsed,
     plain,
 )
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.aliases import DocumentId
 
 
-class Rules(NamedTuple):
+class ReadingRules(NamedTuple):
     """What a reader was asked for.
 
     Attributes:
@@ -48,7 +48,7 @@ class Rules(NamedTuple):
 class _Search(NamedTuple):
     """A search: its span, and its place in the order of the agent."""
 
-    span: Span
+    span: TraceSpan
     order: tuple[Any, ...]
     step: tuple[Any, ...]
     call_id: str | None
@@ -58,7 +58,7 @@ class _Search(NamedTuple):
 class Trace:
     """The spans of one trace."""
 
-    def __init__(self, spans: Mapping[str, Span], rules: Rules) -> None:
+    def __init__(self, spans: Mapping[str, TraceSpan], rules: ReadingRules) -> None:
         """Take the spans.
 
         Raises:
@@ -72,9 +72,9 @@ class Trace:
         self._asked: dict[str, list[tuple[str | None, str | None]]] = {}
         self._items: dict[str, list[Any] | None] = {}
 
-    def _path(self, span: Span) -> tuple[Span, ...]:
+    def _path(self, span: TraceSpan) -> tuple[TraceSpan, ...]:
         """Return the spans around a span, from the inside out."""
-        above: list[Span] = []
+        above: list[TraceSpan] = []
         at = span
         while at.parent is not None and at.parent in self.spans:
             at = self.spans[at.parent]
@@ -83,10 +83,10 @@ class Trace:
                 raise TraceError(f"{span.where} lies inside itself; its calls cannot be told apart")
         return tuple(above)
 
-    def _inside(self, span: Span, kind: str) -> bool:
+    def _inside(self, span: TraceSpan, kind: str) -> bool:
         return any(one.kind == kind for one in self._above[span.id])
 
-    def _scope(self, span: Span) -> str | None:
+    def _scope(self, span: TraceSpan) -> str | None:
         """Return the id of the nearest tool around a span: the agent that it belongs to."""
         return next((one.id for one in self._above[span.id] if one.kind == TOOL), None)
 
@@ -120,7 +120,7 @@ class Trace:
             ]
         return [self._search(one) for one in found]
 
-    def _search(self, span: Span) -> _Search:
+    def _search(self, span: TraceSpan) -> _Search:
         tools = [one for one in self._above[span.id] if one.kind == TOOL][::-1]
         elements = [*tools, *([] if tools and tools[-1] is span else [span])]
         question = span.question()
@@ -128,7 +128,7 @@ class Trace:
         call_id = next((one.call for one in elements[::-1] if one.call is not None), None)
         return _Search(span, tuple(order), tuple(turn for turn, *_ in order), call_id, question)
 
-    def _place(self, element: Span, question: str | None) -> tuple[int, int, float, str]:
+    def _place(self, element: TraceSpan, question: str | None) -> tuple[int, int, float, str]:
         """Return the place of a call in its agent: its turn, its position in the model's message, its start, its id."""
         scope = self._scope(element)
         models = [one for one in self._models if self._scopes[one.id] == scope and one.end <= element.start]
@@ -158,17 +158,17 @@ class Trace:
                 calls[again] = calls[again][0], _joined(calls[again][1], call)
         return [call for _, call in calls]
 
-    def _reranked(self, spans: Sequence[Span]) -> dict[str, Span]:
+    def _reranked(self, spans: Sequence[TraceSpan]) -> dict[str, TraceSpan]:
         """Return the reranker that follows each search inside the same step: it hands on what counts."""
         rerankers = [one for one in self.spans.values() if one.kind == RERANKER and not self._inside(one, RETRIEVER)]
-        found: dict[str, Span] = {}
+        found: dict[str, TraceSpan] = {}
         for span in spans:
             after = [one for one in rerankers if one.parent == span.parent and one.start >= span.start]
             if span.error is None and after:
                 found[span.id] = min(after, key=lambda one: (one.start, one.id))
         return found
 
-    def _call(self, search: _Search, reranker: Span | None, together: Sequence[_Search]) -> SearchCall:
+    def _call(self, search: _Search, reranker: TraceSpan | None, together: Sequence[_Search]) -> SearchCall:
         span = search.span
         turn = max(search.step[0], 1)
         took = max(span.end - span.start, 0.0)
@@ -197,7 +197,7 @@ class Trace:
             found, took = handed_on, max(reranker.end - span.start, 0.0)
         return SearchCall(search.question, found, turn, 1, took, None, before)
 
-    def _found(self, span: Span) -> list[Any] | None:
+    def _found(self, span: TraceSpan) -> list[Any] | None:
         if self.rules.documents is not None:
             said = self.rules.documents(parsed(span.output))
             return None if said is None else list(given_items(said, f"documents= of {span.where}"))
@@ -222,7 +222,7 @@ class Trace:
         read = "\n".join(texts)
         return [item for item in items if plain(item.text or "") in read]
 
-    def _reads(self, model: Span) -> bool:
+    def _reads(self, model: TraceSpan) -> bool:
         around = self._above[model.id]
         return not any(one.kind in {RETRIEVER, RERANKER} or "rerank" in one.name.lower() for one in around)
 
@@ -262,7 +262,7 @@ def _joined(failed: SearchCall, call: SearchCall) -> SearchCall:
     return replace(call, query=call.query or failed.query, attempts=failed.attempts + 1, seconds=took)
 
 
-def _position(element: Span, question: str | None, asked: Sequence[tuple[str | None, str | None]]) -> int:
+def _position(element: TraceSpan, question: str | None, asked: Sequence[tuple[str | None, str | None]]) -> int:
     """Return where in the model's message a call was asked for; calls that are not there come last."""
     ids = [id_ for id_, _ in asked]
     if element.call is not None and Counter(ids)[element.call] == 1:

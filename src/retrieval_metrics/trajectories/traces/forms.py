@@ -13,8 +13,8 @@ from retrieval_metrics.trajectories.traces.span import (
     RERANKER,
     RETRIEVER,
     TOOL,
-    Span,
     TraceError,
+    TraceSpan,
     parsed,
 )
 
@@ -54,7 +54,7 @@ _OTLP_ERROR = 2
 _DOCUMENT = re.compile(r"retrieval\.documents\.(\d+)\.document\.(\w+)")
 
 
-def spans_of(unit: Any) -> Iterator[Span]:
+def spans_of(unit: Any) -> Iterator[TraceSpan]:
     """Yield the spans of one object of a file: a span, a whole trace, or an export of many.
 
     Raises:
@@ -101,7 +101,7 @@ def _attributes(unit: Mapping[str, Any]) -> Mapping[str, Any]:
     return {k.removeprefix("attributes."): v for k, v in unit.items() if k.startswith("attributes.") and v is not None}
 
 
-def _span(unit: Mapping[str, Any], attributes: Mapping[str, Any], trace: str | None = None) -> Span:
+def _span(unit: Mapping[str, Any], attributes: Mapping[str, Any], trace: str | None = None) -> TraceSpan:
     context = unit.get("context") or {}
     name = str(unit.get("name") or attributes.get("name") or "")
     kind, cut = _kind(unit, attributes, name), ""
@@ -113,10 +113,9 @@ def _span(unit: Mapping[str, Any], attributes: Mapping[str, Any], trace: str | N
             f"this one has {', '.join(map(repr, unit)) or 'nothing'}"
         )
     parent = _first(unit, ("parent", "parent_id", "parent_run_id", "parent_span_id", "parentObservationId"))
-    span = Span(str(trace_id), str(id_), None if parent is None else str(parent), kind, name)
-    if parent is None:
-        span.extra = {"attributes": attributes, "unit": unit}
-    elif kind == OTHER:
+    span = TraceSpan(str(trace_id), str(id_), None if parent is None else str(parent), kind, name)
+    span.extra = {"attributes": attributes, "unit": unit}
+    if kind == OTHER and parent is not None:
         return span
     span.start = seconds(_first(unit, ("start", "start_time", "start_time_unix_nano", "started_at", "startTime")))
     span.end = seconds(_first(unit, ("end", "end_time", "end_time_unix_nano", "ended_at", "endTime"))) or span.start
@@ -210,7 +209,7 @@ def _documents(attributes: Mapping[str, Any], output: Any) -> tuple[list[Any] | 
     return [found[at] for at in range(len(found))], ""
 
 
-def _otlp(one: Mapping[str, Any]) -> Span:
+def _otlp(one: Mapping[str, Any]) -> TraceSpan:
     attributes = {entry["key"]: _otlp_value(entry.get("value") or {}) for entry in one.get("attributes", ())}
     unit = {
         **{key: one.get(key) for key in ("name", "status", "droppedAttributesCount")},

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from retrieval_metrics.checks import require
 from retrieval_metrics.files.encodings import at_line
 from retrieval_metrics.files.opening import opened
-from retrieval_metrics.trajectories.traces.assembling import Rules, Trace
+from retrieval_metrics.trajectories.traces.assembling import ReadingRules, Trace
 from retrieval_metrics.trajectories.traces.forms import spans_of
-from retrieval_metrics.trajectories.traces.span import RETRIEVER, TOOL, Span, TraceError, parsed
+from retrieval_metrics.trajectories.traces.span import RETRIEVER, TOOL, TraceError, TraceSpan, parsed
 from retrieval_metrics.trajectories.trajectories import Trajectories
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ tokens=None)]
     if context not in {"answer", "any"}:
         raise ValueError(f"context must be 'answer' or 'any', got {context!r}")
     names = [tools] if isinstance(tools, str) else list(tools)
-    rules = Rules(names, "", documents, citations, context == "any")
+    rules = ReadingRules(names, "", documents, citations, context == "any")
     traces, found = _gathered(source, query)
     of_question: dict[Any, list[Trajectory]] = {}
     without = 0
@@ -101,7 +101,7 @@ tokens=None)]
     return Trajectories(of_question, notes=_notes(traces, without))
 
 
-class _Traces(dict[str, dict[str, Span]]):
+class _Traces(dict[str, dict[str, TraceSpan]]):
     """Spans by trace and id, with how many were repeated."""
 
     repeated = 0
@@ -112,31 +112,30 @@ def _gathered(source: Any, query: Any) -> tuple[_Traces, dict[str, Any]]:
     for unit in _units(source):
         for span in spans_of(unit):
             of_trace = traces.setdefault(span.trace, {})
+            if query is not None and (span.parent is None or (isinstance(query, str) and span.trace not in questions)):
+                said = _question_id(span, query)
+                if said is not None:
+                    questions[span.trace] = said
+            if span.parent is not None:
+                span.extra = None
             if span.id in of_trace:
                 traces.repeated += 1
                 if of_trace[span.id].output is not None or span.output is None:
                     continue
             of_trace[span.id] = span
-            if query is not None and (span.parent is None or (isinstance(query, str) and span.trace not in questions)):
-                said = _question_id(span, unit, query)
-                if said is not None:
-                    questions[span.trace] = said
     if not traces:
         raise ValueError("there are no spans in the source")
     return traces, questions
 
 
-def _question_id(span: Span, unit: Any, query: str | Callable[[Mapping[str, Any]], Any]) -> Any:
-    if span.parent is None and span.extra is not None:
-        attributes: Mapping[str, Any] = span.extra["attributes"]
-        unit = span.extra["unit"]
-    else:
-        attributes = unit.get("attributes") or {} if isinstance(unit, Mapping) else {}
+def _question_id(span: TraceSpan, query: str | Callable[[Mapping[str, Any]], Any]) -> Any:
+    attributes: Mapping[str, Any] = span.extra["attributes"]
+    unit: Mapping[str, Any] = span.extra["unit"]
     metadata = _metadata(unit, attributes)
     if not isinstance(query, str):
         seen = {"name": span.name, "input": parsed(span.input), "output": parsed(span.output)}
         return query({**seen, "attributes": dict(attributes), "metadata": metadata})
-    if isinstance(attributes, Mapping) and query in attributes:
+    if query in attributes:
         return attributes[query]
     first, _, rest = query.partition(".")
     at = {"metadata": metadata, "attributes": attributes}.get(first)
@@ -147,14 +146,11 @@ def _question_id(span: Span, unit: Any, query: str | Callable[[Mapping[str, Any]
     return at if isinstance(at, (str, int)) else None
 
 
-def _metadata(unit: Any, attributes: Mapping[str, Any]) -> dict[str, Any]:
+def _metadata(unit: Mapping[str, Any], attributes: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metadata of a span, wherever its tool keeps them."""
-    given = unit if isinstance(unit, Mapping) else {}
-    extra = given.get("extra") or {}
-    info = given.get("info") or {}
+    extra = unit.get("extra") or {}
     found: dict[str, Any] = {}
-    places = (attributes.get("metadata"), given.get("metadata"), extra.get("metadata"), info.get("tags"))
-    for place in places:
+    for place in (attributes.get("metadata"), unit.get("metadata"), extra.get("metadata")):
         if isinstance(said := parsed(place), Mapping):
             found |= said
     for prefix in ("langfuse.trace.metadata.", "langfuse.observation.metadata.", "metadata."):
@@ -228,7 +224,7 @@ def _is_object(line: bytes) -> bool:
         return False
 
 
-def _check_found(traces: _Traces, rules: Rules) -> None:
+def _check_found(traces: _Traces, rules: ReadingRules) -> None:
     """Raise if no span of the source is a search: that says nothing about the agent."""
     kinds = {(span.kind, span.name) for spans in traces.values() for span in spans.values()}
     tools = sorted({name for kind, name in kinds if kind == TOOL})

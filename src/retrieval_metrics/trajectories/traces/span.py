@@ -28,7 +28,7 @@ class TraceError(ValueError):
 
 
 @dataclass(slots=True, eq=False)
-class Span:
+class TraceSpan:
     """One span.
 
     Attributes:
@@ -47,7 +47,7 @@ class Span:
         call: The id of the tool call that it answers.
         cut: Why its attributes are incomplete; empty if they are not.
         is_json: Whether its output says that it is JSON.
-        extra: The attributes and metadata of an outermost span.
+        extra: What it was read from, until the id of the question is known; of an outermost span, always.
     """
 
     trace: str
