@@ -9,6 +9,7 @@ import numpy as np
 
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.matching.texts import words
+from retrieval_metrics.judging.ranking_order import ranked
 from retrieval_metrics.models.json_reply import json_reply
 from retrieval_metrics.questions.generating.kinds import SEVERAL_PASSAGES
 from retrieval_metrics.questions.linting.searching import WordIndex
@@ -235,5 +236,5 @@ def _joined(evidence: Any) -> str:
 
 
 def _items(ranking: Any) -> list[Retrieved]:
-    ranked = sorted(ranking, key=lambda one: -ranking[one]) if isinstance(ranking, Mapping) else ranking
-    return [one if isinstance(one, Retrieved) else Retrieved(one) for one in ranked]
+    best_first = ranked(ranking, "docid") if isinstance(ranking, Mapping) else ranking
+    return [one if isinstance(one, Retrieved) else Retrieved(one) for one in best_first]
