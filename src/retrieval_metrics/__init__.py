@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.reranking.sweep import mmr_sweep
     from retrieval_metrics.results.totals import Totals
     from retrieval_metrics.retrieving.retrieve import aretrieve, retrieve
+    from retrieval_metrics.trajectories.traces.read import read_traces
     from retrieval_metrics.trajectories.trajectories import Trajectories
     from retrieval_metrics.trajectories.trajectory import SearchCall, Trajectory
 
@@ -132,6 +133,7 @@ __all__ = [
     "read_qrels",
     "read_queries",
     "read_run",
+    "read_traces",
     "recall",
     "reciprocal_rank",
     "relabel",
@@ -188,6 +190,7 @@ _LAZY = {
     "read_qrels": "files.reading",
     "read_queries": "files.text_files",
     "read_run": "files.reading",
+    "read_traces": "trajectories.traces.read",
     "relabel": "rechunking.relabel",
     "retrieve": "retrieving.retrieve",
     "save_run": "loading",
