@@ -9,7 +9,7 @@ from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import add_modules_to, add_result_to
 from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.keeping.checking import refuse_wrong_values
+from retrieval_metrics.keeping.rescoring import refuse_wrong_values
 from retrieval_metrics.loading import load
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.scores import Scores
