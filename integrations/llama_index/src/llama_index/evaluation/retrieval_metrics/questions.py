@@ -19,6 +19,7 @@ class CheckedQuestions:
     """Questions with their judgments, checked before anything is retrieved.
 
     Attributes:
+        dataset: The questions as the core holds them.
         rows: The text and the judgments of each query.
         texts: The text of each query.
         qrels: The judgments as the core reads them.
@@ -35,6 +36,7 @@ class CheckedQuestions:
         truth: Mapping[Any, Any] = dataset.qrels
         self.rows = {query: (text, truth[query]) for query, text in texts.items()}
         self.texts = dataset.queries
+        self.dataset = dataset
         for query, (_, judgments) in self.rows.items():
             _refuse_nodes(query, judgments)
         self.qrels = Qrels(dataset.qrels)

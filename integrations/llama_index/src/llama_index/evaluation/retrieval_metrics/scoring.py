@@ -12,7 +12,7 @@ from llama_index.evaluation.retrieval_metrics.datasets import plain, relevant_id
 from llama_index.evaluation.retrieval_metrics.metrics import RetrievalMetric, as_result
 from llama_index.evaluation.retrieval_metrics.nodes import ids_of
 from llama_index.evaluation.retrieval_metrics.results import Basis, DatasetResult, RetrieverEvalResult
-from retrieval_metrics import Evaluation, Matching, evaluate
+from retrieval_metrics import Evaluation, evaluate
 from retrieval_metrics.adapting import as_rules, first_answer_check, query_scores, score_queries, scored_run
 
 if TYPE_CHECKING:
@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
     from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric
 
-    from llama_index.evaluation.retrieval_metrics.nodes import NodeMatch
     from llama_index.evaluation.retrieval_metrics.questions import CheckedQuestions
     from retrieval_metrics import Metric, RetrievedRun
-    from retrieval_metrics.adapting import QueryId, QueryScore
+    from retrieval_metrics.adapting import MatchBy, QueryId, QueryScore
 
 
 READS_TEXTS_ALONE = (CohereRerankRelevancyMetric,)
@@ -39,7 +38,7 @@ class NodeScorer:
         match: What identifies a node in the judgments.
     """
 
-    def __init__(self, metrics: Sequence[BaseRetrievalMetric], match: NodeMatch) -> None:
+    def __init__(self, metrics: Sequence[BaseRetrievalMetric], match: MatchBy) -> None:
         self.own = [one for one in metrics if isinstance(one, RetrievalMetric)]
         self.foreign = [one for one in metrics if not isinstance(one, RetrievalMetric)]
         self.order = [one.metric_name for one in metrics]
@@ -65,7 +64,7 @@ class NodeScorer:
 
     def check(self, questions: CheckedQuestions) -> Callable[[Any], None] | None:
         """Return a check that raises, for the first answer, what scoring would raise for all."""
-        return first_answer_check(questions.qrels, self.specs, match=self._compared) if self.own else None
+        return first_answer_check(questions.qrels, self.specs, match=self.match) if self.own else None
 
     def dataset(
         self,
@@ -79,7 +78,7 @@ class NodeScorer:
         """Return the results of a dataset, with the core's evaluation, and that of each stage by its name."""
         errors = dict(run.errors)
         evaluation = (
-            evaluate(questions.qrels, run, self.specs, match=self._compared, clusters=questions.clusters)
+            evaluate(questions.qrels, run, self.specs, match=self.match, clusters=questions.clusters)
             if self.own
             else None
         )
@@ -93,27 +92,22 @@ class NodeScorer:
             names=self.order,
             foreign=[one.metric_name for one in self.foreign],
             stages={name: self._evaluation(questions, one) for name, one in (stages or {}).items()},
-            basis=Basis({query: truth for query, (_, truth) in questions.rows.items()}, run, self._compared),
+            basis=Basis({query: truth for query, (_, truth) in questions.rows.items()}, run, self.match),
         )
 
     def _evaluation(self, questions: CheckedQuestions, run: Mapping[Any, Any]) -> Evaluation:
         """Return the evaluation of a stage, without the warnings that the last stage repeats."""
-        scores = scored_run(questions.qrels, run, self.specs, as_rules("standard"), self._compared)
+        scores = scored_run(questions.qrels, run, self.specs, as_rules("standard"), self.match)
         return Evaluation(scores if questions.clusters is None else replace(scores, clusters=questions.clusters))
 
     def one(
         self, questions: CheckedQuestions, run: RetrievedRun, expected_texts: list[str] | None, mode: RetrievalEvalMode
     ) -> RetrieverEvalResult:
         """Return the result of a single query, whose id is its text; without the warnings that concern a whole run."""
-        scores = score_queries(questions.qrels, run, self.specs, match=self._compared) if self.own else {}
+        scores = score_queries(questions.qrels, run, self.specs, match=self.match) if self.own else {}
         (result,) = self._results(questions, run, scores, expected_texts=expected_texts, mode=mode)
         result.query_id = None
         return result
-
-    @property
-    def _compared(self) -> str | Matching:
-        """What the core compares with the ids of the judgments."""
-        return self.match if isinstance(self.match, Matching) else "id"
 
     def _results(
         self,
