@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -140,9 +139,9 @@ def test_the_command_line_takes_a_folder(tmp_path: Path, capsys: pytest.CaptureF
     QUESTIONS.save(tmp_path / "questions.json")
     rm.save_run(RUN, tmp_path / "run.json")
     files = [str(tmp_path / "questions.json"), str(tmp_path / "run.json")]
-    options = ["-m", "recall", "--documents", str(tmp_path / "texts"), "--format", "json"]
+    options = ["-m", "recall", "--documents", str(tmp_path / "texts"), "--fail-under", "recall=1"]
     assert main(["evaluate", *files, *options]) == 0
-    assert json.loads(capsys.readouterr().out)["means"]["recall"] == 1
+    assert "recall" in capsys.readouterr().out
 
 
 def test_a_set_keeps_its_sources(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from retrieval_metrics.inputs.documents import Sources
 from retrieval_metrics.inputs.entries import judgments_of, of_judged, of_judgments, plain
 from retrieval_metrics.inputs.pieces import Piece
 from retrieval_metrics.inputs.provenance import Provenance
-from retrieval_metrics.inputs.qrels import Qrels
+from retrieval_metrics.inputs.qrels import Qrels, judgments_by_query
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.inputs.ranking_entries import of_id
 from retrieval_metrics.keeping.document import Document, Lines, write_document
@@ -28,11 +28,12 @@ def save_questions(
     kept = questions.sources
     if sources and (kept is None or not kept.texts):
         raise ValueError("the set has no source texts to save; add them with questions.with_sources(documents)")
-    qrels = questions.qrels
-    if not isinstance(qrels, Qrels):
-        Qrels(qrels)  # errors in the judgments are raised before anything is written
-    entries = Lines(_entry(query, text, _judgments(questions, query), questions.provenance.get(query))
-                    for query, text in questions.queries.items())  # fmt: skip
+    if not isinstance(questions.qrels, Qrels):
+        Qrels(questions.qrels)  # errors in the judgments are raised before anything is written
+    qrels = judgments_by_query(questions.qrels)
+    entries = Lines(
+        _entry(query, text, qrels[query], questions.provenance.get(query)) for query, text in questions.queries.items()
+    )
     sections: dict[str, Any] = {"questions": entries}
     if kept is not None:
         sections["digests"] = dict(kept.digests)
@@ -54,13 +55,6 @@ def sources_of(content: Mapping[str, Any], document: Document) -> Sources | None
         if changed := kept.changed(kept.texts):
             raise ValueError(f"the text of {changed[0]!r} is not the one that was saved")
         return kept
-
-
-def _judgments(questions: Questions, query: QueryId) -> Any:
-    if isinstance(questions.qrels, Qrels):
-        return questions.qrels.judgments(questions.qrels.queries.index(query))
-    held: Any = questions.qrels
-    return held[query]
 
 
 def of_qrels(qrels: Qrels) -> Lines:
