@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.comparing.compare import compare
     from retrieval_metrics.comparing.compare_retrievers import acompare_retrievers, compare_retrievers
     from retrieval_metrics.comparing.comparison import Comparison
+    from retrieval_metrics.comparing.plan import plan
     from retrieval_metrics.definition.define import define_metric
     from retrieval_metrics.evaluation.evaluate import evaluate
     from retrieval_metrics.evaluation.evaluate_ranking import evaluate_ranking
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.reranking.sweep import mmr_sweep
     from retrieval_metrics.results.totals import Totals
     from retrieval_metrics.retrieving.retrieve import aretrieve, retrieve
+    from retrieval_metrics.trajectories.traces.read import read_traces
     from retrieval_metrics.trajectories.trajectories import Trajectories
     from retrieval_metrics.trajectories.trajectory import SearchCall, Trajectory
 
@@ -124,12 +126,14 @@ __all__ = [
     "mmr_from_similarity",
     "mmr_sweep",
     "ndcg",
+    "plan",
     "pool",
     "precision",
     "read_corpus",
     "read_qrels",
     "read_queries",
     "read_run",
+    "read_traces",
     "recall",
     "reciprocal_rank",
     "relabel",
@@ -180,11 +184,13 @@ _LAZY = {
     "mmr_batch": "reranking.batches",
     "mmr_from_similarity": "reranking.mmr",
     "mmr_sweep": "reranking.sweep",
+    "plan": "comparing.plan",
     "pool": "labelling.pooling",
     "read_corpus": "files.text_files",
     "read_qrels": "files.reading",
     "read_queries": "files.text_files",
     "read_run": "files.reading",
+    "read_traces": "trajectories.traces.read",
     "relabel": "rechunking.relabel",
     "retrieve": "retrieving.retrieve",
     "save_run": "loading",

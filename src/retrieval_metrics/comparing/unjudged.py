@@ -88,7 +88,7 @@ def open_queries(scores: Mapping[str, Scores], k: int) -> list[Open]:
     ranks: dict[QueryId, dict[DocumentId, dict[str, int]]] = {query: {} for query in queries}
     for name, one in scores.items():
         origin = one.needed_origin("completed with grades")
-        found = Rankings(origin.run, origin.match)
+        found = Rankings(origin.run, origin.match, one.rules.ties)
         for query, ranking in found.of(queries):
             rankings[query][name] = ranking
             for rank, document in enumerate(found.ids(ranking)[:k], start=1):

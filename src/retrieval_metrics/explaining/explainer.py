@@ -130,7 +130,7 @@ def texts_of(scores: Scores) -> Mapping[Any, str]:
     known = scores.remembered
     if "texts" not in known:
         origin = scores.needed_origin("explained")
-        known["texts"] = Rankings(origin.run, origin.match).texts()
+        known["texts"] = Rankings(origin.run, origin.match, scores.rules.ties).texts()
     texts: Mapping[Any, str] = known["texts"]
     return texts
 

@@ -33,7 +33,7 @@ EXACT = 2.0**53
 """Integers beyond this limit tie if their nearest floats do, as in columns and files."""
 
 
-def judge_by_id(qrels: Qrels, run: RunMapping, ties: str = "docid", lengths: Lengths | None = None) -> JudgedRun:
+def judge_by_id(qrels: Qrels, run: RunMapping, ties: str, lengths: Lengths | None = None) -> JudgedRun:
     """Find the judged documents of every query in its ranking.
 
     Args:

@@ -26,6 +26,7 @@ from retrieval_metrics.labelling.people_and_model import Agreement
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.questions.sample import Sample
 from retrieval_metrics.scoring import ideal
+from retrieval_metrics.scoring.rules import STANDARD
 from retrieval_metrics.statistics import corrected_mean
 
 if TYPE_CHECKING:
@@ -332,7 +333,7 @@ def _ungraded(runs: Mapping[str, Any], truth: Qrels, k: int, match: Any) -> tupl
     known = {query: set(_graded(truth.judgments(at))) for at, query in enumerate(truth.queries)}
     seen: dict[Any, set[Any]] = {query: set() for query in known}
     for run in runs.values():
-        found = Rankings(run, match)
+        found = Rankings(run, match, STANDARD.ties)
         for query, ranking in found.of(known):
             seen[query].update(found.ids(ranking)[:k])
     return sum(len(held - known[query]) for query, held in seen.items()), sum(map(len, seen.values()))

@@ -17,6 +17,7 @@ from retrieval_metrics.labelling.pool import Pool
 from retrieval_metrics.labelling.pooled import Pooled
 from retrieval_metrics.presentation.beginnings import beginning
 from retrieval_metrics.questions.linting.passages import Passages
+from retrieval_metrics.scoring.rules import STANDARD
 
 if TYPE_CHECKING:
     from retrieval_metrics.inputs.run import Run
@@ -70,7 +71,7 @@ def pool(
     ranks: dict[Any, dict[Any, dict[str, int]]] = {query: {} for query in texts}
     contents: dict[Any, str | None] = {}
     for name, run in named.items():
-        rankings = Rankings(run, match)
+        rankings = Rankings(run, match, STANDARD.ties)
         for query, ranking in rankings.of(texts):
             for rank, (document, item) in enumerate(rankings.first(ranking, k), start=1):
                 if document is None:

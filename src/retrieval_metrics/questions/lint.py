@@ -118,7 +118,7 @@ class _Bench:
         match: Any = "id"
         if qrels.has_pieces:
             match = Matching(sources=None if passages is None else passages.sources, shortest_quote=1)
-        return {name: judge(qrels, run, match) for name, run in self._runs.items()}
+        return {name: judge(qrels, run, match, STANDARD.ties) for name, run in self._runs.items()}
 
     def _sources(self) -> dict[Any, str]:
         known = self._questions.provenance

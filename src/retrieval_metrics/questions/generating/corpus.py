@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from os import PathLike
@@ -35,6 +35,7 @@ _SENTENCE = re.compile(
     r"(?<=[.!?])[\"')\]”’]*\s+|(?<=[。！？])[”’」』]*\s*|\n[ \t]*\n\s*"  # noqa: RUF001  (Chinese has no spaces)
 )
 _SPACE = re.compile(r"\s+")
+_HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,8 @@ class Stretch:
         start: Where it begins in that source.
         document: The document it comes from, for provenance.
         id: The id of its text in the corpus.
+        title: The title of its document, or its name.
+        heading: The heading that it stands under; None if there is none.
     """
 
     text: str
@@ -54,6 +57,13 @@ class Stretch:
     start: int
     document: str
     id: DocumentId | None
+    title: str
+    heading: str | None = None
+
+    @property
+    def whereabouts(self) -> str:
+        """Where it comes from, in a line for a prompt."""
+        return f"Document: {self.title}" + (f", under the heading: {self.heading}" if self.heading else "")
 
     def span(self, start: int, end: int) -> Span:
         """Return the place in the source of a part of this passage."""
@@ -73,7 +83,7 @@ class Corpus:
         self._whole = whole
         self._texts = Passages(Retrieved(at, text.text) for at, text in enumerate(whole))
         self.pieces = pieces = [
-            Stretch(text.text[start:end], text.source, text.start + start, text.document, text.id)
+            replace(text, text=text.text[start:end], start=text.start + start, heading=_heading(text.text, start))
             for text in whole
             for start, end in cut(text.text, length)
             if len(words(text.text[start:end])) >= FEWEST_WORDS
@@ -172,7 +182,18 @@ def _whole(item: Retrieved, *, alone: bool) -> Stretch:
         )
     source, start = (str(item.source), item.start or 0) if placed else (str(name), 0)
     document = str(item.id) if item.source is None else str(item.source)
-    return Stretch(text, source, start, document, item.id)
+    given = (item.metadata or {}).get("title")
+    return Stretch(text, source, start, document, item.id, given if isinstance(given, str) and given else document)
+
+
+def _heading(text: str, start: int) -> str | None:
+    """Return the last heading in Markdown up to a place of a text."""
+    found = None
+    for line in _HEADING.finditer(text):
+        if line.start() > start:
+            break
+        found = line[1].strip()
+    return found
 
 
 def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:

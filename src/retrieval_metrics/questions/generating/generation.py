@@ -170,8 +170,7 @@ class Generation:
         return self._prompter.stopped
 
     def _prompt(self, kind: str, places: tuple[int, ...]) -> str:
-        reply = self._prompts.sentences if self._reading.by_number else self._prompts.quotes
-        prompt = self._prompts.filled(kind, passages=self._reading.shown(places), reply=reply)
+        prompt = self._prompts.to_write(kind, self._reading.shown(places), by_number=self._reading.by_number)
         if asked := self._asked.get((kind, places)):
             prompt += "\n\nAsk for something else than:\n" + "\n".join(f"- {question}" for question in asked)
         return prompt
