@@ -106,7 +106,8 @@ def _said_of_failures(errors: Mapping[QueryId, Exception]) -> str:
 
 
 def _warn(scores: Scores) -> None:
-    judged, run, _ = scores.needed_origin("warned of")
+    origin = scores.needed_origin("warned of")
+    judged, run = origin.judged, origin.run
     counts, rules = scores.counts, scores.rules
     if counts["missing"]:
         first = judged.qrels.queries[int((judged.n_retrieved == 0).argmax())]
