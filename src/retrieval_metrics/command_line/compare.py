@@ -131,51 +131,27 @@ def _of_saved(given: argparse.Namespace, paths: dict[str, str]) -> Comparison:
 
 
 def _none_is_worse(result: Comparison) -> bool:
-    worse = [each for each in result.differences if each.significant and each.mean < 0]
+    worse = [each for each in result.conclusions if each.kind == "worse"]
     for each in worse:
-        output.complain(f"{each.system} is worse than {each.baseline} in {each.metric}, by {-each.mean:.4f}")
+        output.complain(each.sentence)
     return not worse
 
 
 def _shown(result: Comparison) -> output.Shown:
-    differences = [
-        {
-            "metric": each.metric,
-            "system": each.system,
-            "baseline": each.baseline,
-            "n": each.n,
-            "mean": each.mean,
-            "interval": list(each.interval),
-            "p": each.p_corrected,
-            "p_alone": each.p_value,
-            "significant": bool(each.significant),
-            "margin": None if each.margin is None else each.margin.outcome,
-        }
-        for each in result.differences
-    ]
     data = {
         "baseline": result.baseline,
         "level": result.level,
         "means": {name: dict(means) for name, means in result.table.items()},
-        "differences": differences,
+        "conclusions": [each.as_dict() for each in result.conclusions],
         "verdict": result.verdict,
         "notes": list(result.notes),
     }
-    header = ["metric", "system", "baseline", "n", "mean", "low", "high", "p", "p_alone", "significant"]
+    header = ["metric", "system", "baseline", "n", "difference", "low", "high", "p", "p_alone", "conclusion"]
     rows = [
         [
-            *(
-                each.metric,
-                each.system,
-                each.baseline,
-                each.n,
-                each.mean,
-                *each.interval,
-                each.p_corrected,
-                each.p_value,
-            ),
-            str(bool(each.significant)).lower(),  # as JSON writes it
+            *(each.metric, each.system, each.baseline, each.n, each.difference, *each.interval),
+            *(each.p, each.found.p_value, each.kind),
         ]
-        for each in result.differences
+        for each in result.conclusions
     ]
     return output.Shown([*comparison_tables(result), *notes_tables(result)], data, [header, *rows])

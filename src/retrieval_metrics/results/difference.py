@@ -37,6 +37,8 @@ class Difference:
         span: The largest possible difference.
         clusters: Shape (queries,), the cluster of each query; None if queries are independent.
         margin: The result of the test against the margin; None if there is no margin.
+        comparable: Whether the two systems fill the budget of the metric alike; see `Comparison.budgets`. Otherwise the
+            difference says how much text was retrieved, not which system is better, and is never significant.
     """
 
     metric: str
@@ -51,6 +53,7 @@ class Difference:
     span: float
     clusters: IntArray | None = None
     margin: WithinMargin | None = None
+    comparable: bool = True
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -89,8 +92,8 @@ class Difference:
 
     @property
     def significant(self) -> bool:
-        """Whether the data can tell the two systems apart: the corrected p value is at most alpha."""
-        return is_found(self.p_corrected, self.paired.level)
+        """Whether the data can tell the two systems apart: comparable, and the corrected p value is at most alpha."""
+        return self.comparable and is_found(self.p_corrected, self.paired.level)
 
     @property
     def decided(self) -> bool:
