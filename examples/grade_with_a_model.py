@@ -44,7 +44,7 @@ def shared_words(prompt: str) -> str:
     )
 
 
-def by_hand(pool: rm.Pool, qrels: rm.Qrels) -> rm.Labels:
+def by_hand(pool: rm.types.Pool, qrels: rm.Qrels) -> rm.Labels:
     """Return the grades that come with the examples; a passage without a grade was read and does not help."""
     judged: dict[Any, Any] = {query: qrels.judgments(at) for at, query in enumerate(qrels.queries)}
     grades: dict[Any, Any] = {query: {} for query in judged}

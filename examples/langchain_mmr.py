@@ -84,7 +84,7 @@ def store_of(dense: Dense, documents: dict[str, Document]) -> InMemoryVectorStor
     return store
 
 
-def sweep(dense: Dense, dataset: rm.EvaluationSet) -> rm.MMRSweep:
+def sweep(dense: Dense, dataset: rm.EvaluationSet) -> rm.types.MMRSweep:
     """Return relevance and diversity for each lambda, over the results of the dense retriever."""
     texts: Any = dataset.queries
     return rm.mmr_sweep(

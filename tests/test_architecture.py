@@ -18,7 +18,7 @@ from retrieval_metrics import adapting
 ROOT = Path(__file__).parent.parent
 CORE = ROOT / "src" / "retrieval_metrics"
 FLOORS = [
-    ["types", "checks", "lazy", "version", "saving"],
+    ["aliases", "checks", "lazy", "version", "saving"],
     ["journal"],
     ["statistics", "presentation"],
     ["inputs"],
@@ -38,14 +38,14 @@ FLOORS = [
     ["labelling"],
     ["loading"],
     ["history"],
-    ["adapting"],
+    ["adapting", "types"],
     ["command_line"],
     ["__main__"],
 ]
 """The folders of the core from the ground up: each imports from itself and from the floors below it."""
 
 INTEGRATIONS = {path.parent.name: path for path in sorted(ROOT.glob("integrations/*/src"))}
-OPEN_TO_INTEGRATIONS = {"retrieval_metrics", "retrieval_metrics.adapting"}
+OPEN_TO_INTEGRATIONS = {"retrieval_metrics", "retrieval_metrics.types", "retrieval_metrics.adapting"}
 
 
 def name_of(path: Path, root: Path) -> str:

@@ -18,6 +18,14 @@ def test_every_name_is_there_and_says_what_it_is(name: str) -> None:
     assert getattr(rm, name).__doc__
 
 
+@pytest.mark.parametrize("name", rm.types.__all__)
+def test_what_is_only_received_is_in_types(name: str) -> None:
+    assert getattr(rm.types, name).__doc__
+    assert name not in rm.__all__
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}'"):
+        getattr(rm, name)
+
+
 @pytest.mark.parametrize("name", ["dcg", "err", "bpref", "rbp", "judged", "r_precision", "full_recall"])
 def test_rarer_functions_of_one_ranking_are_in_metrics(name: str) -> None:
     assert callable(getattr(rm.metrics, name))
@@ -32,18 +40,18 @@ def test_what_is_received_can_be_imported() -> None:
     explanation, slices = result.explain("q0"), result.by(len)
     (difference,) = comparison.differences
     received = {
-        rm.ByMetric: result.means,
-        rm.Difference: difference,
-        rm.Explanation: explanation,
-        rm.Finding: explanation.findings[0],
-        rm.Interval: result.intervals()["mrr@5"],
-        rm.Match: rm.match(qrels, runs["one"]).rows[0],
-        rm.PairedDifference: difference.paired,
-        rm.Scores: result.scores,
-        rm.Slices: slices,
-        rm.TieRange: result.tie_range,
+        rm.types.ByMetric: result.means,
+        rm.types.Difference: difference,
+        rm.types.Explanation: explanation,
+        rm.types.Finding: explanation.findings[0],
+        rm.types.Interval: result.intervals()["mrr@5"],
+        rm.types.Match: rm.match(qrels, runs["one"]).rows[0],
+        rm.types.PairedDifference: difference.paired,
+        rm.types.Scores: result.scores,
+        rm.types.Slices: slices,
+        rm.types.TieRange: result.tie_range,
         rm.Totals: result.totals(),
-        rm.Worst: result.worst("mrr@5"),
+        rm.types.Worst: result.worst("mrr@5"),
     }
     assert [kind.__name__ for kind, value in received.items() if not isinstance(value, kind)] == []
     vectors = {"a": [1.0, 0.0], "x": [0.0, 1.0], "b": [1.0, 1.0]}

@@ -6,12 +6,12 @@
     0.5
 
 `evaluate` evaluates a run, `compare` several systems. `ndcg`, `reciprocal_rank` and their siblings score one ranking
-given as gains; the rarer ones are in `metrics`.
+given as gains; the rarer ones are in `metrics`. What functions return, and nobody makes, is in `types`.
 """
 
 from typing import TYPE_CHECKING
 
-from retrieval_metrics import metrics
+from retrieval_metrics import metrics, types
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
 from retrieval_metrics.inputs.pieces import Metadata, Quote, Span, Text
@@ -30,7 +30,7 @@ from retrieval_metrics.metrics import (
 from retrieval_metrics.scoring.rules import Rules
 
 if TYPE_CHECKING:
-    from retrieval_metrics.auditing.audit import Audit, RuleDifference, audit
+    from retrieval_metrics.auditing.audit import audit
     from retrieval_metrics.comparing.compare import compare
     from retrieval_metrics.comparing.compare_retrievers import acompare_retrievers, compare_retrievers
     from retrieval_metrics.comparing.comparison import Comparison
@@ -39,9 +39,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.evaluate_ranking import evaluate_ranking
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.evaluation.merge import merge
-    from retrieval_metrics.evaluation.slices import Slices
-    from retrieval_metrics.explaining.explanation import Explanation, Worst
-    from retrieval_metrics.explaining.kinds import Finding
     from retrieval_metrics.files.limits import Limits
     from retrieval_metrics.files.reading import read_qrels, read_run
     from retrieval_metrics.files.texts import read_corpus, read_queries
@@ -53,96 +50,50 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.inputs.sources import locate
     from retrieval_metrics.judging.matching.matching import Matching
-    from retrieval_metrics.labelling.agreement import Agreement
-    from retrieval_metrics.labelling.estimate import Estimate
-    from retrieval_metrics.labelling.estimated import EstimatedDifference
     from retrieval_metrics.labelling.evaluate_with_labels import evaluate_with_labels
     from retrieval_metrics.labelling.label import Label
     from retrieval_metrics.labelling.labels import Labels
-    from retrieval_metrics.labelling.pool import Pool
     from retrieval_metrics.labelling.pooling import pool
     from retrieval_metrics.loading import load, save_run
-    from retrieval_metrics.models.calls import Calls
     from retrieval_metrics.questions.evaluation_set import EvaluationSet
     from retrieval_metrics.questions.generating.generate import agenerate_questions, generate_questions
-    from retrieval_metrics.questions.generating.generated import GeneratedQuestions, RejectedQuestion
     from retrieval_metrics.questions.generating.prompts import QuestionPrompts
-    from retrieval_metrics.questions.linting.findings import LintFinding
-    from retrieval_metrics.questions.linting.lint import Lint
-    from retrieval_metrics.questions.sample import Sample
-    from retrieval_metrics.rechunking.match import Match, Matches, match
-    from retrieval_metrics.rechunking.relabel import Relabelled, Relabelling, relabel
+    from retrieval_metrics.rechunking.match import match
+    from retrieval_metrics.rechunking.relabel import relabel
     from retrieval_metrics.reranking.batch import mmr_batch
     from retrieval_metrics.reranking.diversity import intra_list_diversity
     from retrieval_metrics.reranking.mmr import mmr, mmr_from_similarity
-    from retrieval_metrics.reranking.selection import Selection
-    from retrieval_metrics.reranking.sweep import MMRSweep, mmr_sweep
-    from retrieval_metrics.results.by_metric import ByMetric
-    from retrieval_metrics.results.counts import Counts
-    from retrieval_metrics.results.difference import Difference
-    from retrieval_metrics.results.scores import Scores
-    from retrieval_metrics.results.tie_range import TieRange
+    from retrieval_metrics.reranking.sweep import mmr_sweep
     from retrieval_metrics.results.totals import Totals
     from retrieval_metrics.retrieving.retrieve import aretrieve, retrieve
-    from retrieval_metrics.statistics.intervals import Interval
-    from retrieval_metrics.statistics.paired import PairedDifference
 
     __version__: str
 
 __all__ = [
     "DEFAULT_METRICS",
-    "Agreement",
-    "Audit",
     "Budget",
-    "ByMetric",
-    "Calls",
     "Comparison",
-    "Counts",
-    "Difference",
-    "Estimate",
-    "EstimatedDifference",
     "Evaluation",
     "EvaluationSet",
-    "Explanation",
-    "Finding",
-    "GeneratedQuestions",
     "History",
-    "Interval",
     "Label",
     "Labels",
     "Limits",
-    "Lint",
-    "LintFinding",
-    "MMRSweep",
-    "Match",
-    "Matches",
     "Matching",
     "Metadata",
     "Metric",
-    "PairedDifference",
-    "Pool",
     "Provenance",
     "Qrels",
     "QuestionPrompts",
     "Quote",
-    "RejectedQuestion",
-    "Relabelled",
-    "Relabelling",
     "RetrievalWarning",
     "Retrieved",
     "RetrievedRun",
-    "RuleDifference",
     "Rules",
     "Run",
-    "Sample",
-    "Scores",
-    "Selection",
-    "Slices",
     "Span",
     "Text",
-    "TieRange",
     "Totals",
-    "Worst",
     "acompare_retrievers",
     "agenerate_questions",
     "aretrieve",
@@ -179,55 +130,27 @@ __all__ = [
     "relabel",
     "retrieve",
     "save_run",
+    "types",
     "write_qrels",
     "write_run",
 ]
 
 # Names that are imported when they are first used: what only needs one ranking scored does not wait for the rest.
 _LAZY = {
-    "Agreement": "labelling.agreement",
-    "Audit": "auditing.audit",
-    "ByMetric": "results.by_metric",
-    "Calls": "models.calls",
     "Comparison": "comparing.comparison",
-    "Counts": "results.counts",
-    "Difference": "results.difference",
-    "Estimate": "labelling.estimate",
-    "EstimatedDifference": "labelling.estimated",
     "Evaluation": "evaluation.evaluation",
     "EvaluationSet": "questions.evaluation_set",
-    "Explanation": "explaining.explanation",
-    "Finding": "explaining.kinds",
-    "GeneratedQuestions": "questions.generating.generated",
     "History": "history.history",
-    "Interval": "statistics.intervals",
     "Label": "labelling.label",
     "Labels": "labelling.labels",
     "Limits": "files.limits",
-    "Lint": "questions.linting.lint",
-    "LintFinding": "questions.linting.findings",
-    "MMRSweep": "reranking.sweep",
-    "Match": "rechunking.match",
-    "Matches": "rechunking.match",
     "Matching": "judging.matching.matching",
-    "PairedDifference": "statistics.paired",
-    "Pool": "labelling.pool",
     "Provenance": "inputs.provenance",
     "QuestionPrompts": "questions.generating.prompts",
-    "RejectedQuestion": "questions.generating.generated",
-    "Relabelled": "rechunking.relabel",
-    "Relabelling": "rechunking.relabel",
     "Retrieved": "inputs.retrieved",
     "RetrievedRun": "inputs.retrieved_run",
-    "RuleDifference": "auditing.audit",
     "Run": "inputs.run",
-    "Sample": "questions.sample",
-    "Scores": "results.scores",
-    "Selection": "reranking.selection",
-    "Slices": "evaluation.slices",
-    "TieRange": "results.tie_range",
     "Totals": "results.totals",
-    "Worst": "explaining.explanation",
     "__version__": "version",
     "acompare_retrievers": "comparing.compare_retrievers",
     "agenerate_questions": "questions.generating.generate",

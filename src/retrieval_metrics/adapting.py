@@ -6,6 +6,7 @@ registers a `Host`, so the core and the other integrations accept the retrievers
 
 from typing import TYPE_CHECKING
 
+from retrieval_metrics.aliases import DocumentId, QueryId
 from retrieval_metrics.checks import positive_integer, same_kind
 from retrieval_metrics.definition.define import defined_metrics
 from retrieval_metrics.definition.definition import ParameterValue
@@ -27,6 +28,7 @@ from retrieval_metrics.inputs.pieces import Piece
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import QUERY_KEYS
 from retrieval_metrics.inputs.rows import Calls, check_calls, check_path, items_in, items_of_calls, part_of
+from retrieval_metrics.inputs.shapes import Judgments, QrelsMapping, Ranking
 from retrieval_metrics.judging.matching.matching import as_matching
 from retrieval_metrics.keeping.identity import questions_fingerprint
 from retrieval_metrics.presentation import numbers, page, tables
@@ -40,13 +42,12 @@ from retrieval_metrics.retrieving.retrieve import WORKERS
 from retrieval_metrics.saving import save_text
 from retrieval_metrics.scoring.rules import as_rules
 from retrieval_metrics.statistics import ExactSums
-from retrieval_metrics.types import DocumentId, Judgments, QrelsMapping, QueryId, Ranking
 
 if TYPE_CHECKING:  # these exist only for type checkers, so __all__ cannot name them
+    from retrieval_metrics.aliases import BoolArray as BoolArray  # noqa: PLC0414  (likewise)
+    from retrieval_metrics.aliases import FloatArray as FloatArray  # noqa: PLC0414  (likewise)
     from retrieval_metrics.inputs.clusters import ClustersBy as ClustersBy  # noqa: PLC0414  (likewise)
     from retrieval_metrics.judging.matching.matching import Key as Key  # noqa: PLC0414  (exported by this form)
-    from retrieval_metrics.types import BoolArray as BoolArray  # noqa: PLC0414  (likewise)
-    from retrieval_metrics.types import FloatArray as FloatArray  # noqa: PLC0414  (likewise)
 
 __all__ = [
     "COLUMNS",

@@ -1,4 +1,4 @@
-"""Lazy imports: a package whose names are imported on first use."""
+"""Lazy imports: a package or module whose names are imported on first use."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
-def lazy(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return a package's `__getattr__` that imports each name from its module on first use.
+def lazy(owner: str, modules: Mapping[str, str], *, package: str | None = None) -> Callable[[str], Any]:
+    """Return a module's `__getattr__` that imports each name from its module on first use.
 
     Args:
-        package: The name of the package.
+        owner: The name of the package or module that offers the names.
         modules: The module of each name, relative to the package.
+        package: The name of that package; by default the owner itself.
     """
 
     def get(name: str) -> Any:
         if name not in modules:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(f"{package}.{modules[name]}"), name)
-        setattr(sys.modules[package], name, value)
+            raise AttributeError(f"module {owner!r} has no attribute {name!r}")
+        value = getattr(import_module(f"{package or owner}.{modules[name]}"), name)
+        setattr(sys.modules[owner], name, value)
         return value
 
     return get

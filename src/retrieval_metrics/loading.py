@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from retrieval_metrics.inputs.run import Run
+    from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.keeping.document import Document, Labels
-    from retrieval_metrics.types import RunMapping
 
 
 SMALL: Mapping[str, Callable[[Document], Any]] = {

@@ -1,53 +1,110 @@
-"""Type aliases shared by all stages."""
+"""The types of what is returned: nobody makes them, and annotations and `isinstance` name them."""
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.lazy import lazy
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+    from retrieval_metrics.auditing.audit import Audit, RuleDifference
+    from retrieval_metrics.evaluation.slices import Slices
+    from retrieval_metrics.explaining.explanation import Explanation, Worst
+    from retrieval_metrics.explaining.kinds import Finding
+    from retrieval_metrics.labelling.agreement import Agreement
+    from retrieval_metrics.labelling.estimate import Estimate
+    from retrieval_metrics.labelling.estimated import EstimatedDifference
+    from retrieval_metrics.labelling.pool import Pool
+    from retrieval_metrics.models.calls import Calls
+    from retrieval_metrics.questions.generating.generated import GeneratedQuestions, RejectedQuestion
+    from retrieval_metrics.questions.linting.findings import LintFinding
+    from retrieval_metrics.questions.linting.lint import Lint
+    from retrieval_metrics.questions.sample import Sample
+    from retrieval_metrics.rechunking.match import Match, Matches
+    from retrieval_metrics.rechunking.relabel import Relabelled, Relabelling
+    from retrieval_metrics.reranking.selection import Selection
+    from retrieval_metrics.reranking.sweep import MMRSweep
+    from retrieval_metrics.results.by_metric import ByMetric
+    from retrieval_metrics.results.conclusion import Conclusion
+    from retrieval_metrics.results.conclusions import Conclusions
+    from retrieval_metrics.results.counts import Counts
+    from retrieval_metrics.results.difference import Difference
+    from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.results.tie_range import TieRange
+    from retrieval_metrics.statistics.intervals import Interval
+    from retrieval_metrics.statistics.paired import PairedDifference
 
-    from retrieval_metrics.inputs.pieces import Metadata, Piece, Quote, Span, Text
-    from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.inputs.questions import Questions
-    from retrieval_metrics.inputs.retrieved import Retrieved
+__all__ = [
+    "Agreement",
+    "Audit",
+    "ByMetric",
+    "Calls",
+    "Conclusion",
+    "Conclusions",
+    "Counts",
+    "Difference",
+    "Estimate",
+    "EstimatedDifference",
+    "Explanation",
+    "Finding",
+    "GeneratedQuestions",
+    "Interval",
+    "Lint",
+    "LintFinding",
+    "MMRSweep",
+    "Match",
+    "Matches",
+    "PairedDifference",
+    "Pool",
+    "RejectedQuestion",
+    "Relabelled",
+    "Relabelling",
+    "RuleDifference",
+    "Sample",
+    "Scores",
+    "Selection",
+    "Slices",
+    "TieRange",
+    "Worst",
+]
 
-    FloatArray: TypeAlias = npt.NDArray[np.float64]
-    IntArray: TypeAlias = npt.NDArray[np.int64]
-    BoolArray: TypeAlias = npt.NDArray[np.bool_]
+if not TYPE_CHECKING:  # a type checker knows the names from above
+    __getattr__ = lazy(
+        __name__,
+        {
+            "Agreement": "labelling.agreement",
+            "Audit": "auditing.audit",
+            "ByMetric": "results.by_metric",
+            "Calls": "models.calls",
+            "Counts": "results.counts",
+            "Conclusion": "results.conclusion",
+            "Conclusions": "results.conclusions",
+            "Difference": "results.difference",
+            "Estimate": "labelling.estimate",
+            "EstimatedDifference": "labelling.estimated",
+            "Explanation": "explaining.explanation",
+            "Finding": "explaining.kinds",
+            "GeneratedQuestions": "questions.generating.generated",
+            "Interval": "statistics.intervals",
+            "Lint": "questions.linting.lint",
+            "LintFinding": "questions.linting.findings",
+            "MMRSweep": "reranking.sweep",
+            "Match": "rechunking.match",
+            "Matches": "rechunking.match",
+            "PairedDifference": "statistics.paired",
+            "Pool": "labelling.pool",
+            "RejectedQuestion": "questions.generating.generated",
+            "Relabelled": "rechunking.relabel",
+            "Relabelling": "rechunking.relabel",
+            "RuleDifference": "auditing.audit",
+            "Sample": "questions.sample",
+            "Scores": "results.scores",
+            "Selection": "reranking.selection",
+            "Slices": "evaluation.slices",
+            "TieRange": "results.tie_range",
+            "Worst": "explaining.explanation",
+        },
+        package="retrieval_metrics",
+    )
 
-    Cut: TypeAlias = int | IntArray | None
-    """How many of the first items count: one number for all queries, one for each query, or all items (None)."""
 
-    Gains: TypeAlias = Sequence[float | None] | npt.NDArray[Any]
-    """One ranking as grades in rank order; None means not judged."""
-
-QueryId: TypeAlias = str | int
-DocumentId: TypeAlias = str | int
-
-# A mapping is invariant in its keys, so "str or int" must be a union of mappings, not a mapping of a union.
-Scores: TypeAlias = Mapping[str, float] | Mapping[int, float]
-
-Relevant: TypeAlias = "DocumentId | Piece"
-"""What can be relevant: a document by its id, or a piece such as a quote."""
-
-Grades: TypeAlias = (
-    "Scores | Mapping[Quote, float] | Mapping[Text, float] | Mapping[Span, float] | Mapping[Metadata, float]"
-    " | Mapping[Piece, float] | Mapping[Relevant, float]"
-)
-
-Group: TypeAlias = "Grades | Collection[Relevant]"
-"""Alternatives of which one suffices: ids or pieces, with or without grades."""
-
-Judgments: TypeAlias = "Grades | Collection[Relevant] | Sequence[Group]"
-"""The judgments of one query: ids or pieces, with or without grades, or groups that are all needed."""
-
-Ranking: TypeAlias = "Scores | Sequence[DocumentId] | Sequence[Retrieved]"
-"""What was retrieved for one query: ids with scores, or ids or items, best first."""
-
-QrelsMapping: TypeAlias = Mapping[str, Judgments] | Mapping[int, Judgments]
-RunMapping: TypeAlias = Mapping[str, Ranking] | Mapping[int, Ranking]
-QueryTexts: TypeAlias = Mapping[str, str] | Mapping[int, str]
-
-QuestionsOrQrels: TypeAlias = "Questions | Qrels | QrelsMapping"
-"""The judgments of all queries, alone or with the questions' texts and provenance."""
+def __dir__() -> list[str]:
+    return __all__

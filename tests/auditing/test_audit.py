@@ -32,7 +32,7 @@ def generated() -> tuple[dict[int, Any], dict[int, Any]]:
 
 
 @cache
-def audited() -> rm.Audit:
+def audited() -> rm.types.Audit:
     return rm.audit(*generated(), NAMES)
 
 
@@ -136,7 +136,7 @@ class TestWhatItPrints:
     QRELS = {"q7": ["d7", "d9"], "q8": ["d1"], "q9": ["d2"]}  # noqa: RUF012  (never changed)
     RUN = {"q7": ["d7", "d7", "x", "d9", "y"], "q8": ["d1"], "q9": []}  # noqa: RUF012  (never changed)
 
-    def audit(self) -> rm.Audit:
+    def audit(self) -> rm.types.Audit:
         return rm.audit(
             self.QRELS, self.RUN, ["ndcg", "precision@5"], semantics=["standard", "llama_index", "haystack"]
         )

@@ -52,7 +52,7 @@ class Case:
     qrels: dict[str, Any]
     passages: list[rm.Retrieved]
 
-    def lint(self) -> rm.Lint:
+    def lint(self) -> rm.types.Lint:
         return rm.EvaluationSet(self.queries, self.qrels).lint(self.passages)
 
     def text(self, judged: Any) -> str:

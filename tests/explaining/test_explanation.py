@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import retrieval_metrics as rm
 from retrieval_metrics.explaining.kinds import Finding
-from retrieval_metrics.types import Judgments, QrelsMapping, Ranking, RunMapping
+from retrieval_metrics.inputs.shapes import Judgments, QrelsMapping, Ranking, RunMapping
 
 
 def explained(truth: Judgments, ranking: Ranking, metric: str = "ndcg@2") -> dict[Any, Finding]:

@@ -43,7 +43,7 @@ PEOPLE = rm.Labels.of({query: TRUTH[query] for query in SAMPLE}, "Ada")
 MODEL = rm.Labels.of(judge(0.12), "a model", kind="model")
 
 
-def estimate(**changes: Any) -> rm.Estimate:
+def estimate(**changes: Any) -> rm.types.Estimate:
     given: dict[str, Any] = {"people": PEOPLE, "model": MODEL, "sample": SAMPLE} | changes
     return rm.evaluate_with_labels(given.pop("runs", RUNS), given.pop("metrics", "ndcg@10"), **given)
 

@@ -23,7 +23,7 @@ CORPUS: dict[Any, str] = {
 QUESTIONS = rm.EvaluationSet(QUERIES, {"q1": {"a": 1, "x": 1}, "q2": []})
 
 
-def found(pool: rm.Pool) -> list[tuple[Any, Any, str]]:
+def found(pool: rm.types.Pool) -> list[tuple[Any, Any, str]]:
     return [(item.query, item.document, item.why) for item in pool]
 
 

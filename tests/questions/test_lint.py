@@ -331,7 +331,7 @@ class TestResult:
             assert ".repaired()" in shown
 
     def test_nothing_found_prints_as_well(self) -> None:
-        result = rm.Lint(rm.EvaluationSet(QUERIES, QRELS), [])
+        result = rm.types.Lint(rm.EvaluationSet(QUERIES, QRELS), [])
         assert len(result) == 0
         assert str(result).startswith("3 questions, 0 findings")
 

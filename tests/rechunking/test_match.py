@@ -48,7 +48,7 @@ def test_it_prints_like_every_other_result_and_becomes_a_dataframe() -> None:
     assert frame["relevant"].tolist() == ["c2", "c7"]
     assert frame["rank"].dtype == "Int64"
     assert (frame["rank"][0], frame["rank"].isna().tolist()) == (2, [False, True])
-    assert rm.Matches([]).to_pandas().empty
+    assert rm.types.Matches([]).to_pandas().empty
 
 
 def test_a_run_of_other_queries_is_refused() -> None:

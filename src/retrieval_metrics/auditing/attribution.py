@@ -14,14 +14,15 @@ from retrieval_metrics.scoring.under_rules import fractions, judge_under, refusa
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from retrieval_metrics.aliases import BoolArray, FloatArray, IntArray
     from retrieval_metrics.definition.definition import ParameterValue
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.run import Run
+    from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.scoring.rules import Rules
-    from retrieval_metrics.types import BoolArray, FloatArray, IntArray, RunMapping
 
 FIELDS = ("repeats", "ties", "groups", "negative", "grades", "missing", "empty", "no_relevant")
 TOLERANCE = 1e-9

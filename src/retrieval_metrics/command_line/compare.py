@@ -69,6 +69,12 @@ def add_to(commands: Any) -> None:
         help="how to treat unjudged documents: bounds reports how much their grades could change, condensed takes them "
         "out of the rankings (default: they are not relevant)",
     )
+    parser.add_argument(
+        "--unseen",
+        type=int,
+        metavar="N",
+        help="with --unjudged bounds: a query may have up to N more relevant documents that nobody retrieved",
+    )
     parser.add_argument("--seed", type=int, default=0, help="seed of the randomisation test (default: %(default)s)")
     add_output_to(parser)
     add_texts_to(parser)
@@ -107,6 +113,7 @@ def _of_runs(given: argparse.Namespace, paths: dict[str, str]) -> Comparison:
         seed=given.seed,
         margin=given.margin,
         unjudged=given.unjudged,
+        unseen=given.unseen,
         clusters=clusters(given.clusters),
     )
 
@@ -127,6 +134,7 @@ def _of_saved(given: argparse.Namespace, paths: dict[str, str]) -> Comparison:
         seed=given.seed,
         margin=given.margin,
         unjudged=given.unjudged,
+        unseen=given.unseen,
     )
 
 

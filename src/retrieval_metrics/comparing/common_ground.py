@@ -20,9 +20,9 @@ from retrieval_metrics.results.totals import largest_grade_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.scores import Scores
-    from retrieval_metrics.types import QueryId
 
 
 def common_ground(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.comparing.paired_tests import RESAMPLES, pairs_of
+from retrieval_metrics.comparing.unjudged_bounds import require_bounds
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metrics
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
@@ -21,10 +22,12 @@ from retrieval_metrics.results.cautions import said_of_ignorance
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.inputs.clusters import ClustersBy
+    from retrieval_metrics.inputs.qrels import QuestionsOrQrels
+    from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.scoring.rules import Rules
-    from retrieval_metrics.types import QueryId, QuestionsOrQrels, RunMapping
 
 
 def compare(
@@ -131,6 +134,7 @@ def compare(
     if isinstance(runs, Run) or any(isinstance(run, (list, tuple)) for run in runs.values()):
         raise TypeError("runs must map the name of each system to its run, such as {'bm25': run, ...}; this is one run")
     pairs_of(list(runs), baseline)  # check the arguments before the work
+    require_bounds(unseen, unjudged)
     truth = as_qrels(truths)
     bounds = unjudged == "bounds"
     options: dict[str, Any] = {

@@ -18,7 +18,7 @@ from retrieval_metrics.comparing.paired_tests import (
     tested,
 )
 from retrieval_metrics.comparing.unjudged import ignorance, to_judge
-from retrieval_metrics.comparing.unjudged_bounds import bounds_of_unjudged
+from retrieval_metrics.comparing.unjudged_bounds import bounds_of_unjudged, require_bounds
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
@@ -36,11 +36,12 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+    from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.questions import Questions
+    from retrieval_metrics.inputs.shapes import QueryTexts
     from retrieval_metrics.results.standings import Ranking
     from retrieval_metrics.results.unjudged import ToJudge
-    from retrieval_metrics.types import QueryId, QueryTexts
 
 FEW_PAIRS = 2
 """The largest number of pairs for which a comparison prints every difference; for more it prints the ranking."""
@@ -87,8 +88,7 @@ class Comparison(Compared, Printed):
         """
         _check_evaluations(evaluations)
         pairs_of(list(evaluations), baseline)  # check the arguments before the work
-        if unseen is not None and unjudged != "bounds":
-            raise ValueError('unseen= has a meaning only with unjudged="bounds"')
+        require_bounds(unseen, unjudged)
         whole = {name: evaluation.scores for name, evaluation in evaluations.items()}
         scores, metrics, notes = common_ground(whole, metrics)
         clusters, ranked = common_clusters(scores), ranking_metrics(metrics)

@@ -21,8 +21,8 @@ from retrieval_metrics.scoring.score import score
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from retrieval_metrics.aliases import DocumentId, FloatArray, QueryId
     from retrieval_metrics.results.scores import Scores
-    from retrieval_metrics.types import DocumentId, FloatArray, QueryId
 
 NOTHING: Mapping[Any, int] = MappingProxyType({})
 DEPTH = 10

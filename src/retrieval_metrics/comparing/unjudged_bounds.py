@@ -18,10 +18,10 @@ from retrieval_metrics.statistics.paired import without_rounding
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from retrieval_metrics.aliases import FloatArray, IntArray, QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.difference import Difference
     from retrieval_metrics.results.scores import Scores
-    from retrieval_metrics.types import FloatArray, IntArray, QueryId
 
 MOST_OF_A_QUERY = 2**12
 """The largest number of ways to grade the unjudged documents of a query that are tried, and"""
@@ -75,6 +75,12 @@ def bounds_of_unjudged(
         queries={name: len(reach.position) + len(reach.beyond) for name, reach in reaches.items()},
         outer={name: len(reach.beyond) for name, reach in reaches.items()},
     )
+
+
+def require_bounds(unseen: int | Mapping[QueryId, int] | None, unjudged: str | None) -> None:
+    """Raise if relevant documents that nobody retrieved are assumed where no bounds are computed."""
+    if unseen is not None and unjudged != "bounds":
+        raise ValueError(f'unseen= has a meaning only with unjudged="bounds", got unjudged={unjudged!r}')
 
 
 def _unseen(given: int | Mapping[QueryId, int] | None, queries: Sequence[QueryId]) -> dict[QueryId, int]:

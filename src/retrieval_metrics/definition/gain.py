@@ -11,8 +11,8 @@ from retrieval_metrics.definition.definition import Parameter, choice
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.definition.definition import ParameterValue
-    from retrieval_metrics.types import FloatArray
 
 LARGEST_EXPONENT = 1000
 """2 ** 1000 times a million documents still fits into a float."""

@@ -10,8 +10,8 @@ from retrieval_metrics.definition.definition import Parameter, choice
 from retrieval_metrics.judging.rows import is_relevant, ordinals, within
 
 if TYPE_CHECKING:
+    from retrieval_metrics.aliases import Cut, FloatArray, IntArray
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import Cut, FloatArray, IntArray
 
 PER = Parameter(
     choice("query", "group"),

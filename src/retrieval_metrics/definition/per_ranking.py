@@ -15,8 +15,8 @@ from retrieval_metrics.judging.rows import within
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from retrieval_metrics.aliases import Cut, FloatArray, IntArray
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import Cut, FloatArray, IntArray
 
 ROUNDING = 1e-9
 """Rounding can take a sum out of [0, 1] by this much."""

@@ -20,13 +20,15 @@ from retrieval_metrics.scoring.rules import as_rules
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.inputs.clusters import Clusters, ClustersBy
+    from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.run import Run
+    from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.judging.rows import Misplaced
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.scoring.rules import Rules
-    from retrieval_metrics.types import QueryId, QuestionsOrQrels, RunMapping
 
 
 def evaluate(

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.inputs.shapes import Judgments, Ranking
     from retrieval_metrics.judging.matching.matching import Key, Matching
-    from retrieval_metrics.types import Judgments, Ranking
 
 _QUERY = "the query"
 """The name of the query in messages."""

@@ -19,17 +19,18 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+    from retrieval_metrics.aliases import FloatArray, QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.evaluation.slices import Slices
     from retrieval_metrics.explaining.explanation import Explanation, Worst
     from retrieval_metrics.inputs.questions import Questions
+    from retrieval_metrics.inputs.shapes import QueryTexts
     from retrieval_metrics.presentation.tables import Table
     from retrieval_metrics.results.by_metric import ByMetric
     from retrieval_metrics.results.counts import Counts
     from retrieval_metrics.results.totals import Totals
     from retrieval_metrics.scoring.rules import Rules
     from retrieval_metrics.statistics import Interval
-    from retrieval_metrics.types import FloatArray, QueryId, QueryTexts
 
 
 TOTALS_HOLD_NO_CLUSTERS = (

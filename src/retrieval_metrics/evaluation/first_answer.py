@@ -12,9 +12,9 @@ from retrieval_metrics.scoring.rules import as_rules
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from retrieval_metrics.inputs.shapes import QrelsMapping, RunMapping
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.scoring.rules import Rules
-    from retrieval_metrics.types import QrelsMapping, RunMapping
 
 
 def first_answer_check(

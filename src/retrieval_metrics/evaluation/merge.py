@@ -17,9 +17,9 @@ from retrieval_metrics.results.totals import Totals
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from retrieval_metrics.aliases import FloatArray, QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.scores import Column
-    from retrieval_metrics.types import FloatArray, QueryId
 
 
 def merge(parts: Iterable[Evaluation | Totals]) -> Evaluation:

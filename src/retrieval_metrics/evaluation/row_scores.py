@@ -14,12 +14,13 @@ from retrieval_metrics.results.query_scores import query_scores
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from retrieval_metrics.aliases import DocumentId, QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.retrieved import Retrieved
+    from retrieval_metrics.inputs.shapes import Judgments, Ranking
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.results.query_scores import QueryScore
     from retrieval_metrics.scoring.rules import Rules
-    from retrieval_metrics.types import DocumentId, Judgments, QueryId, Ranking
 
 _QUERY = "the row"
 

@@ -18,13 +18,14 @@ from retrieval_metrics.scoring.under_rules import judge_under, refuse, truth_und
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from retrieval_metrics.aliases import FloatArray, QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.run import Run
+    from retrieval_metrics.inputs.shapes import QrelsMapping, RunMapping
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.results.query_scores import QueryScore
     from retrieval_metrics.scoring.rules import Rules
-    from retrieval_metrics.types import FloatArray, QrelsMapping, QueryId, RunMapping
 
 
 def scored_run(

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Sequence
 
+    from retrieval_metrics.aliases import DocumentId, QueryId
     from retrieval_metrics.explaining.kinds import Outcome
     from retrieval_metrics.explaining.rankings import Rankings
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import DocumentId, QueryId
 
 
 @dataclass(kw_only=True)

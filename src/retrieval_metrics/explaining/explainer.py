@@ -16,10 +16,10 @@ from retrieval_metrics.explaining.results import CameBack
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.explaining.kinds import Finding
     from retrieval_metrics.explaining.results import Result
     from retrieval_metrics.results.scores import Scores
-    from retrieval_metrics.types import QueryId
 
 SHOWN = 10
 """The number of results shown for a metric without a cut-off."""

@@ -25,12 +25,13 @@ from retrieval_metrics.presentation.tables import Table
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.explaining.explainer import Explained
     from retrieval_metrics.explaining.kinds import Finding, Outcome
     from retrieval_metrics.explaining.results import Result
     from retrieval_metrics.inputs.questions import Questions
+    from retrieval_metrics.inputs.shapes import QueryTexts
     from retrieval_metrics.results.scores import Scores
-    from retrieval_metrics.types import QueryId, QueryTexts
 
 PRINTED = 10
 """The number of printed results of a query; all are in `Explanation.results`."""

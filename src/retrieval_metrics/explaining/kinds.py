@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 if TYPE_CHECKING:
-    from retrieval_metrics.types import Relevant
+    from retrieval_metrics.inputs.shapes import Relevant
 
 Failure = Literal[
     "lost a tie",

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from retrieval_metrics.inputs.retrieved import Retrieved
+    from retrieval_metrics.inputs.shapes import Relevant
     from retrieval_metrics.judging.matching.matching import Matching
-    from retrieval_metrics.types import Relevant
 
 
 class Needed:

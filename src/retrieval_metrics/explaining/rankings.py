@@ -12,8 +12,8 @@ from retrieval_metrics.judging.matching.matching import as_matching
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from retrieval_metrics.aliases import DocumentId, QueryId
     from retrieval_metrics.judging.matching.matching import Key, Matching
-    from retrieval_metrics.types import DocumentId, QueryId
 
 
 class Rankings:

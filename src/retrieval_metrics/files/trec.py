@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.files.opening import Reader
-    from retrieval_metrics.types import FloatArray
 
     Part = tuple[pl.Series, pl.Series, FloatArray]
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     import polars as pl
 
-    from retrieval_metrics.types import FloatArray, IntArray, QueryId, Ranking
+    from retrieval_metrics.aliases import FloatArray, IntArray, QueryId
+    from retrieval_metrics.inputs.shapes import Ranking
 
 
 class Batch(NamedTuple):

@@ -14,8 +14,8 @@ from retrieval_metrics.inputs.pieces import Metadata, Span
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
+    from retrieval_metrics.aliases import IntArray, QueryId
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.types import IntArray, QueryId
 
 
 @dataclass(frozen=True, eq=False)

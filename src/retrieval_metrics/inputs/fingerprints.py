@@ -11,7 +11,7 @@ from retrieval_metrics.inputs.entries import of_item, of_judged, plain
 from retrieval_metrics.inputs.retrieved import Retrieved
 
 if TYPE_CHECKING:
-    from retrieval_metrics.types import Judgments, Ranking
+    from retrieval_metrics.inputs.shapes import Judgments, Ranking
 
 DIGITS = 16
 """Hexadecimal digits: two of a million fingerprints agree by accident with a probability of 1 in 40 million."""

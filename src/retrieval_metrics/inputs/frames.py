@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.inputs.batch import Batch
     from retrieval_metrics.inputs.columns import Columns, Role
-    from retrieval_metrics.types import FloatArray
 
     Line = Callable[[int], str]
     """Returns the name of a row's line for errors, for tables read from a text file."""

@@ -11,7 +11,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.types import FloatArray, IntArray, QueryId, Relevant
+    from retrieval_metrics.aliases import FloatArray, IntArray, QueryId
+    from retrieval_metrics.inputs.shapes import Relevant
 
 LARGEST_GRADE = 2.0**53
 """Above it floats cannot hold every integer, and no scale of relevance goes that far."""

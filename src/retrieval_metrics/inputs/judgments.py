@@ -13,7 +13,8 @@ from retrieval_metrics.inputs.pieces import Piece
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from retrieval_metrics.types import FloatArray, IntArray, QueryId, Relevant
+    from retrieval_metrics.aliases import FloatArray, IntArray, QueryId
+    from retrieval_metrics.inputs.shapes import Relevant
 
 
 class JudgmentReader:

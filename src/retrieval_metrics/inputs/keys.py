@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from retrieval_metrics.aliases import DocumentId
     from retrieval_metrics.inputs.retrieved import Retrieved
-    from retrieval_metrics.types import DocumentId
 
     Key: TypeAlias = Callable[[Retrieved], DocumentId | None]
 

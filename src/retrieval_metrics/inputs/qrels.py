@@ -20,18 +20,15 @@ from retrieval_metrics.inputs.questions import Questions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+    from typing import TypeAlias
 
+    from retrieval_metrics.aliases import FloatArray, IntArray, QueryId
     from retrieval_metrics.inputs.batch import Batch
     from retrieval_metrics.inputs.provenance import Provenance
-    from retrieval_metrics.types import (
-        FloatArray,
-        IntArray,
-        Judgments,
-        QrelsMapping,
-        QueryId,
-        QuestionsOrQrels,
-        Relevant,
-    )
+    from retrieval_metrics.inputs.shapes import Judgments, QrelsMapping, Relevant
+
+    QuestionsOrQrels: TypeAlias = "Questions | Qrels | QrelsMapping"
+    """The judgments of all queries, alone or with the questions' texts and provenance."""
 
 
 class Qrels:

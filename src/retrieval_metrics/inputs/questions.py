@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from typing import Self
 
+    from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.inputs.provenance import Provenance
-    from retrieval_metrics.types import Judgments, QrelsMapping, QueryId, QueryTexts
+    from retrieval_metrics.inputs.shapes import Judgments, QrelsMapping, QueryTexts
 
 ID_KEYS = ("id", "query_id", "_id")
 QUERY_KEYS = ("query", "question", "user_input", "text")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics.types import DocumentId, QueryId
+    from retrieval_metrics.aliases import DocumentId, QueryId
 
 
 def as_list(ranking: Any, query: QueryId) -> Sequence[Any]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics.types import QueryId, Ranking
+    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.inputs.shapes import Ranking
 
 
 class RetrievedRun(dict[Any, Any]):

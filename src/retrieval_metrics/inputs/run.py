@@ -10,8 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
     from os import PathLike
 
+    from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.inputs.batch import Batch
-    from retrieval_metrics.types import QueryId, Ranking
+    from retrieval_metrics.inputs.shapes import Ranking
 
     Index = dict[Any, tuple[int, int]]
 

@@ -14,7 +14,7 @@ from retrieval_metrics.inputs.retrieved import Retrieved
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from retrieval_metrics.types import BoolArray, DocumentId, IntArray
+    from retrieval_metrics.aliases import BoolArray, DocumentId, IntArray
 
 _SPACE_LIMIT = 0x3001
 """From this code point on, no character is white space."""

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from retrieval_metrics.aliases import BoolArray, FloatArray, IntArray
     from retrieval_metrics.inputs.batch import Batch
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.run import Run
-    from retrieval_metrics.types import BoolArray, FloatArray, IntArray
 
 
 class _Found(NamedTuple):

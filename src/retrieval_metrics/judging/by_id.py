@@ -24,9 +24,10 @@ from retrieval_metrics.judging.rows import Items, Repeats
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from retrieval_metrics.aliases import DocumentId, QueryId
     from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.matching.budget import Lengths
-    from retrieval_metrics.types import DocumentId, QueryId, RunMapping
 
 EXACT = 2.0**53
 """Integers beyond this limit tie if their nearest floats do, as in columns and files."""

@@ -12,9 +12,9 @@ from retrieval_metrics.judging.by_id import judge_by_id
 
 if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.matching.matching import Key, Matching
-    from retrieval_metrics.types import RunMapping
 
 
 def judge(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching = "id", ties: str = "docid") -> JudgedRun:

@@ -23,11 +23,11 @@ from retrieval_metrics.judging.rows import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from retrieval_metrics.aliases import BoolArray, Cut, FloatArray, IntArray
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.matching.budget import Budget, Lengths
     from retrieval_metrics.judging.matching.covered import CoveredCharacters
     from retrieval_metrics.judging.rows import Additions, JudgedRanks, Misplaced
-    from retrieval_metrics.types import BoolArray, Cut, FloatArray, IntArray
 
 
 class JudgedRun:

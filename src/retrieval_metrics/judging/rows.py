@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
+    from retrieval_metrics.aliases import BoolArray, Cut, DocumentId, FloatArray, IntArray, QueryId
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.types import BoolArray, Cut, DocumentId, FloatArray, IntArray, QueryId
 
 
 class Items(NamedTuple):

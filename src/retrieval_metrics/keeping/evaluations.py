@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
+    from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.matching.matching import Key
     from retrieval_metrics.keeping.document import Document, Labels
-    from retrieval_metrics.types import QueryId
 
 OWN = {"metrics", "queries", "values", "residuals", "ideals", "lowest", "highest", "origin"}
 """Fields of `Scores` with a special form in the file; all others are small records."""

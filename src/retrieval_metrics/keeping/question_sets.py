@@ -16,8 +16,8 @@ from retrieval_metrics.keeping.document import Document, Lines, write_document
 if TYPE_CHECKING:
     from os import PathLike
 
+    from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.keeping.document import Labels
-    from retrieval_metrics.types import QueryId
 
 
 def save_questions(questions: Questions, path: str | PathLike[str], labels: Labels | None = None) -> None:

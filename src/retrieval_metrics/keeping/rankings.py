@@ -12,7 +12,7 @@ from retrieval_metrics.keeping.document import Lines
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics.types import RunMapping
+    from retrieval_metrics.inputs.shapes import RunMapping
 
 
 class Texts:

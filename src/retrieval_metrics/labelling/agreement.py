@@ -16,7 +16,7 @@ from retrieval_metrics.statistics import Agreed, cohens_kappa, jackknifed, share
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics.types import DocumentId, FloatArray, QueryId
+    from retrieval_metrics.aliases import DocumentId, FloatArray, QueryId
 
     Graded = Mapping[tuple[QueryId, DocumentId], float]
     Kinds = Mapping[tuple[QueryId, DocumentId], Mapping[str, str]]

@@ -31,14 +31,16 @@ from retrieval_metrics.statistics import corrected_mean
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.clusters import ClustersBy
+    from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.run import Run
+    from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.scoring.rules import Rules
     from retrieval_metrics.statistics import CorrectedMean
-    from retrieval_metrics.types import FloatArray, QuestionsOrQrels, RunMapping
 
 
 def evaluate_with_labels(

@@ -12,7 +12,7 @@ from retrieval_metrics.checks import id_kind
 from retrieval_metrics.inputs.entries import plain
 
 if TYPE_CHECKING:
-    from retrieval_metrics.types import DocumentId, QueryId
+    from retrieval_metrics.aliases import DocumentId, QueryId
 
 Grader: TypeAlias = Literal["person", "model"]
 

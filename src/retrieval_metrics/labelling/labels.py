@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from retrieval_metrics.aliases import DocumentId, QueryId
+    from retrieval_metrics.inputs.shapes import QrelsMapping
     from retrieval_metrics.labelling.agreement import Kinds
-    from retrieval_metrics.types import DocumentId, QrelsMapping, QueryId
 
     Key = tuple[QueryId, DocumentId]
 

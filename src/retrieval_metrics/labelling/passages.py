@@ -12,7 +12,7 @@ from retrieval_metrics.questions.linting.wording import content_words
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics.types import DocumentId, QueryId
+    from retrieval_metrics.aliases import DocumentId, QueryId
 
 FIRST = 3
 """The largest rank that counts as found early."""

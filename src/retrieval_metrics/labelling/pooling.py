@@ -20,8 +20,8 @@ from retrieval_metrics.questions.linting.passages import Passages
 
 if TYPE_CHECKING:
     from retrieval_metrics.inputs.run import Run
+    from retrieval_metrics.inputs.shapes import QueryTexts, RunMapping
     from retrieval_metrics.judging.matching.matching import Key, Matching
-    from retrieval_metrics.types import QueryTexts, RunMapping
 
 
 def pool(

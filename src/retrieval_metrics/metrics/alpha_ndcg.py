@@ -19,10 +19,10 @@ from retrieval_metrics.scoring.ties.weights import mean_discounted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from retrieval_metrics.aliases import Cut, FloatArray
     from retrieval_metrics.definition.definition import OverOrders, ParameterValue
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import Cut, FloatArray
 
 DEFAULT_ALPHA = 0.5
 

@@ -16,9 +16,9 @@ from retrieval_metrics.scoring.ties.blocks import blocks_of, by_block, chance
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from retrieval_metrics.aliases import Cut, FloatArray, Gains
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.scoring.ties.blocks import Block
-    from retrieval_metrics.types import Cut, FloatArray, Gains
 
 
 def average_precision(gains: Gains, *, k: int | None = None, n_relevant: int | None = None) -> float:

@@ -15,10 +15,10 @@ from retrieval_metrics.scoring.ties.blocks import by_block
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from retrieval_metrics.aliases import BoolArray, FloatArray, Gains
     from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.scoring.ties.blocks import Block
-    from retrieval_metrics.types import BoolArray, FloatArray, Gains
 
 
 def bpref(gains: Gains, *, n_relevant: int, n_nonrelevant: int) -> float:

@@ -9,8 +9,8 @@ import numpy as np
 from retrieval_metrics.definition.definition import Definition
 
 if TYPE_CHECKING:
+    from retrieval_metrics.aliases import Cut, FloatArray
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import Cut, FloatArray
 
 
 def score(judged: JudgedRun, *, k: Cut) -> FloatArray:

@@ -17,10 +17,10 @@ from retrieval_metrics.scoring.ties.blocks import by_block, chance
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from retrieval_metrics.aliases import Cut, FloatArray, Gains
     from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.scoring.ties.blocks import Block
-    from retrieval_metrics.types import Cut, FloatArray, Gains
 
 
 def err(gains: Gains, *, k: int | None = None, max_grade: float | None = None) -> float:

@@ -14,9 +14,9 @@ from retrieval_metrics.scoring.ties.extremes import between_orders
 from retrieval_metrics.scoring.ties.weights import mean_weight
 
 if TYPE_CHECKING:
+    from retrieval_metrics.aliases import Cut, FloatArray, Gains
     from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import Cut, FloatArray, Gains
 
 
 def judged(gains: Gains, *, k: int | None = None) -> float:

@@ -17,9 +17,9 @@ from retrieval_metrics.scoring.ties.extremes import between_orders
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from retrieval_metrics.aliases import Cut, FloatArray, Gains, IntArray
     from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import Cut, FloatArray, Gains, IntArray
 
 
 def ndcg(gains: Gains, *, k: int | None = None, ideal: Gains | None = None, gain: str = "linear") -> float:

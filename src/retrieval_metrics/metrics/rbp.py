@@ -15,9 +15,9 @@ from retrieval_metrics.scoring.ties.extremes import between_orders
 from retrieval_metrics.scoring.ties.weights import mean_weight
 
 if TYPE_CHECKING:
+    from retrieval_metrics.aliases import Cut, FloatArray, Gains, IntArray
     from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import Cut, FloatArray, Gains, IntArray
 
 
 def rbp(gains: Gains, *, k: int | None = None, p: float = 0.8, max_grade: float | None = None) -> float:

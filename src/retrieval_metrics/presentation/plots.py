@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
+    from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.statistics.intervals import Interval
-    from retrieval_metrics.types import FloatArray
 
 PANEL = 4.6, 3.0
 """Width and least height of one panel, in inches: the widest that a phone shows without shrinking the text."""

@@ -25,9 +25,9 @@ from retrieval_metrics.questions.sample import Sample, draw
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Mapping
 
+    from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.questions.linting.lint import Lint
-    from retrieval_metrics.types import QueryId
 
 
 @dataclass(frozen=True, slots=True, repr=False)

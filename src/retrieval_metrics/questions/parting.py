@@ -15,7 +15,7 @@ from retrieval_metrics.inputs.questions import Questions
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
-    from retrieval_metrics.types import QueryId
+    from retrieval_metrics.aliases import QueryId
 
 Asked = TypeVar("Asked", bound=Questions)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
     from os import PathLike
 
-    from retrieval_metrics.types import QueryId
+    from retrieval_metrics.aliases import QueryId
 
 EACH = 2
 """The fewest queries of each stratum, because a single one shows no spread."""

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.inputs.qrels import QuestionsOrQrels
+    from retrieval_metrics.inputs.shapes import Relevant, RunMapping
     from retrieval_metrics.judging.matching.matching import Key, Matching
-    from retrieval_metrics.types import QueryId, QuestionsOrQrels, Relevant, RunMapping
 
 SHOWN = 60
 """The length to which cells are cut, because a quote may fill a page."""

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from retrieval_metrics.aliases import DocumentId, QueryId
+    from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.retrieved import Retrieved
-    from retrieval_metrics.types import DocumentId, Judgments, QueryId, QuestionsOrQrels, Relevant
+    from retrieval_metrics.inputs.shapes import Judgments, Relevant
 
 Fate: TypeAlias = Literal["kept", "moved", "split", "merged", "lost"]
 

@@ -19,14 +19,15 @@ from retrieval_metrics.reporting.passages import Passages
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.explaining.explainer import Explained
     from retrieval_metrics.explaining.kinds import Finding
     from retrieval_metrics.explaining.results import Result
     from retrieval_metrics.inputs.questions import Questions
+    from retrieval_metrics.inputs.shapes import QueryTexts
     from retrieval_metrics.reporting.passages import Shortened
     from retrieval_metrics.results.scores import Scores
-    from retrieval_metrics.types import QueryId, QueryTexts
 
 SHOWN = 10
 """The least number of results shown for a query."""

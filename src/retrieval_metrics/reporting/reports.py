@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.explaining.explanation import Worst
+    from retrieval_metrics.inputs.shapes import QueryTexts
     from retrieval_metrics.reporting.queries import Shown
     from retrieval_metrics.results.compared import Compared
     from retrieval_metrics.results.scores import Scores
-    from retrieval_metrics.types import QueryTexts
 
 MOVED = 15
 """The number of queries listed without the script: of those that moved most, and"""

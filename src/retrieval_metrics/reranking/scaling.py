@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from retrieval_metrics.types import FloatArray
+    from retrieval_metrics.aliases import FloatArray
 
 
 def scaled(scores: FloatArray) -> FloatArray:

@@ -32,10 +32,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.evaluation.evaluation import Evaluation
+    from retrieval_metrics.inputs.qrels import QuestionsOrQrels
+    from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.reranking.engine.vectors import FloatArray
-    from retrieval_metrics.types import QueryId, QuestionsOrQrels, RunMapping
 
 LAMBDAS = tuple(step / 10 for step in range(11))
 _RETRIEVED = "as retrieved"

@@ -9,9 +9,9 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from retrieval_metrics.aliases import FloatArray, QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.scores import Scores
-    from retrieval_metrics.types import FloatArray, QueryId
 
 
 def aligned(systems: Sequence[Scores], metric: Metric) -> tuple[list[QueryId], FloatArray]:

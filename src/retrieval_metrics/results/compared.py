@@ -19,6 +19,7 @@ from retrieval_metrics.statistics.sums import Sums
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from retrieval_metrics.aliases import FloatArray, IntArray
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.clusters import Clusters
     from retrieval_metrics.results.conclusions import Conclusions
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.results.unjudged import Ignorance, UnjudgedBounds
     from retrieval_metrics.statistics import Interval
-    from retrieval_metrics.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

@@ -11,9 +11,9 @@ from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from retrieval_metrics.aliases import BoolArray, IntArray, QueryId
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.scoring.rules import Rules
-    from retrieval_metrics.types import BoolArray, IntArray, QueryId
 
 NOTHING_FOUND = "none of the retrieved documents is judged for its query, so every metric is 0"
 OTHER_IDS = "are the ids of chunks compared with the ids of documents?"

@@ -14,9 +14,9 @@ from retrieval_metrics.statistics.sums import Sums
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.statistics import Interval
-    from retrieval_metrics.types import FloatArray
 
 EVERY_CUTOFF = 20
 """Every k up to here is used; beyond it steps grow with k, because metrics change less and less."""

@@ -14,8 +14,8 @@ from retrieval_metrics.statistics.paired import is_found
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from retrieval_metrics.aliases import FloatArray, IntArray, QueryId
     from retrieval_metrics.statistics import Interval, PairedDifference, QueriesNeeded, WithinMargin
-    from retrieval_metrics.types import FloatArray, IntArray, QueryId
 
 POWER = 0.8
 

@@ -10,9 +10,9 @@ import numpy as np
 from retrieval_metrics.judging.rows import is_relevant
 
 if TYPE_CHECKING:
+    from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.scores import Scores
-    from retrieval_metrics.types import QueryId
 
 
 class QueryScore(NamedTuple):

@@ -8,8 +8,8 @@ from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.results.counts import failed_queries
 
 if TYPE_CHECKING:
+    from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.results.scores import Scores
-    from retrieval_metrics.types import QueryId
 
 
 def errors_of(scores: Scores) -> dict[QueryId, Exception]:

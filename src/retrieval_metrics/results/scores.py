@@ -15,13 +15,14 @@ from retrieval_metrics.statistics.sums import Sums
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from retrieval_metrics.aliases import FloatArray, IntArray, QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.clusters import Clusters
+    from retrieval_metrics.inputs.shapes import QueryTexts
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.results.counts import Counts
     from retrieval_metrics.scoring.rules import Rules
-    from retrieval_metrics.types import FloatArray, IntArray, QueryId, QueryTexts
 
 Column: TypeAlias = Literal["value", "ideal", "residual", "lowest", "highest", "depends"]
 """The columns for each metric: see `Scores.column`."""

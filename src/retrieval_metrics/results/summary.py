@@ -18,12 +18,12 @@ from retrieval_metrics.statistics.clusters import Units
 from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
+    from retrieval_metrics.aliases import FloatArray, IntArray
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.counts import Counts
     from retrieval_metrics.results.scores import Column
     from retrieval_metrics.scoring.rules import Rules
     from retrieval_metrics.statistics import Interval
-    from retrieval_metrics.types import FloatArray, IntArray
 
 FEW_CLUSTERS = 20
 SMALL = 4

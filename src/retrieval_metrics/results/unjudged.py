@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from retrieval_metrics.aliases import DocumentId, QueryId
     from retrieval_metrics.statistics import Interval
-    from retrieval_metrics.types import DocumentId, QueryId
 
 IMBALANCE = 0.1
 """Systems whose judged shares differ by more than this are not judged alike."""

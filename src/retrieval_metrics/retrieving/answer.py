@@ -14,7 +14,8 @@ from retrieval_metrics.inputs.retrieved import Retrieved
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from retrieval_metrics.types import QueryId, Ranking
+    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.inputs.shapes import Ranking
 
 
 def as_ranking(answer: Any, query: QueryId, items: Callable[[Any], Sequence[Retrieved]] | None) -> Ranking:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
 
-    from retrieval_metrics.types import QueryId, Ranking
+    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.inputs.shapes import Ranking
 
 KIND = "journal of a run"
 

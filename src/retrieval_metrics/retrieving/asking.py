@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from os import PathLike
 
+    from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.inputs.hosts import Host
     from retrieval_metrics.inputs.retrieved import Retrieved
+    from retrieval_metrics.inputs.shapes import QueryTexts, Ranking, RunMapping
     from retrieval_metrics.retrieving.judgeable import Match
-    from retrieval_metrics.types import QueryId, QueryTexts, Ranking, RunMapping
 
 
 class Asking:

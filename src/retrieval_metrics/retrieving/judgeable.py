@@ -10,9 +10,10 @@ from retrieval_metrics.inputs.keys import key_of
 from retrieval_metrics.inputs.retrieved import Retrieved
 
 if TYPE_CHECKING:
+    from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.inputs.keys import Key, Keyed
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.types import QueryId, Ranking
+    from retrieval_metrics.inputs.shapes import Ranking
 
     Match: TypeAlias = str | Key | Keyed
 

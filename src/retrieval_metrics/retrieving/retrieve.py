@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+    from retrieval_metrics.inputs.shapes import QueryTexts, RunMapping
     from retrieval_metrics.retrieving.judgeable import Match
-    from retrieval_metrics.types import QueryTexts, RunMapping
 
 WORKERS = 8
 

@@ -13,11 +13,11 @@ from retrieval_metrics.judging.rows import Items, is_relevant, ordinals
 from retrieval_metrics.scoring.score import score
 
 if TYPE_CHECKING:
+    from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.scoring.rules import Rules
     from retrieval_metrics.statistics.sums import Sums
-    from retrieval_metrics.types import FloatArray
 
 
 def ideal_values(metric: Metric, judged: JudgedRun, rules: Rules) -> FloatArray | None:

@@ -16,8 +16,8 @@ from retrieval_metrics.scoring.rules import STANDARD
 from retrieval_metrics.scoring.score import score
 
 if TYPE_CHECKING:
+    from retrieval_metrics.aliases import Gains
     from retrieval_metrics.definition.definition import Definition
-    from retrieval_metrics.types import Gains
 
 
 def score_one(

@@ -9,10 +9,10 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.scoring.rules import Rules
-    from retrieval_metrics.types import FloatArray
 
 
 class Scored(NamedTuple):

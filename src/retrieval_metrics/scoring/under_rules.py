@@ -9,12 +9,13 @@ import numpy as np
 from retrieval_metrics.judging.judge import judge
 
 if TYPE_CHECKING:
+    from retrieval_metrics.aliases import BoolArray
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.run import Run
+    from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.scoring.rules import Rules
-    from retrieval_metrics.types import BoolArray, RunMapping
 
 
 def truth_under(truth: Qrels, rules: Rules) -> Qrels:

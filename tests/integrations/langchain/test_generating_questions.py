@@ -37,7 +37,7 @@ def documents() -> list[Document]:
     return [Document(text, id=name, metadata={"source": f"{name}.rst"}) for name, text in TOPICS.items()]
 
 
-def made(corpus: Any, model: Any, n: int = 5, **how: Any) -> rm.GeneratedQuestions:
+def made(corpus: Any, model: Any, n: int = 5, **how: Any) -> rm.types.GeneratedQuestions:
     return rm.generate_questions(corpus, model, n, kinds="one_passage", **how)
 
 
@@ -93,6 +93,6 @@ def test_its_retriever_is_evaluated_with_them_and_used_to_check_them() -> None:
     assert 0 < result.means["mrr"] <= 1
 
 
-def pieces(found: rm.GeneratedQuestions) -> list[Any]:
+def pieces(found: rm.types.GeneratedQuestions) -> list[Any]:
     qrels: Any = found.questions.qrels
     return [one for groups in qrels.values() for group in groups for one in group]

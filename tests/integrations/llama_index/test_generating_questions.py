@@ -42,11 +42,11 @@ def nodes() -> list[Any]:
     return SentenceSplitter(chunk_size=256, chunk_overlap=32).get_nodes_from_documents(documents())
 
 
-def made(corpus: Any, n: int = 5, **how: Any) -> rm.GeneratedQuestions:
+def made(corpus: Any, n: int = 5, **how: Any) -> rm.types.GeneratedQuestions:
     return rm.generate_questions(corpus, Scripted(), n, kinds="one_passage", **how)
 
 
-def pieces(found: rm.GeneratedQuestions) -> list[Any]:
+def pieces(found: rm.types.GeneratedQuestions) -> list[Any]:
     qrels: Any = found.questions.qrels
     return [one for groups in qrels.values() for group in groups for one in group]
 

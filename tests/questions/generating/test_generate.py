@@ -32,16 +32,16 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calling, "PAUSE", 0.0)
 
 
-def qrels_of(made: rm.GeneratedQuestions) -> dict[Any, list[list[Any]]]:
+def qrels_of(made: rm.types.GeneratedQuestions) -> dict[Any, list[list[Any]]]:
     qrels: Any = made.questions.qrels
     return dict(qrels)
 
 
-def judged(made: rm.GeneratedQuestions) -> list[list[Any]]:
+def judged(made: rm.types.GeneratedQuestions) -> list[list[Any]]:
     return [group for groups in qrels_of(made).values() for group in groups]
 
 
-def unverifiable(made: rm.GeneratedQuestions, texts: Mapping[str, str]) -> list[Any]:
+def unverifiable(made: rm.types.GeneratedQuestions, texts: Mapping[str, str]) -> list[Any]:
     """Return the judgments whose words do not stand where they say."""
     wrong: list[Any] = []
     for group in judged(made):
@@ -63,7 +63,7 @@ OF_ONE_WORKER = pytest.mark.xdist_group("questions of a lying model")  # they ar
 
 
 @pytest.fixture(scope="module")
-def lied() -> tuple[rm.GeneratedQuestions, ScriptedModel]:
+def lied() -> tuple[rm.types.GeneratedQuestions, ScriptedModel]:
     model = ScriptedModel(lies=0.3, broken=0.1, fails=0.1, slow=0.005, repeats=0.1)
     before, calling.PAUSE = calling.PAUSE, 0.0  # a fixture of a module comes before those of its functions
     try:
@@ -74,7 +74,7 @@ def lied() -> tuple[rm.GeneratedQuestions, ScriptedModel]:
 
 @OF_ONE_WORKER
 def test_of_a_thousand_judgments_of_a_lying_model_none_is_unverifiable(
-    lied: tuple[rm.GeneratedQuestions, ScriptedModel],
+    lied: tuple[rm.types.GeneratedQuestions, ScriptedModel],
 ) -> None:
     made, model = lied
     assert len(made) == 380
@@ -86,7 +86,7 @@ def test_of_a_thousand_judgments_of_a_lying_model_none_is_unverifiable(
 
 
 @OF_ONE_WORKER
-def test_what_is_rejected_is_counted_by_reason(lied: tuple[rm.GeneratedQuestions, ScriptedModel]) -> None:
+def test_what_is_rejected_is_counted_by_reason(lied: tuple[rm.types.GeneratedQuestions, ScriptedModel]) -> None:
     made, model = lied
     assert sum(made.reasons.values()) == len(made.rejected)
     assert {"quote not found", "not JSON", "not answerable", "answerable without", "not all needed"} <= {*made.reasons}
@@ -98,7 +98,7 @@ def test_what_is_rejected_is_counted_by_reason(lied: tuple[rm.GeneratedQuestions
 
 @OF_ONE_WORKER
 def test_the_lint_finds_no_fault_with_the_judgments_of_a_lying_model(
-    lied: tuple[rm.GeneratedQuestions, ScriptedModel],
+    lied: tuple[rm.types.GeneratedQuestions, ScriptedModel],
 ) -> None:
     lint = lied[0].questions.lint(topics())
     about_difficulty = {"easy", "unanswered", "too_few_questions", "few_sources"}
@@ -116,7 +116,7 @@ def cuts(size: int, step: int) -> list[rm.Retrieved]:
 @OF_ONE_WORKER
 @pytest.mark.parametrize(("size", "step"), [(300, 300), (700, 500), (4000, 4000)])
 def test_every_judgment_resolves_in_any_chunking(
-    lied: tuple[rm.GeneratedQuestions, ScriptedModel], size: int, step: int
+    lied: tuple[rm.types.GeneratedQuestions, ScriptedModel], size: int, step: int
 ) -> None:
     made, chunks = lied[0], cuts(size, step)
     run = {}
@@ -138,7 +138,7 @@ def test_every_judgment_resolves_in_any_chunking(
 
 
 def test_a_rerun_makes_no_call_and_gives_the_same(tmp_path: Path) -> None:
-    def make() -> tuple[rm.GeneratedQuestions, ScriptedModel]:
+    def make() -> tuple[rm.types.GeneratedQuestions, ScriptedModel]:
         model = ScriptedModel(lies=0.3, broken=0.1, fails=0.1, repeats=0.1)
         return rm.generate_questions(topics(), model, 40, cache=tmp_path / "replies.jsonl"), model
 
@@ -276,7 +276,7 @@ ANSWERS = ("Can the question be answered", YES)
 NO_OTHERS: tuple[str, Any] = ("Which of the passages", {"quotes": []})
 
 
-def one(model: Any, corpus: Any = None, **how: Any) -> rm.GeneratedQuestions:
+def one(model: Any, corpus: Any = None, **how: Any) -> rm.types.GeneratedQuestions:
     return rm.generate_questions(
         {"vault": RULES["vault"]} if corpus is None else corpus, model, 1, kinds="one_passage", **how
     )
@@ -413,7 +413,7 @@ def test_another_passage_that_answers_becomes_a_judgment_once_it_answers_alone()
     assert len(judged(unasked)[0]) == 2
 
 
-def first_of(corpus: Mapping[str, str], model: Told, **how: Any) -> rm.GeneratedQuestions:
+def first_of(corpus: Mapping[str, str], model: Told, **how: Any) -> rm.types.GeneratedQuestions:
     """Make a question of the vault, whichever passage comes first: elsewhere its quote is not found."""
     return rm.generate_questions(corpus, model, 1, kinds="one_passage", **how)
 
@@ -514,7 +514,7 @@ def test_the_set_is_saved_loaded_and_evaluated(tmp_path: Path) -> None:
 
 @OF_ONE_WORKER
 def test_the_frame_has_a_row_for_each_question_and_each_rejection(
-    lied: tuple[rm.GeneratedQuestions, ScriptedModel],
+    lied: tuple[rm.types.GeneratedQuestions, ScriptedModel],
 ) -> None:
     frame = lied[0].to_pandas()
     assert len(frame) == 380 + len(lied[0].rejected)

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from langchain_retrieval_metrics.documents import Match
     from langchain_retrieval_metrics.retriever import MMRRetriever
     from langchain_retrieval_metrics.vector_cache import Vector
-    from retrieval_metrics import Comparison, Difference, Retrieved
+    from retrieval_metrics import Comparison, Retrieved
+    from retrieval_metrics.types import Difference
 
 LAMBDAS = tuple(step / 10 for step in range(11))
 

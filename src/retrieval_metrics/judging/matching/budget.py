@@ -13,8 +13,8 @@ from retrieval_metrics.checks import positive_integer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from retrieval_metrics.aliases import IntArray, QueryId
     from retrieval_metrics.inputs.retrieved import Retrieved
-    from retrieval_metrics.types import IntArray, QueryId
 
 _BUDGET = r"(?a:(\d+)\s*)(char|chars|characters|token|tokens)"
 

@@ -25,9 +25,10 @@ from retrieval_metrics.judging.rows import Repeats
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.matching.matching import Matching
-    from retrieval_metrics.types import QueryId, RunMapping
 
     Rankings = dict[QueryId, Sequence[Retrieved]]
 

@@ -17,11 +17,11 @@ from retrieval_metrics.judging.rows import within
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from retrieval_metrics.aliases import Cut, FloatArray, QueryId
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.judging.matching.piece_hits import PieceHits
     from retrieval_metrics.judging.matching.positions import Locator
-    from retrieval_metrics.types import Cut, FloatArray, QueryId
 
 
 class CoveredCharacters:

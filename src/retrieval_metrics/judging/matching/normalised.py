@@ -12,7 +12,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from retrieval_metrics.types import IntArray
+    from retrieval_metrics.aliases import IntArray
 
 TEXTS_KEPT = 64
 """Normalised texts to cache: quotes are searched for in the same few texts again and again."""

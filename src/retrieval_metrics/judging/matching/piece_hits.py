@@ -10,8 +10,8 @@ from retrieval_metrics.judging.matching.positions import Positions
 from retrieval_metrics.judging.rows import Additions, Items, JudgedRanks
 
 if TYPE_CHECKING:
+    from retrieval_metrics.aliases import FloatArray, IntArray
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.types import FloatArray, IntArray
 
 
 class PieceHits:

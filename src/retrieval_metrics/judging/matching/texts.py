@@ -13,11 +13,11 @@ from retrieval_metrics.inputs.pieces import Text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from retrieval_metrics.aliases import BoolArray
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.judging.matching.matching import Matching
     from retrieval_metrics.judging.matching.piece_hits import PieceHits
-    from retrieval_metrics.types import BoolArray
 
     Run: TypeAlias = tuple[str, ...]
 

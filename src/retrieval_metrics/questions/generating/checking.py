@@ -17,12 +17,12 @@ from retrieval_metrics.retrieving.retrieve import aretrieve
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
+    from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.models.prompter import Failure, Prompter, Replies
     from retrieval_metrics.questions.generating.candidate import Candidate, Evidence
     from retrieval_metrics.questions.generating.corpus import Corpus
     from retrieval_metrics.questions.generating.prompts import QuestionPrompts
     from retrieval_metrics.questions.generating.reading import Reading
-    from retrieval_metrics.types import FloatArray
 
 LEFT_OUT = "[...]"
 FEWEST_WORDS_LEFT = 5

@@ -24,7 +24,7 @@ from retrieval_metrics.questions.linting.passages import Passages
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from retrieval_metrics.types import DocumentId
+    from retrieval_metrics.aliases import DocumentId
 
 SHORTEST_LENGTH = 200
 FEWEST_WORDS = 5

@@ -20,8 +20,8 @@ from retrieval_metrics.questions.linting.wording import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.questions.linting.subject import Subject
-    from retrieval_metrics.types import FloatArray
 
 LONGEST_RUN = 6
 """A question is an echo if it has this many words of its answer in a row, and these are ..."""

@@ -14,9 +14,9 @@ from retrieval_metrics.questions.linting.wording import shortened
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.questions.linting.passages import Passages
     from retrieval_metrics.questions.linting.subject import Subject
-    from retrieval_metrics.types import QueryId
 
 SHOWN = 5
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.questions.linting.findings import Change, LintFinding, Severity
-    from retrieval_metrics.types import QueryId
 
 Asked = TypeVar("Asked", bound=Questions)
 

@@ -16,7 +16,7 @@ from retrieval_metrics.judging.matching.texts import runs_of, words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.types import DocumentId
+    from retrieval_metrics.aliases import DocumentId
 
 SHINGLE = 4
 """The number of words in a run that passages are compared by."""

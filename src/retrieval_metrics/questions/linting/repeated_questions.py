@@ -12,8 +12,8 @@ from retrieval_metrics.questions.linting.wording import shortened, stem
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
 
+    from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.questions.linting.subject import Subject
-    from retrieval_metrics.types import QueryId
 
 ALIKE = 0.8
 """The share of content words that two questions must have in common."""

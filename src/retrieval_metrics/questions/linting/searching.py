@@ -19,8 +19,8 @@ from retrieval_metrics.questions.linting.wording import FUNCTION_WORDS, shortene
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from retrieval_metrics.aliases import FloatArray, QueryId
     from retrieval_metrics.questions.linting.subject import Subject
-    from retrieval_metrics.types import FloatArray, QueryId
 
 FEWEST_PASSAGES = 20
 """The fewest passages among which a rank is informative."""

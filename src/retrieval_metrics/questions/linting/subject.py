@@ -13,9 +13,9 @@ from retrieval_metrics.questions.linting.wording import content_words
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.questions.linting.passages import Passages
-    from retrieval_metrics.types import QueryId
 
 
 @dataclass(frozen=True)

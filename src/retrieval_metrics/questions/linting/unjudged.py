@@ -11,9 +11,9 @@ from retrieval_metrics.questions.linting.wording import shortened
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.questions.linting.passages import Passages
     from retrieval_metrics.questions.linting.subject import Subject
-    from retrieval_metrics.types import QueryId
 
 COPY = 0.8
 """A passage that shares this share of the shorter one's runs of words is a copy."""

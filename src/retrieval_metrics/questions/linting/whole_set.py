@@ -14,8 +14,8 @@ from retrieval_metrics.statistics.power import queries_needed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from retrieval_metrics.aliases import FloatArray, QueryId
     from retrieval_metrics.questions.linting.subject import Subject
-    from retrieval_metrics.types import FloatArray, QueryId
 
 FEWEST_SOURCES = 10
 """With fewer documents of equal share, intervals over documents mean little."""

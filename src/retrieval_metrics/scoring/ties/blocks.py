@@ -13,9 +13,9 @@ from retrieval_metrics.scoring.ties.extremes import between_orders
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import FloatArray
 
 
 class Block(NamedTuple):

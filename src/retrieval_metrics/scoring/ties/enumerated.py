@@ -16,8 +16,8 @@ from retrieval_metrics.judging.rows import Items
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from retrieval_metrics.aliases import IntArray
     from retrieval_metrics.definition.metric import Metric
-    from retrieval_metrics.types import IntArray
 
 MOST_ORDERS = 10_000
 """Trying this many orders takes a few tenths of a second."""

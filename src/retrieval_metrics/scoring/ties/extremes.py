@@ -12,8 +12,8 @@ from retrieval_metrics.judging.rows import Items
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from retrieval_metrics.aliases import BoolArray, FloatArray
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import BoolArray, FloatArray
 
 
 def between_orders(

@@ -9,10 +9,10 @@ from retrieval_metrics.scoring.ties.enumerated import enumerated
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from retrieval_metrics.aliases import IntArray
     from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import IntArray
 
 
 def over_orders(judged: JudgedRun, queries: IntArray, metric: Metric, parameters: Mapping[str, Any]) -> OverOrders:

@@ -11,8 +11,8 @@ from retrieval_metrics.judging.rows import is_relevant
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from retrieval_metrics.aliases import FloatArray, IntArray
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.types import FloatArray, IntArray
 
 
 def mean_weight(
