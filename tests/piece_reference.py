@@ -6,6 +6,7 @@ is a list of (id, source, start, end). A character is a (source, offset) whose c
 
 import itertools
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -103,7 +104,7 @@ def precision(truth: Truth, ranking: list[Chunk], sources: Sources, k: int | Non
     return good
 
 
-def coverage(truth: Truth, ranking: list[Chunk], sources: Sources, k: int | None) -> list[tuple[int, int]]:
+def best_choices(truth: Truth, ranking: list[Chunk], sources: Sources, k: int | None) -> list[tuple[int, int]]:
     """(covered, all) of every choice of one alternative per group whose share is the largest."""
     seen: set[tuple[str, int]] = set()
     for chunk in ranking[:k]:
@@ -113,6 +114,13 @@ def coverage(truth: Truth, ranking: list[Chunk], sources: Sources, k: int | None
     unions = [set().union(*one) for one in choices]
     share = [Fraction(len(gold & seen), len(gold)) for gold in unions]
     return [(len(gold & seen), len(gold)) for gold, value in zip(unions, share, strict=True) if value == max(share)]
+
+
+COVERED: dict[str, Callable[[int, int, int], float]] = {
+    "coverage": lambda covered, needed, _: covered / needed,
+    "density": lambda covered, _, retrieved: covered / max(retrieved, 1),
+}
+"""The metrics of characters: from how many are covered, how many are needed, and how many were retrieved."""
 
 
 def metrics(

@@ -6,7 +6,7 @@ judgment is a group of one. The ranking is a list of ids, best first, repeats al
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 Truth = list[dict[str, float]]
 
@@ -68,15 +68,30 @@ def precision(
         grade = grade_of(truth, document)
         good += grade is not None and relevant(grade, rel)
     places = len(first) if k is None or norm == "retrieved" else k
+    if norm == "distinct":
+        places = len(set(first))
     return good / places if places else 0.0
 
 
-def f1(truth: Truth, ranking: list[str], k: int | None = None, rel: float | None = None) -> float:
-    p, r = precision(truth, ranking, k, rel), recall(truth, ranking, k, rel)
+def f1(truth: Truth, ranking: list[str], k: int | None = None, rel: float | None = None, norm: str = "k") -> float:
+    p, r = precision(truth, ranking, k, rel, norm), recall(truth, ranking, k, rel)
     return 2 * p * r / (p + r) if p + r else 0.0
 
 
-def mrr(truth: Truth, ranking: list[str], k: int | None = None, rel: float | None = None) -> float:
+def mean_over_groups(truth: Truth, metric: Callable[[set[str]], float], rel: float | None) -> float:
+    """The mean of a metric of each group by itself, given the relevant documents of the group."""
+    groups = [{document for document, grade in group.items() if relevant(grade, rel)} for group in truth]
+    return sum(metric(group) for group in groups if group) / needed(truth, rel)
+
+
+def ranks_of(group: set[str], ranking: list[str], k: int | None) -> list[int]:
+    """The ranks at which the documents of a group stand first."""
+    return sorted(ranking.index(document) + 1 for document in group & set(ranking[:k]))
+
+
+def mrr(truth: Truth, ranking: list[str], k: int | None = None, rel: float | None = None, per: str = "query") -> float:
+    if per == "group":
+        return mean_over_groups(truth, lambda group: 1 / min(ranks_of(group, ranking, k), default=math.inf), rel)
     for row, (_, grade) in enumerate(rows(truth, ranking, k, rel), start=1):
         if grade is not None:
             return 1 / row
@@ -84,8 +99,22 @@ def mrr(truth: Truth, ranking: list[str], k: int | None = None, rel: float | Non
 
 
 def average_precision(
-    truth: Truth, ranking: list[str], k: int | None = None, rel: float | None = None, norm: str = "relevant"
+    truth: Truth,
+    ranking: list[str],
+    k: int | None = None,
+    *,
+    rel: float | None = None,
+    norm: str = "relevant",
+    per: str = "query",
 ) -> float:
+    if per == "group":
+
+        def of_group(group: set[str]) -> float:
+            ranks = ranks_of(group, ranking, k)
+            precisions = sum(hit / rank for hit, rank in enumerate(ranks, start=1))
+            return precisions / ((len(group) if norm == "relevant" else len(ranks)) or 1)
+
+        return mean_over_groups(truth, of_group, rel)
     hits, total = 0, 0.0
     for row, (_, grade) in enumerate(rows(truth, ranking, k, rel), start=1):
         if grade is not None:
@@ -95,21 +124,48 @@ def average_precision(
     return total / divisor if divisor else 0.0
 
 
-def worth(grade: float | None, gain: str) -> float:
+def worth(grade: float | None, gain: str, gains: str | None = None) -> float:
     if grade is None or grade <= 0:
         return 0.0
+    given = dict(map(float, pair.split(":")) for pair in gains.split(";")) if gains else {}
+    if grade in given:
+        return given[grade]
     return {"linear": grade, "exponential": 2**grade - 1, "binary": 1.0}[gain]
 
 
-def dcg(truth: Truth, ranking: list[str], k: int | None = None, gain: str = "linear") -> float:
-    gains = (worth(grade, gain) for _, grade in rows(truth, ranking, k))
-    return sum(value / math.log2(row + 1) for row, value in enumerate(gains, start=1))
+def discounted(grades: Iterable[float | None], gain: str, gains: str | None) -> float:
+    return sum(worth(grade, gain, gains) / math.log2(row + 1) for row, grade in enumerate(grades, start=1))
 
 
-def ndcg(truth: Truth, ranking: list[str], k: int | None = None, gain: str = "linear") -> float:
-    best = sorted((max(group.values()) for group in truth), reverse=True)[:k]
-    ideal = sum(worth(grade, gain) / math.log2(row + 1) for row, grade in enumerate(best, start=1))
-    return dcg(truth, ranking, k, gain) / ideal
+def dcg(
+    truth: Truth, ranking: list[str], k: int | None = None, gain: str = "linear", gains: str | None = None
+) -> float:
+    return discounted((grade for _, grade in rows(truth, ranking, k)), gain, gains)
+
+
+def ndcg(
+    truth: Truth,
+    ranking: list[str],
+    k: int | None = None,
+    *,
+    gain: str = "linear",
+    gains: str | None = None,
+    ideal: str = "all",
+    of: str = "groups",
+) -> float:
+    best = [max(group.values()) for group in truth]
+    achieved = dcg(truth, ranking, k, gain, gains)
+    if of == "documents":  # each member of each group is needed; an item gains at its rank, once
+        best = [grade for group in truth for grade in group.values()]
+        first = [document if document not in ranking[:at] else "" for at, document in enumerate(ranking[:k])]
+        achieved = discounted((grade_of(truth, document) for document in first), gain, gains)
+    # "expanded" adds what repeats earn, which is nothing here.
+    places = {"all": k, "uncut": None}.get(ideal, min(len(ranking), k or len(ranking)))
+    if places == 0:
+        return 0.0
+    best = [grade for grade in sorted(best, reverse=True) if grade > 0]
+    possible = discounted(best[:places], gain, gains)
+    return min(achieved / possible, 1.0) if possible else math.nan
 
 
 def alpha_dcg(truth: Truth, ranking: list[str], k: int | None, alpha: float, rel: float | None) -> float:
@@ -140,9 +196,9 @@ def r_precision(truth: Truth, ranking: list[str], rel: float | None = None) -> f
     return sum(grade is not None for _, grade in rows(truth, ranking, None, rel)[:wanted]) / wanted
 
 
-def rbp(truth: Truth, ranking: list[str], k: int | None = None, p: float = 0.8, top: float = 1.0) -> float:
+def rbp(truth: Truth, ranking: list[str], k: int | None = None, p: float = 0.8, max_grade: float = 1.0) -> float:
     graded = enumerate(rows(truth, ranking, k))
-    return (1 - p) * sum(p**place * worth(grade, "linear") / top for place, (_, grade) in graded)
+    return (1 - p) * sum(p**place * worth(grade, "linear") / max_grade for place, (_, grade) in graded)
 
 
 def rbp_residual(truth: Truth, ranking: list[str], k: int | None = None, p: float = 0.8) -> float:
@@ -156,10 +212,10 @@ def rbp_residual(truth: Truth, ranking: list[str], k: int | None = None, p: floa
     return 1 - known
 
 
-def err(truth: Truth, ranking: list[str], k: int | None = None, top: float = 1.0) -> float:
+def err(truth: Truth, ranking: list[str], k: int | None = None, max_grade: float = 1.0) -> float:
     total, going = 0.0, 1.0
     for row, (_, grade) in enumerate(rows(truth, ranking, k), start=1):
-        stop = worth(grade, "exponential") / 2**top
+        stop = worth(grade, "exponential") / 2**max_grade
         total += going * stop / row
         going *= 1 - stop
     return total

@@ -25,6 +25,7 @@ FLOORS = [
     ["retrieving"],
     ["models"],
     ["files"],
+    ["trajectories"],
     ["judging"],
     ["definition"],
     ["scoring"],

@@ -139,3 +139,40 @@ def test_a_signal_leaves_the_old_file_and_nothing_beside_it(tmp_path: Path, numb
     assert running.returncode == code
     assert said.count("\n") == 1
     assert "Traceback" not in said
+
+
+def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    target = tmp_path / "x.run"
+    code = (
+        "import os, sys, time; from retrieval_metrics.saving import saving\n"
+        "with saving(sys.argv[1]) as file:\n file.write(b'half'); file.flush(); print(flush=True); time.sleep(60)"
+    )
+    writers = [
+        subprocess.Popen([sys.executable, "-c", code, target], stdout=subprocess.PIPE, text=True) for _ in range(2)
+    ]
+    for writer in writers:
+        assert writer.stdout is not None
+        writer.stdout.readline()
+    before = names(tmp_path)
+    assert len(before) == 2
+    writers[0].kill()
+    writers[0].communicate()
+    for name in before:
+        os.utime(tmp_path / name, (0, 0))
+    (tmp_path / ".x.run.0123456789abcdefg").write_text("somebody else's")
+    save_text(target, "whole")
+    left = [name for name in names(tmp_path) if name in before]
+    assert len(left) == 1  # that of the process which is still writing
+    writers[1].kill()
+    writers[1].communicate()
+    save_text(target, "whole")
+    assert names(tmp_path) == [".x.run.0123456789abcdefg", "x.run"]
+
+
+def test_the_content_is_on_the_disk_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[str] = []
+    real_sync, real_replace = os.fsync, Path.replace
+    monkeypatch.setattr(os, "fsync", lambda file: (steps.append("sync"), real_sync(file))[1])
+    monkeypatch.setattr(Path, "replace", lambda one, other: (steps.append("rename"), real_replace(one, other))[1])
+    save_text(tmp_path / "x", "text")
+    assert steps == ["sync", "rename"]

@@ -66,6 +66,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.reranking.sweep import mmr_sweep
     from retrieval_metrics.results.totals import Totals
     from retrieval_metrics.retrieving.retrieve import aretrieve, retrieve
+    from retrieval_metrics.trajectories.trajectories import Trajectories
+    from retrieval_metrics.trajectories.trajectory import SearchCall, Trajectory
 
     __version__: str
 
@@ -91,9 +93,12 @@ __all__ = [
     "RetrievedRun",
     "Rules",
     "Run",
+    "SearchCall",
     "Span",
     "Text",
     "Totals",
+    "Trajectories",
+    "Trajectory",
     "acompare_retrievers",
     "agenerate_questions",
     "aretrieve",
@@ -150,7 +155,10 @@ _LAZY = {
     "Retrieved": "inputs.retrieved",
     "RetrievedRun": "inputs.retrieved_run",
     "Run": "inputs.run",
+    "SearchCall": "trajectories.trajectory",
     "Totals": "results.totals",
+    "Trajectories": "trajectories.trajectories",
+    "Trajectory": "trajectories.trajectory",
     "__version__": "version",
     "acompare_retrievers": "comparing.compare_retrievers",
     "agenerate_questions": "questions.generating.generate",

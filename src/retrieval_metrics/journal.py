@@ -63,32 +63,46 @@ class Journal:
         Warns:
             RetrievalWarning: If the last line is incomplete.
         """
+        return self.since(0)[0]
+
+    def since(self, position: int) -> tuple[list[dict[str, Any]], int]:
+        """Return the entries after a position in bytes, and the position after them; 0 is the beginning.
+
+        Raises:
+            ValueError: As `entries`.
+
+        Warns:
+            RetrievalWarning: As `entries`, if the position is 0.
+        """
         try:
             with self.path.open("rb") as file, _locked(file, alone=False):
+                file.seek(position)
                 content = file.read()
         except FileNotFoundError:
-            return []
-        if not content:
-            return []
+            return [], 0
         *whole, rest = content.split(b"\n")
+        after = position + len(content) - len(rest)
         if rest:
-            if _value(rest) is None:
-                self._say_torn(rest)
-            else:
+            if _value(rest) is not None:
                 whole.append(rest)  # complete but without a line break, as an editor may leave it
-        if not whole:
-            return []
-        self._check_header(_value(whole[0]))
+                after += len(rest)
+            elif not position:
+                self._say_torn(rest)
+        if whole and not position:
+            self._check_header(_value(whole.pop(0)))
         found = []
-        for number, line in enumerate(whole[1:], start=2):
+        for line in whole:
             entry = _value(line)
-            if entry is None:
+            if entry is None and line:
+                number = content[: content.find(line)].count(b"\n") + 1
+                where = f"line {number}" if not position else f"byte {position + content.find(line)}"
                 raise ValueError(
-                    f"{self.path}, line {number}: this is not an entry: {line[:80].decode(errors='replace')!r}; "
+                    f"{self.path}, {where}: this is not an entry: {line[:80].decode(errors='replace')!r}; "
                     "remove the line to read the rest"
                 )
-            found.append(entry)
-        return found
+            if entry is not None:
+                found.append(entry)
+        return found, after
 
     def append(self, entry: dict[str, Any]) -> None:
         """Append one entry, or none of it.

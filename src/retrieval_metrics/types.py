@@ -27,14 +27,18 @@ if TYPE_CHECKING:
     from retrieval_metrics.results.conclusions import Conclusions
     from retrieval_metrics.results.counts import Counts
     from retrieval_metrics.results.difference import Difference
+    from retrieval_metrics.results.room import BudgetUse, Filling
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.results.tie_range import TieRange
     from retrieval_metrics.statistics.intervals import Interval
     from retrieval_metrics.statistics.paired import PairedDifference
+    from retrieval_metrics.trajectories.properties import Properties
+    from retrieval_metrics.trajectories.views import View
 
 __all__ = [
     "Agreement",
     "Audit",
+    "BudgetUse",
     "ByMetric",
     "Calls",
     "Conclusion",
@@ -44,6 +48,7 @@ __all__ = [
     "Estimate",
     "EstimatedDifference",
     "Explanation",
+    "Filling",
     "Finding",
     "GeneratedQuestions",
     "Interval",
@@ -54,6 +59,7 @@ __all__ = [
     "Matches",
     "PairedDifference",
     "Pool",
+    "Properties",
     "RejectedQuestion",
     "Relabelled",
     "Relabelling",
@@ -63,6 +69,7 @@ __all__ = [
     "Selection",
     "Slices",
     "TieRange",
+    "View",
     "Worst",
 ]
 
@@ -72,6 +79,7 @@ if not TYPE_CHECKING:  # a type checker knows the names from above
         {
             "Agreement": "labelling.agreement",
             "Audit": "auditing.audit",
+            "BudgetUse": "results.room",
             "ByMetric": "results.by_metric",
             "Calls": "models.calls",
             "Counts": "results.counts",
@@ -81,6 +89,7 @@ if not TYPE_CHECKING:  # a type checker knows the names from above
             "Estimate": "labelling.estimate",
             "EstimatedDifference": "labelling.estimated",
             "Explanation": "explaining.explanation",
+            "Filling": "results.room",
             "Finding": "explaining.kinds",
             "GeneratedQuestions": "questions.generating.generated",
             "Interval": "statistics.intervals",
@@ -91,6 +100,7 @@ if not TYPE_CHECKING:  # a type checker knows the names from above
             "Matches": "rechunking.match",
             "PairedDifference": "statistics.paired",
             "Pool": "labelling.pool",
+            "Properties": "trajectories.properties",
             "RejectedQuestion": "questions.generating.generated",
             "Relabelled": "rechunking.relabel",
             "Relabelling": "rechunking.relabel",
@@ -100,6 +110,7 @@ if not TYPE_CHECKING:  # a type checker knows the names from above
             "Selection": "reranking.selection",
             "Slices": "evaluation.slices",
             "TieRange": "results.tie_range",
+            "View": "trajectories.views",
             "Worst": "explaining.explanation",
         },
         package="retrieval_metrics",

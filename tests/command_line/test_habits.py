@@ -187,6 +187,21 @@ def test_ctrl_c_is_one_line(tmp_path: Path, files: list[str]) -> None:
     assert (running.returncode, said) == (130, "retrieval-metrics: interrupted\n")
 
 
+def test_ctrl_c_ends_the_wait_for_the_writer_of_a_pipe(tmp_path: Path, files: list[str]) -> None:
+    os.mkfifo(tmp_path / "nobody_writes.run")
+    running = subprocess.Popen(
+        [*COMMAND, "evaluate", files[0], tmp_path / "nobody_writes.run"], stderr=subprocess.PIPE, text=True
+    )
+    waits = Path(f"/proc/{running.pid}/syscall")  # 257 is openat on x86-64; elsewhere a second must suffice
+    end = time.monotonic() + 30
+    while time.monotonic() < end and waits.exists() and not waits.read_text().startswith("257 "):
+        time.sleep(0.1)
+    time.sleep(1)
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=60)
+    assert (running.returncode, said) == (130, "retrieval-metrics: interrupted\n")
+
+
 def on_a_terminal(call: list[str], columns: int, **environment: str) -> str:
     """What a command writes to a terminal of so many columns."""
     master, slave = pty.openpty()

@@ -266,3 +266,83 @@ def test_runs_have_the_names_of_their_files_or_those_they_are_given(
     assert "no run is named 'best', the --baseline; the runs are good, bad" in capsys.readouterr().err
     assert main(["compare", qrels, good]) == 2
     assert capsys.readouterr().err.startswith("retrieval-metrics: error: ")
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> list[str]:
+    """Judgments and a run whose values per query fill a pipe several times."""
+    queries = range(3000)
+    (tmp_path / "q.trec").write_text("".join(f"q{query} 0 d{query % 3} 1\n" for query in queries))
+    (tmp_path / "r.trec").write_text("".join(f"q{query} Q0 d{at} {at} {-at} t\n" for query in queries for at in (5, 1)))
+    return [str(tmp_path / "q.trec"), str(tmp_path / "r.trec")]
+
+
+@pytest.mark.parametrize("reader", ["head -1", "true", "cat"])
+@pytest.mark.parametrize("environment", [{}, {"PYTHONUNBUFFERED": "1"}])
+@pytest.mark.parametrize("redirected", ["", "2>&1"])
+def test_the_exit_code_is_the_gates_whatever_reads_the_output(
+    many: list[str], tmp_path: Path, reader: str, environment: dict[str, str], redirected: str
+) -> None:
+    call = [sys.executable, "-m", "retrieval_metrics.command_line", "evaluate", *many, "-q", "-m", "mrr,map,ndcg@10"]
+    kept = ["--fail-under", "mrr=0.9", "--save", str(tmp_path / "s.json"), "--report", str(tmp_path / "r.html")]
+    line = f"set -o pipefail; {' '.join([*call, *kept])} {redirected} | {reader}"
+    done = subprocess.run(
+        ["bash", "-c", line], check=False, capture_output=True, text=True, env={**os.environ, **environment}
+    )
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "BrokenPipe" not in done.stderr
+    if not redirected:
+        assert "FAILED: mrr is" in done.stderr
+    assert rm.load(tmp_path / "s.json").n["mrr"] == 3000
+    assert (tmp_path / "r.html").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    ("call", "target"),
+    [
+        ("evaluate {q} {r} -m mrr -o {q}", "small.qrels"),
+        ("evaluate {q} {r} -m mrr --save {link}", "small.run"),
+        ("evaluate {q} {r} -m mrr --report {hard}", "small.run"),
+        ("evaluate {q} name={r} other={r} -m mrr -o {r}", "small.run"),
+        ("compare {q} a={r} b={r} -m mrr --save {r}", "small.run"),
+        ("audit {q} {r} -m mrr -o {link}", "small.run"),
+        ("convert run {r} {link}", "small.run"),
+    ],
+)
+def test_no_output_replaces_an_input(
+    files: list[str], tmp_path: Path, call: str, target: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "link").symlink_to(files[1])
+    (tmp_path / "hard").hardlink_to(files[1])
+    names = {"q": files[0], "r": files[1], "link": tmp_path / "link", "hard": tmp_path / "hard"}
+    before = (tmp_path / target).read_text()
+    assert main(call.format(**names).split()) == 2
+    assert "is one of the files that are read, and it is the same file" in capsys.readouterr().err
+    assert (tmp_path / target).read_text() == before
+
+
+def test_two_outputs_are_two_files(files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    twice = str(tmp_path / "both")
+    assert main(["evaluate", *files, "-o", twice, "--save", str(tmp_path / "x" / ".." / "both")]) == 2
+    assert "is also written, and it is the same file" in capsys.readouterr().err
+    assert not (tmp_path / "both").exists()
+    assert main(["evaluate", *files, "-m", "mrr", "-o", "/dev/null", "--report", "/dev/null"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [("a.json", "{"), ("a.CSV", "metric,"), ("a.tsv", "metric\t"), ("a.md", "| metric"), ("a.html", "<!doctype")],
+)
+def test_the_extension_of_the_output_says_its_format(files: list[str], tmp_path: Path, name: str, begins: str) -> None:
+    assert main(["evaluate", *files, "-m", "mrr", "-o", str(tmp_path / name)]) == 0
+    assert (tmp_path / name).read_text().startswith(begins)
+    assert main(["evaluate", *files, "-m", "mrr", "-o", str(tmp_path / name), "--format", "text"]) == 0
+    assert (tmp_path / name).read_text().startswith("metric    mean")
+
+
+def test_a_target_without_a_folder_is_named_as_it_was_given(
+    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["evaluate", *files, "-m", "mrr", "-o", str(tmp_path / "no" / "x.txt")]) == 2
+    assert capsys.readouterr().err.endswith(f"No such file or directory: '{tmp_path}/no/x.txt'\n")

@@ -64,7 +64,7 @@ def test_judged_is_shown_and_never_ranked() -> None:
         quietly(truth, runs, "judged@4")
 
 
-@pytest.mark.parametrize("metric", ["coverage@2000chars", "density@1"])
+@pytest.mark.parametrize("metric", ["coverage@50chars", "density@1"])
 def test_systems_are_compared_in_how_much_of_the_text_they_find(metric: str) -> None:
     halves = [rm.Retrieved(at, "x" * 50, "page", at) for at in (0, 50)]
     truth = {f"q{at}": [rm.Span("page", 0, 80)] for at in range(12)}

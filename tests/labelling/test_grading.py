@@ -101,9 +101,9 @@ def test_several_passages_of_a_question_in_one_prompt_get_the_same_grades() -> N
 LIES = {
     0: "I would say 3.",
     1: '{"grade": 7}',
-    2: '{"grade": "2"}',
+    2: '{"grade": "two"}',
     3: '{"grade": true}',
-    4: '{"grade": 2.0}',
+    4: '{"grade": 2.5}',
     5: '{"score": 2}',
     6: '{"grade": 2} and {"grade": 3}',
     7: '{"grade": 1, "grade": 3}',

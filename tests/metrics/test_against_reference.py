@@ -1,16 +1,25 @@
 """Every metric equals the naive reference, for flat and grouped truth, with repeats, at every cut-off."""
 
 import math
+import random
 from typing import Any
 
 import pytest
 from hypothesis import given
 
+import piece_reference
 import reference
 import retrieval_metrics as rm
-from generated import cutoffs, rankings, truths
+from generated import DOCUMENTS, cutoffs, rankings, truths
+from retrieval_metrics.definition.table import DEFINITIONS
 
-WITH_REL = ["hit_rate", "full_recall", "recall", "precision", "f1", "mrr", "map", "alpha_ndcg"]
+WITH_PARAMETER = [
+    (name, key, value)
+    for name, definition in DEFINITIONS.items()
+    for key, parameter in definition.parameters.items()
+    for value in parameter.examples
+]
+"""Every metric with every value of its parameters that its definition gives as an example."""
 
 
 def engine(truth: Any, ranking: list[str], metric: rm.Metric) -> float:
@@ -18,19 +27,44 @@ def engine(truth: Any, ranking: list[str], metric: rm.Metric) -> float:
 
 
 def check(name: str, truth: reference.Truth, ranking: list[str], k: int | None, **parameters: Any) -> None:
-    rel = parameters.get("rel")
-    metric = rm.Metric.of(name, k, **parameters)
-    value = engine(truth, ranking, metric)
-    if name != "judged" and not reference.needed(truth, rel):
+    definition = DEFINITIONS[name]
+    cut = {"k": k} if definition.takes_cutoff else {}
+    value = engine(truth, ranking, rm.Metric.of(name, **cut, **parameters))
+    if definition.needs_relevant and not reference.needed(truth, parameters.get("rel")):
         assert math.isnan(value)
         return
-    if name in {"rbp", "err"}:
-        parameters["top"] = parameters.pop(
-            "max_grade", max(0, *(grade for group in truth for grade in group.values())) or 1
-        )
-    if name not in {"r_precision", "bpref"}:
-        parameters["k"] = k
-    assert value == pytest.approx(reference.METRICS[name](truth, ranking, **parameters), abs=1e-12, nan_ok=True)
+    if "max_grade" in definition.parameters:
+        largest = max(grade for group in truth for grade in group.values())
+        parameters.setdefault("max_grade", largest if largest > 0 else 1)
+    expected = reference.METRICS[name](truth, ranking, **cut, **parameters)
+    assert value == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+def test_the_references_know_every_metric() -> None:
+    assert {*reference.METRICS, *piece_reference.COVERED} == set(DEFINITIONS)
+
+
+@pytest.mark.parametrize("name", DEFINITIONS)
+def test_every_parameter_has_examples_that_are_not_its_default(name: str) -> None:
+    for key, parameter in DEFINITIONS[name].parameters.items():
+        assert parameter.examples, f"nothing is tested with {key}"
+        assert parameter.default not in parameter.examples
+        assert [parameter.read(value) for value in parameter.examples] == [*parameter.examples]
+
+
+@pytest.mark.parametrize(("name", "key", "value"), WITH_PARAMETER)
+def test_every_parameter_changes_something(name: str, key: str, value: Any) -> None:
+    rng = random.Random(0)
+    truth = {
+        query: [{rng.choice(DOCUMENTS): rng.choice([0, 1, 2, 3]) for _ in range(3)} for _ in range(3)]
+        for query in range(200)
+    }
+    run = {query: rng.choices(DOCUMENTS, k=rng.randint(1, 8)) for query in truth}
+    k = 2 if DEFINITIONS[name].takes_cutoff else None
+    plain, with_it = rm.Metric.of(name, k), rm.Metric.of(name, k, **{key: value})
+    result = rm.evaluate(truth, run, [plain, with_it])
+    pairs = [(result.per_query[plain][query], result.per_query[with_it][query]) for query in truth]
+    assert any(abs(one - other) > 0.001 for one, other in pairs)  # no number differs from NaN by any amount
 
 
 @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
@@ -38,36 +72,21 @@ class TestEveryMetric:
     @pytest.mark.parametrize("name", reference.METRICS)
     @given(truth=truths, ranking=rankings, k=cutoffs)
     def test_by_default(self, name: str, truth: reference.Truth, ranking: list[str], k: int | None) -> None:
-        check(name, truth, ranking, None if name in {"r_precision", "bpref"} else k)
+        check(name, truth, ranking, k)
 
-    @pytest.mark.parametrize("name", [*WITH_REL, "r_precision", "bpref"])
+    @pytest.mark.parametrize(("name", "key", "value"), WITH_PARAMETER)
     @given(truth=truths, ranking=rankings, k=cutoffs)
-    def test_at_a_relevance_threshold(
-        self, name: str, truth: reference.Truth, ranking: list[str], k: int | None
+    def test_with_each_parameter(
+        self, name: str, key: str, value: Any, *, truth: reference.Truth, ranking: list[str], k: int | None
     ) -> None:
-        check(name, truth, ranking, k if name in WITH_REL else None, rel=2)
+        check(name, truth, ranking, k, **{key: value})
 
-    @pytest.mark.parametrize(
-        ("name", "parameters"),
-        [
-            ("ndcg", {"gain": "exponential"}),
-            ("ndcg", {"gain": "binary"}),
-            ("dcg", {"gain": "exponential"}),
-            ("map", {"norm": "retrieved"}),
-            ("precision", {"norm": "retrieved"}),
-            ("alpha_ndcg", {"alpha": 0}),
-            ("alpha_ndcg", {"alpha": 0.25}),
-            ("alpha_ndcg", {"alpha": 1}),
-            ("rbp", {"p": 0.5}),
-            ("rbp", {"max_grade": 4}),
-            ("err", {"max_grade": 4}),
-        ],
-    )
     @given(truth=truths, ranking=rankings, k=cutoffs)
-    def test_with_parameters(
-        self, name: str, parameters: dict[str, Any], truth: reference.Truth, ranking: list[str], k: int | None
+    def test_with_both_sides_of_a_group_average(
+        self, truth: reference.Truth, ranking: list[str], k: int | None
     ) -> None:
-        check(name, truth, ranking, k, **parameters)
+        check("map", truth, ranking, k, norm="retrieved", per="group")
+        check("map", truth, ranking, k, rel=2, per="group")
 
     @given(truth=truths, ranking=rankings, k=cutoffs)
     def test_residual_of_rbp(self, truth: reference.Truth, ranking: list[str], k: int | None) -> None:

@@ -12,23 +12,24 @@ import retrieval_metrics as rm
 from generated import cutoffs, flat_truths, rankings, truths
 from retrieval_metrics.definition.table import DEFINITIONS
 
-IDEAL_IS_ONE = ["hit_rate", "recall", "full_recall", "mrr", "map", "ndcg", "ndcg(gain=exponential)", "r_precision"]
+OF_RANKINGS = {name: definition for name, definition in DEFINITIONS.items() if not definition.needs_places}
 SPELLINGS = [
-    *(name for name, definition in DEFINITIONS.items() if not definition.needs_places),
-    "precision(norm=retrieved)",
-    "map(norm=retrieved)",
-    "map(per=group)",
-    "mrr(per=group)",
-    "recall(rel=2)",
-    "bpref(rel=2)",
-    "ndcg(gain=exponential)",
-    "ndcg(of=documents)",
-    "alpha_ndcg(alpha=0)",
-    "alpha_ndcg(alpha=1)",
+    *OF_RANKINGS,
+    *(
+        f"{name}({key}={value})"
+        for name, definition in OF_RANKINGS.items()
+        for key, parameter in definition.parameters.items()
+        if key not in {"gains", "max_grade"}  # what they allow depends on the grades
+        for value in parameter.examples
+    ),
     "rbp(p=0.999)",
     "rbp(p=0.001)",
 ]
 BOUNDED = [name for name in SPELLINGS if rm.Metric.parse(name).definition.bounded]
+REACHES_ONE = [  # of several groups, each ranked by itself, only one can be first
+    name for name in BOUNDED if rm.Metric.parse(name).definition.reaches_one and "per=group" not in name
+]
+IDEAL_IS_ONE = ["hit_rate", "recall", "full_recall", "mrr", "map", "ndcg", "ndcg(gain=exponential)", "r_precision"]
 
 pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
 
@@ -89,11 +90,19 @@ def test_bounded_metrics_stay_in_bounds_and_are_undefined_only_without_relevant_
         assert 0 <= result <= 1
 
 
-@pytest.mark.parametrize("name", IDEAL_IS_ONE)
+@pytest.mark.parametrize("name", [name for name in OF_RANKINGS if DEFINITIONS[name].binary])
+@given(truth=truths, ranking=rankings, k=cutoffs)
+def test_binary_metrics_are_0_or_1(name: str, truth: list[dict[str, float]], ranking: list[str], k: int | None) -> None:
+    result = value(truth, ranking, at(name, k))
+    assert result in {0.0, 1.0} or math.isnan(result)
+
+
+@pytest.mark.parametrize("name", REACHES_ONE)
 @given(truth=flat_truths, k=cutoffs)
 def test_the_ideal_ranking_of_flat_truth_scores_one(name: str, truth: dict[str, float], k: int | None) -> None:
     best_first = sorted(truth, key=lambda document: -truth[document])
-    relevant = sum(grade > 0 for grade in truth.values())
+    rel = dict(rm.Metric.parse(name).parameters).get("rel")
+    relevant = sum(grade >= float(rel) if rel else grade > 0 for grade in truth.values())
     metric = at(name, max(k, relevant) if k else None)
     if relevant:
         assert value(truth, best_first, metric) == 1

@@ -7,6 +7,33 @@ from retrieval_metrics.models.json_reply import BadReplyError, json_reply
 FIELDS = {"question": str, "quotes": list[str]}
 
 
+OBJECT = '{"question": "why?", "quotes": ["so"]}'
+STYLES = [
+    f"Here is the JSON: {OBJECT}",
+    f"{OBJECT}\nI hope this helps!",
+    f"```json {OBJECT} ```",
+    f"```\n{OBJECT}```",
+    f"~~~\n{OBJECT}\n~~~",
+    f"<thinking>It could be {{x}}.</thinking>\n{OBJECT}",
+    f'I draft {{"question": "x"}} first.</think>\n{OBJECT}',
+    f"<think>never closed\n{OBJECT}",
+    f"<reasoning>{OBJECT.replace('why', 'how')}</reasoning>{OBJECT}",
+    f"{OBJECT}<|im_end|>",
+    f"{OBJECT}</s>",
+    f"\ufeff{OBJECT}",
+    f"[{OBJECT}]",
+    f'{{"result": {OBJECT}}}',
+    f"{OBJECT}\n{OBJECT}",
+    '{"question": "why?", "quotes": "so"}',
+    '{"question": "why?", "quotes": ["so",],}',
+]
+
+
+@pytest.mark.parametrize("reply", STYLES)
+def test_what_stands_around_the_one_object_is_left_out(reply: str) -> None:
+    assert json_reply(reply, FIELDS) == {"question": "why?", "quotes": ["so"]}
+
+
 @pytest.mark.parametrize(
     "reply",
     [
@@ -26,16 +53,14 @@ def test_one_object_is_read_in_a_fence_and_after_thoughts_too(reply: str) -> Non
     [
         ("", "not JSON", "one JSON object"),
         ("I cannot do that.", "not JSON", "one JSON object"),
-        ('Here it is: {"question": "why?", "quotes": []}', "not JSON", "one JSON object"),
-        ('{"question": "why?", "quotes": []} I hope it helps', "not JSON", "Extra data"),
+        ('{"question": "why?", "quotes": []} or {"question": "how?", "quotes": []}', "not JSON", "2 different objects"),
         ('{"question": "why?", "quotes": ["so"', "not JSON", "one JSON object"),
         ('{"question": "why?", "question": "how?", "quotes": []}', "not JSON", "occurs twice"),
         ('{"question": "why?", "quotes": NaN}', "not JSON", "NaN"),
-        ('[{"question": "why?", "quotes": []}]', "not JSON", "one JSON object"),
         ("[" * 100_000, "not JSON", "one JSON object"),
         ('{"question": "why?"}', "wrong fields", '"quotes" is missing; it must be a list of texts'),
         ('{"question": null, "quotes": []}', "wrong fields", '"question" must be a text, got null'),
-        ('{"question": "why?", "quotes": "so"}', "wrong fields", '"quotes" must be a list of texts, got "so"'),
+        ('{"question": ["why?"], "quotes": "so"}', "wrong fields", '"question" must be a text'),
         ('{"question": "why?", "quotes": ["so", 1]}', "wrong fields", "must be a list of texts"),
     ],
 )
@@ -46,11 +71,13 @@ def test_anything_else_is_a_bad_reply_with_a_reason(reply: str, reason: str, mes
 
 
 def test_numbers_are_whole_and_not_true_or_false() -> None:
-    assert json_reply('{"grade": 3, "at": [1, 2]}', {"grade": int, "at": list[int]}) == {"grade": 3, "at": [1, 2]}
-    for wrong in ('{"grade": true}', '{"grade": 2.5}', '{"grade": "2"}'):
+    for right in ('{"grade": 3, "at": [1, 2]}', '{"grade": "3", "at": [1.0, "2"]}', '{"grade": 3.0, "at": ["1", "2"]}'):
+        assert json_reply(right, {"grade": int, "at": list[int]}) == {"grade": 3, "at": [1, 2]}
+    for wrong in ('{"grade": true}', '{"grade": 2.5}', '{"grade": "two"}', '{"grade": "2.5"}', '{"grade": [2]}'):
         with pytest.raises(BadReplyError, match="whole number"):
             json_reply(wrong, {"grade": int})
-    assert json_reply('{"yes": true}', {"yes": bool}) == {"yes": True}
+    for right in ('{"yes": true}', '{"yes": "true"}', '{"yes": "True "}'):
+        assert json_reply(right, {"yes": bool}) == {"yes": True}
     with pytest.raises(BadReplyError, match="true or false"):
         json_reply('{"yes": 1}', {"yes": bool})
 

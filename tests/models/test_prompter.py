@@ -265,6 +265,32 @@ async def test_cancelling_keeps_what_was_answered(tmp_path: Path) -> None:
     assert prompter.calls.cached == 9
 
 
+ASKING = """
+import sys, time
+from pathlib import Path
+from retrieval_metrics.models.prompter import Prompter
+from retrieval_metrics.retrieving.event_loop import run_until_complete
+
+def model(prompt):
+    with open(sys.argv[2], "a") as file:
+        file.write(prompt + "\\n")
+    time.sleep(0.02)
+    return prompt
+
+prompter = Prompter(model, cache=sys.argv[1], model_name="shared", workers=4)
+replies = run_until_complete(prompter.ask({n: f"prompt {n}" for n in range(40)}, lambda key, reply: reply))
+assert len(replies.parsed) == 40
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="prompts are locked by POSIX means")
+def test_two_processes_on_one_cache_do_not_ask_twice(tmp_path: Path) -> None:
+    cache, asked = tmp_path / "replies.jsonl", tmp_path / "asked.txt"
+    both = [subprocess.Popen([sys.executable, "-c", ASKING, cache, asked]) for _ in range(2)]
+    assert [process.wait(timeout=60) for process in both] == [0, 0]
+    assert sorted(asked.read_text().splitlines()) == sorted(f"prompt {n}" for n in range(40))
+
+
 KILLED = """
 import sys, time
 from pathlib import Path

@@ -1,11 +1,13 @@
 """What an evaluation set can detect, against simulation and against the normal approximation."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from scipy import optimize, stats
 
 from retrieval_metrics.statistics import detectable_difference, queries_needed, sign_flip_test
@@ -34,7 +36,7 @@ def test_the_power_of_the_t_test_is_that_of_simulation(count: int) -> None:
 def test_the_detectable_difference_is_the_root_of_its_equation(count: int, scale: float) -> None:
     differences = np.random.default_rng(count).normal(0, scale, count)
     fewest = 6  # at 5 %
-    claim = detectable_difference(differences) - 1 / count
+    claim = detectable_difference(differences).high - 1 / count
     u = (count - 1) / stats.chi2(count - 1).ppf(0.2)
     movers = stats.binom(count, min(claim, 1)).sf(fewest - 1)
 
@@ -47,7 +49,7 @@ def test_the_detectable_difference_is_the_root_of_its_equation(count: int, scale
 
 @pytest.mark.parametrize("count", [10, 25, 50])
 def test_what_is_promised_is_found_where_one_query_moved(count: int) -> None:
-    claim = detectable_difference([1.0] + [0.0] * (count - 1))
+    claim = detectable_difference([1.0] + [0.0] * (count - 1)).high
     movers = np.arange(count + 1)
     p_values = np.array([sign_flip_test([1.0] * moved + [0.0] * (count - moved)).p_value for moved in movers])
     power = stats.binom(count, claim).pmf(movers)[p_values <= 0.05].sum()
@@ -58,18 +60,38 @@ def test_what_is_promised_is_found_where_one_query_moved(count: int) -> None:
 def test_a_sample_that_moved_a_little_promises_what_one_that_moved_a_hair_does() -> None:
     some, hair = [0.005] + [0.0] * 49, [1e-6] + [0.0] * 49
 
-    assert detectable_difference(some) == pytest.approx(detectable_difference(hair), rel=1e-3)
+    assert detectable_difference(some).high == pytest.approx(detectable_difference(hair).high, rel=1e-3)
+
+
+SPREADS: dict[str, Callable[[np.random.Generator, int], NDArray[np.float64]]] = {
+    "normal": lambda random, n: random.normal(0, 0.25, n),
+    "40 % equal": lambda random, n: np.where(random.random(n) < 0.4, 0, random.normal(0, 0.19, n)),
+}
+
+
+@pytest.mark.parametrize("spread", SPREADS)
+@pytest.mark.parametrize("count", [30, 50, 200])
+def test_the_lower_end_is_what_is_found_in_four_of_five_cases(spread: str, count: int) -> None:
+    random = np.random.default_rng(count)
+    draw = SPREADS[spread]
+    claim = float(np.median([detectable_difference(draw(random, count)).low for _ in range(20)]))
+    found = {}
+    for share in (0.85, 1.15):
+        samples = draw(random, 400 * count).reshape(400, count) + share * claim
+        found[share] = np.mean([sign_flip_test(sample, resamples=400).p_value <= 0.05 for sample in samples])
+
+    assert found[0.85] < 0.8 < found[1.15]
 
 
 def test_equal_systems_promise_nothing() -> None:
-    assert detectable_difference([0.0] * 50) == math.inf
+    assert detectable_difference([0.0] * 50) == (math.inf, math.inf)
 
 
 def test_too_few_queries_detect_nothing() -> None:
-    assert detectable_difference([0.3]) == math.inf
-    assert detectable_difference([]) == math.inf
-    assert detectable_difference([0.1, -0.1, 0.2, 0.3, 0.4]) == math.inf
-    assert detectable_difference([0.1, -0.1] * 3, level=0.01) == math.inf
+    assert detectable_difference([0.3]).low == math.inf
+    assert detectable_difference([]).low == math.inf
+    assert detectable_difference([0.1, -0.1, 0.2, 0.3, 0.4]).low == math.inf
+    assert detectable_difference([0.1, -0.1] * 3, level=0.01).low == math.inf
 
 
 @settings(max_examples=40, deadline=None)
@@ -78,14 +100,14 @@ def test_direction_does_not_matter_and_everything_scales(differences: list[float
     expected = detectable_difference(differences)
 
     assert detectable_difference([-d for d in differences]) == pytest.approx(expected)
-    assert detectable_difference([3 * d for d in differences], span=3.0) == pytest.approx(3 * expected)
+    assert detectable_difference([3 * d for d in differences], span=3.0) == pytest.approx([3 * end for end in expected])
     assert queries_needed(differences, 0.1) == queries_needed(differences, -0.1)
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.floats(-1, 1, allow_subnormal=False), min_size=20, max_size=60).filter(lambda d: np.std(d) > 1e-3))
 def test_the_queries_needed_are_those_of_the_detectable_difference(differences: list[float]) -> None:
-    claim = detectable_difference(differences)
+    claim = detectable_difference(differences).high
     if claim < 1:
         needed = queries_needed(differences, claim * (1 + 1e-9))
         assert needed.low <= needed.high <= len(differences)

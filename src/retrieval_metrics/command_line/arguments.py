@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import stat
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -15,10 +17,45 @@ from retrieval_metrics.files.formats import FORMATS
 from retrieval_metrics.files.limits import Limits
 from retrieval_metrics.files.texts import read_corpus, read_queries
 from retrieval_metrics.inputs.columns import ALLOWED
+from retrieval_metrics.saving import STANDARD_OUTPUT
 from retrieval_metrics.scoring.rules import RULE_SETS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+class Target(str):
+    """The name of a file that a command writes."""
+
+    __slots__ = ()
+
+
+def refuse_lost_files(given: argparse.Namespace) -> None:
+    """Raise before anything is read if a file would be replaced that the call also names for something else.
+
+    Raises:
+        ValueError: If two arguments name the same file, also through links, and one of them is written.
+    """
+    values = [each for value in vars(given).values() for each in (value if isinstance(value, list) else [value])]
+    named = [each for each in values if isinstance(each, str)]
+    for at, target in enumerate(named):
+        if not isinstance(target, Target) or target == STANDARD_OUTPUT:
+            continue
+        written = _file(target)
+        for other_at, other in enumerate(named):
+            # A run can be given as NAME=FILE.
+            if at != other_at and written in {_file(other), _file(other.partition("=")[2] or other)}:
+                what = "is also written" if isinstance(other, Target) else "is one of the files that are read"
+                raise ValueError(f"{target} is to be written, but {other} {what}, and it is the same file")
+
+
+def _file(path: str) -> Any:
+    """Return what two names of the same regular file have in common; the name itself if there is no file yet."""
+    try:
+        found = os.stat(path)  # noqa: PTH116  (any text, also one that is no path)
+    except (OSError, ValueError):
+        return os.path.realpath(path) if path.isprintable() else path
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else object()
 
 
 def add_files_to(parser: argparse.ArgumentParser, *, runs: str | None) -> None:
@@ -123,9 +160,18 @@ def add_limits_to(parser: argparse._ActionsContainer) -> None:
 
 def add_output_to(parser: argparse.ArgumentParser) -> None:
     """Add the options for output."""
-    parser.add_argument("--format", choices=list(OUTPUT_FORMATS), default="text", help="default: %(default)s")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write to this file instead of the terminal")
-    parser.add_argument("--report", metavar="FILE", help="also write an HTML report to this file")
+    add_result_to(parser)
+    parser.add_argument("--report", type=Target, metavar="FILE", help="also write an HTML report to this file")
+
+
+def add_result_to(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say where a result is written, and how."""
+    parser.add_argument(
+        "--format", choices=list(OUTPUT_FORMATS), help="default: that of FILE's extension, such as .csv, else text"
+    )
+    parser.add_argument(
+        "-o", "--output", type=Target, metavar="FILE", help="write to this file instead of the terminal"
+    )
 
 
 def add_texts_to(parser: argparse.ArgumentParser) -> None:

@@ -63,10 +63,9 @@ def run(given: argparse.Namespace) -> bool:
         match=given.match,
     )
     shown = _shown(result)
-    output.write(shown, given.format, given.output)
     if given.report is not None:
         save_text(given.report, output.page(shown))
-    return True
+    return output.finish(shown, given.format, given.output)
 
 
 def _shown(result: Audit) -> output.Shown:

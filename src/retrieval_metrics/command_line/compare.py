@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import (
+    Target,
     add_files_to,
     add_metrics_to,
     add_output_to,
@@ -49,7 +50,9 @@ def add_to(commands: Any) -> None:
     )
     parser.set_defaults(run_command=run)
     add_files_to(parser, runs="+")
-    parser.add_argument("--save", metavar="FILE", help="save the comparison for report, such as comparison.json.gz")
+    parser.add_argument(
+        "--save", type=Target, metavar="FILE", help="save the comparison for report, such as comparison.json.gz"
+    )
     add_metrics_to(parser)
     add_rules_to(parser)
     parser.add_argument("--baseline", metavar="NAME", help="compare all other runs with this one (default: every pair)")
@@ -92,12 +95,11 @@ def run(given: argparse.Namespace) -> bool:
         raise ValueError(f"no run is named {given.baseline!r}, the --baseline; the runs are {', '.join(paths)}")
     texts = texts_of(given)
     result = _of_saved(given, paths) if saved else _of_runs(given, paths)
-    output.write(_shown(result), given.format, given.output)
     if given.report is not None:
         result.report(given.report, **texts)
     if given.save is not None:
         result.save(given.save)
-    return not given.fail_if_worse or _none_is_worse(result)
+    return output.finish(_shown(result), given.format, given.output, _worse(result) if given.fail_if_worse else ())
 
 
 def _of_runs(given: argparse.Namespace, paths: dict[str, str]) -> Comparison:
@@ -138,11 +140,8 @@ def _of_saved(given: argparse.Namespace, paths: dict[str, str]) -> Comparison:
     )
 
 
-def _none_is_worse(result: Comparison) -> bool:
-    worse = [each for each in result.conclusions if each.kind == "worse"]
-    for each in worse:
-        output.complain(each.sentence)
-    return not worse
+def _worse(result: Comparison) -> list[str]:
+    return [each.sentence for each in result.conclusions if each.kind == "worse"]
 
 
 def _shown(result: Comparison) -> output.Shown:

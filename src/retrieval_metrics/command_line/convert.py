@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import Any
 
-from retrieval_metrics.command_line.arguments import add_limits_to
+from retrieval_metrics.command_line import output
+from retrieval_metrics.command_line.arguments import Target, add_limits_to
 from retrieval_metrics.command_line.reading import limits, show_progress
 from retrieval_metrics.command_line.values import assignments
 from retrieval_metrics.files.formats import FORMATS
@@ -33,7 +35,10 @@ def add_to(commands: Any) -> None:
     parser.add_argument("what", choices=["run", "qrels"], help="what the file holds")
     parser.add_argument("source", metavar="SOURCE", help="a file, or - for standard input")
     parser.add_argument(
-        "target", metavar="TARGET", help="a file, compressed if it ends in .gz or .zst, or - for standard output"
+        "target",
+        type=Target,
+        metavar="TARGET",
+        help="a file, compressed if it ends in .gz or .zst, or - for standard output",
     )
     parser.add_argument(
         "--from", dest="read_as", choices=FORMATS, help="the format of SOURCE, if its name does not show it"
@@ -56,9 +61,11 @@ def run(given: argparse.Namespace) -> bool:
         "allow": given.allow,
         "limits": limits(given),
     }
-    if given.what == "qrels":
-        write_qrels(read_qrels(given.source, **how), given.target, format=given.write_as)
-        return True
     bar = show_progress(given.source, wanted=not given.no_progress)
-    write_run(read_run(given.source, **how, show_progress=bar), given.target, format=given.write_as, tag=given.tag)
+    with output.for_reader(sys.stdout):
+        if given.what == "qrels":
+            write_qrels(read_qrels(given.source, **how), given.target, format=given.write_as)
+        else:
+            read = read_run(given.source, **how, show_progress=bar)
+            write_run(read, given.target, format=given.write_as, tag=given.tag)
     return True

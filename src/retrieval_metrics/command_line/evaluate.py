@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import (
+    Target,
     add_files_to,
     add_metrics_to,
     add_output_to,
@@ -73,7 +74,10 @@ def add_to(commands: Any) -> None:
     add_output_to(parser)
     add_texts_to(parser)
     parser.add_argument(
-        "--save", metavar="FILE", help="save the evaluation for compare, history and report, such as result.json.gz"
+        "--save",
+        type=Target,
+        metavar="FILE",
+        help="save the evaluation for compare, history and report, such as result.json.gz",
     )
     parser.add_argument(
         "--label",
@@ -117,12 +121,11 @@ def run(given: argparse.Namespace) -> bool:
     if slice_of is not None:
         shown = with_slices(shown, first.by(slice_of))
         texts["slices"] = {query: slice_of(query) for query in first.queries if slice_of(query) is not None}
-    output.write(shown, given.format, given.output)
     if given.report is not None:
         first.report(given.report, **texts)
     if given.save is not None:
         first.save(given.save, labels=labels)
-    return _reach(results, given.fail_under)
+    return output.finish(shown, given.format, given.output, too_low(results, given.fail_under))
 
 
 def one_run(result: Evaluation, *, per_query: bool) -> output.Shown:
@@ -213,13 +216,13 @@ def _data(result: Evaluation, *, per_query: bool) -> dict[str, Any]:
     return content
 
 
-def _reach(results: Mapping[str, Evaluation], floors: list[tuple[Metric, float]]) -> bool:
-    met = True
+def too_low(results: Mapping[str, Evaluation], floors: list[tuple[Metric, float]]) -> list[str]:
+    """Return which means of which runs are below their floors."""
+    found = []
     for run_name, result in results.items():
         for name, floor in floors:
             mean = result.means[str(name)]
             if isnan(mean) or mean < floor:
-                met = False
                 of_run = f" of {run_name}" if len(results) > 1 else ""
-                output.complain(f"{name}{of_run} is {mean:.4f}, below {floor:g}")
-    return met
+                found.append(f"{name}{of_run} is {mean:.4f}, below {floor:g}")
+    return found

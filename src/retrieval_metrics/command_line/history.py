@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from retrieval_metrics.command_line import output
-from retrieval_metrics.command_line.arguments import add_modules_to
+from retrieval_metrics.command_line.arguments import Target, add_modules_to, add_result_to
 from retrieval_metrics.command_line.values import metrics as metric_names
 from retrieval_metrics.history.history import History, table_of
 
@@ -34,11 +34,10 @@ def add_to(commands: Any) -> None:
     add_modules_to(add)
     add.add_argument("--label", metavar="TEXT", help="the label of the entry (default: its label commit, or a number)")
     show = _action(actions, "show", "print every entry, and where the questions or the rules changed", _show)
-    show.add_argument("--format", choices=["text", "markdown", "html", "csv", "json"], default="text")
-    show.add_argument("-o", "--output", metavar="FILE", help="write to this file instead of the terminal")
+    add_result_to(show)
     plot = _action(actions, "plot", "draw a metric over time", _plot)
     plot.add_argument("-m", "--metric", action="extend", type=metric_names, metavar="METRIC", help="default: the first")
-    plot.add_argument("-o", "--output", metavar="FILE", required=True, help="an image: .svg, .png or .pdf")
+    plot.add_argument("-o", "--output", type=Target, metavar="FILE", required=True, help="an image: .svg, .png or .pdf")
 
 
 def _action(actions: Any, name: str, what: str, run: Any) -> argparse.ArgumentParser:
@@ -82,8 +81,7 @@ def _show(given: argparse.Namespace) -> bool:
         for entry in entries
         for name, mean in entry.means.items()
     ]
-    output.write(output.Shown([table_of(entries)], data, rows), given.format, given.output)
-    return True
+    return output.finish(output.Shown([table_of(entries)], data, rows), given.format, given.output)
 
 
 def _plot(given: argparse.Namespace) -> bool:

@@ -78,13 +78,12 @@ def run(given: argparse.Namespace) -> bool:
         difference=given.difference,
     )
     shown = _shown(lint)
-    output.write(shown, given.format, given.output)
     if given.report is not None:
         save_text(given.report, output.page(shown))
-    if given.fail_on is None:
-        return True
-    failing = SEVERITIES[: SEVERITIES.index(given.fail_on) + 1]
-    return not any(finding.severity in failing for finding in lint)
+    failing = () if given.fail_on is None else SEVERITIES[: SEVERITIES.index(given.fail_on) + 1]
+    found = sum(finding.severity in failing for finding in lint)
+    why = [f"{found:,} findings are as severe as {given.fail_on}, or more"] if found else []
+    return output.finish(shown, given.format, given.output, why)
 
 
 def _named(text: str) -> tuple[str, str]:

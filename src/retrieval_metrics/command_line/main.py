@@ -7,12 +7,11 @@ import os
 import signal
 import sys
 import warnings
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from retrieval_metrics.checks import RetrievalWarning
-from retrieval_metrics.command_line import audit, compare, convert, evaluate, history, lint, report
-from retrieval_metrics.command_line.arguments import import_metrics
+from retrieval_metrics.command_line import audit, compare, convert, evaluate, history, lint, output, report
+from retrieval_metrics.command_line.arguments import import_metrics, refuse_lost_files
 from retrieval_metrics.command_line.wording import in_options
 from retrieval_metrics.presentation.escapes import on_one_line
 
@@ -81,11 +80,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("always", RetrievalWarning)
             warnings.showwarning = _show_warning
-            code = _run(arguments)
-            sys.stdout.flush()
-    except BrokenPipeError:  # the reader has closed the pipe, as with "| head"
-        _discard_output()
-        return 0
+            try:
+                return _run(arguments)
+            finally:
+                with output.for_reader(sys.stdout):
+                    """What argparse or a command wrote, and nobody may read."""
     except KeyboardInterrupt:
         _say("interrupted")
         return INTERRUPTED
@@ -95,7 +94,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return WRONG
     except Exception as error:  # noqa: BLE001  (reported with its place and a separate exit code)
         return _defect(error)
-    return code
 
 
 def _run(arguments: Sequence[str] | None) -> int:
@@ -105,11 +103,13 @@ def _run(arguments: Sequence[str] | None) -> int:
     if given.version:
         from retrieval_metrics.version import __version__  # noqa: PLC0415  (takes as long to import as half of this package)
 
-        sys.stdout.write(__version__ + "\n")
+        with output.for_reader(sys.stdout):
+            sys.stdout.write(__version__ + "\n")
         return 0
     if not hasattr(given, "run_command"):
         top.print_help()
         return WRONG
+    refuse_lost_files(given)
     met: bool = given.run_command(given)
     return 0 if met else BELOW
 
@@ -127,16 +127,16 @@ def _defect(error: Exception) -> int:
 
 
 def _say(text: str) -> None:
-    sys.stderr.write(f"retrieval-metrics: {on_one_line(in_options(text))}\n")
+    with output.for_reader(sys.stderr):
+        sys.stderr.write(f"retrieval-metrics: {on_one_line(in_options(text))}\n")
 
 
 def _discard_output() -> None:
-    """Discard the output not yet written, because writing fails and Python would try again when it exits."""
-    with suppress(OSError, ValueError):
+    """Discard the output that cannot be written."""
+    try:
         sys.stdout.flush()
-        return
-    with suppress(OSError, ValueError):  # tests replace stdout by something that is not a file
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        output.discard(sys.stdout)
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:

@@ -1,4 +1,4 @@
-"""Results as text, JSON, CSV, Markdown and HTML, for a terminal or a file."""
+"""Results as text, JSON, CSV, TSV, Markdown and HTML, for a terminal or a file."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ import json
 import os
 import sys
 import textwrap
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from math import isnan
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.command_line.wording import in_options
@@ -18,7 +20,7 @@ from retrieval_metrics.presentation.escapes import escaped
 from retrieval_metrics.saving import STANDARD_OUTPUT, save_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from rich.console import Console
 
@@ -42,11 +44,24 @@ class Shown(NamedTuple):
     rows: Iterable[Sequence[Any]]
 
 
-def write(shown: Shown, kind: str, path: str | None) -> None:
-    """Write a result in a format, to a file or to stdout."""
+def finish(shown: Shown, kind: str | None, path: str | None, failures: Sequence[str] = ()) -> bool:
+    """Write a result and the reasons why the command fails; return whether there are none.
+
+    This is the last step of a command: everything is decided and saved before, whether or not anybody reads on.
+    """
+    write(shown, kind, path)
+    for failure in failures:
+        _complain(failure)
+    return not failures
+
+
+def write(shown: Shown, kind: str | None, path: str | None) -> None:
+    """Write a result in a format, or in that of the file's extension, to a file or to stdout."""
     shown = shown._replace(
         tables=[table._replace(notes=[in_options(note) for note in table.notes]) for table in shown.tables]
     )
+    if kind is None:
+        kind = "text" if path is None else EXTENSIONS.get(Path(path).suffix.lower(), "text")
     to_terminal = path in {None, STANDARD_OUTPUT} and sys.stdout.isatty()
     if kind == "text" and to_terminal and find_spec("rich") is not None:
         _print(shown.tables)
@@ -55,7 +70,24 @@ def write(shown: Shown, kind: str, path: str | None) -> None:
     if path is not None and path != STANDARD_OUTPUT:
         save_text(path, text)
         return
-    sys.stdout.write(escaped(text) if to_terminal else text)
+    with for_reader(sys.stdout):
+        sys.stdout.write(escaped(text) if to_terminal else text)
+
+
+@contextmanager
+def for_reader(stream: Any) -> Iterator[None]:
+    """Write to stdout or stderr; a reader that stops early, as `head` does, is no error and changes no exit code."""
+    try:
+        yield
+        stream.flush()
+    except BrokenPipeError:
+        discard(stream)
+
+
+def discard(stream: Any) -> None:
+    """Discard what was not yet written to a stream, because Python would try again when it exits."""
+    with suppress(OSError, ValueError):  # tests replace stdout by something that is not a file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def page(shown: Shown) -> str:
@@ -79,9 +111,16 @@ def _wrapped(notes: Iterable[str]) -> list[str]:
 
 def _csv(shown: Shown) -> str:
     file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerows([["" if _is_nan(cell) else cell for cell in row] for row in shown.rows])
+    csv.writer(file, lineterminator="\n").writerows(_cells(shown))
     return file.getvalue().removesuffix("\n")
+
+
+def _tsv(shown: Shown) -> str:
+    return "\n".join("\t".join(" ".join(str(cell).split()) for cell in row) for row in _cells(shown))
+
+
+def _cells(shown: Shown) -> Iterator[list[Any]]:
+    return (["" if _is_nan(cell) else cell for cell in row] for row in shown.rows)
 
 
 def _json(shown: Shown) -> str:
@@ -108,19 +147,22 @@ FORMATS: Mapping[str, Callable[[Shown], str]] = {
     "text": _text,
     "json": _json,
     "csv": _csv,
+    "tsv": _tsv,
     "markdown": _markdown,
     "html": page,
 }
+EXTENSIONS = {".csv": "csv", ".htm": "html", ".html": "html", ".json": "json", ".md": "markdown", ".tsv": "tsv"}
+"""The formats of files; any other extension is that of a text."""
 
 
-def complain(text: str) -> None:
+def _complain(text: str) -> None:
     """Report a failure on stderr, in red on a terminal."""
-    sys.stdout.flush()
     text = escaped(f"FAILED: {text}")
-    if sys.stderr.isatty() and find_spec("rich") is not None:
-        _console(stderr=True).print(text, style="bold red", markup=False, highlight=False)
-    else:
-        sys.stderr.write(f"{text}\n")
+    with for_reader(sys.stderr):
+        if sys.stderr.isatty() and find_spec("rich") is not None:
+            _console(stderr=True).print(text, style="bold red", markup=False, highlight=False)
+        else:
+            sys.stderr.write(f"{text}\n")
 
 
 def _console(*, stderr: bool = False) -> Console:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from retrieval_metrics.command_line.arguments import add_modules_to, add_texts_to, texts_of
+from retrieval_metrics.command_line.arguments import Target, add_modules_to, add_texts_to, texts_of
 from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.loading import load
@@ -28,7 +28,7 @@ def add_to(commands: Any) -> None:
     )
     parser.set_defaults(run_command=run)
     parser.add_argument("saved", metavar="SAVED", help="a file written by --save, Evaluation.save or Comparison.save")
-    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="where to write the report")
+    parser.add_argument("-o", "--output", type=Target, metavar="FILE", required=True, help="where to write the report")
     parser.add_argument("--title", default="", help="the heading of the report")
     add_texts_to(parser)
     add_modules_to(parser)

@@ -54,8 +54,8 @@ def compare(
     standard deviations of the differences), and the queries won, tied and lost. One joint test (see
     `retrieval_metrics.statistics.joint_sign_flips`) corrects the p values for all metrics, cut-offs and pairs of
     systems compared here, so ten metrics do not make a false finding ten times as likely, and correlated metrics cost
-    little. The interval of a difference excludes 0 only if the corrected p value finds a difference. A verdict states
-    the conclusion for each system and metric in words.
+    little. The interval of a difference is simultaneous with all others and excludes 0 exactly if the corrected p value
+    finds a difference. A verdict states the conclusion for each system and metric in words.
 
     Args:
         qrels: The judgments, as in `evaluate`. Or, in place of judgments and runs, evaluations by name, such as a saved
@@ -80,8 +80,7 @@ def compare(
         match: What an id of the judgments is compared with, as in `evaluate`.
         ties: How equal scores are ordered, as in `evaluate`.
         level: Confidence level of the intervals; 1 - level is the accepted rate of false findings.
-        resamples: Number of random choices of signs if the test cannot be exact; more are drawn if many comparisons
-            need finer p values.
+        resamples: Number of random choices of signs if the test cannot be exact.
         seed: Seed of the random choices; the same seed gives the same p values.
 
     Returns:
@@ -101,7 +100,7 @@ def compare(
         >>> first = {query: ["d", "x"] for query in qrels}
         >>> second = {query: ["x", "d"] for query in qrels}
         >>> print(*compare(qrels, {"second": second, "first": first}, "mrr").verdict)
-        first is better than second in mrr, by 0.500 (0.188 to 0.812).
+        first is better than second in mrr, by 0.500 in every query.
 
     References:
         T. Sakai, N. Kando (2008). On information retrieval metrics designed for evaluation with incomplete relevance

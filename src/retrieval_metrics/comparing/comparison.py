@@ -27,6 +27,7 @@ from retrieval_metrics.reporting.retrieval import notes_tables, retrieval_tables
 from retrieval_metrics.reporting.verdict import comparison_tables, small_print
 from retrieval_metrics.results.compared import Compared
 from retrieval_metrics.results.retrieval import errors_of, seconds_of
+from retrieval_metrics.results.room import budgets_used
 from retrieval_metrics.results.standings import ranking_of
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ class Comparison(Compared, Printed):
         ignorance: How much of what each system retrieved is judged; None if that is unknown.
         unjudged: The bounds of means and differences over all grades of unjudged documents; None if not requested.
         notes: Sentences on what differs between compared evaluations besides the rankings.
+        budgets: How the systems fill each budget among the metrics, such as the 2,000 characters of
+            `recall@2000chars`.
     """
 
     @classmethod
@@ -92,6 +95,7 @@ class Comparison(Compared, Printed):
         whole = {name: evaluation.scores for name, evaluation in evaluations.items()}
         scores, metrics, notes = common_ground(whole, metrics)
         clusters, ranked = common_clusters(scores), ranking_metrics(metrics)
+        budgets = budgets_used(scores, ranked)
         differences = tested(
             scores,
             ranked,
@@ -101,6 +105,7 @@ class Comparison(Compared, Printed):
             seed=seed,
             margin=margin,
             clusters=clusters,
+            budgets=budgets,
         )
         return cls(
             scores=scores,
@@ -115,6 +120,7 @@ class Comparison(Compared, Printed):
             if unjudged == "bounds"
             else None,
             notes=notes,
+            budgets=budgets,
         )
 
     @cached_property
@@ -195,6 +201,8 @@ class Comparison(Compared, Printed):
                 "difference": each.mean,
                 "low": each.interval.low,
                 "high": each.interval.high,
+                "low_alone": each.interval_alone.low,
+                "high_alone": each.interval_alone.high,
                 "p": each.p_corrected,
                 "p_alone": each.p_value,
                 "p_t": each.paired.p_t,
@@ -202,7 +210,8 @@ class Comparison(Compared, Printed):
                 "wins": each.paired.wins,
                 "ties": each.paired.ties,
                 "losses": each.paired.losses,
-                "detectable": each.detectable(),
+                "detectable": each.detectable().low,
+                "detectable_high": each.detectable().high,
                 "conclusion": self.conclusions.of(each.metric, *each.pair).kind,
                 **({} if each.margin is None else {"margin": each.margin.outcome, "low_one_sided": each.margin.low}),
             }

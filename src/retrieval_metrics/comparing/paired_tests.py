@@ -13,13 +13,15 @@ from retrieval_metrics.inputs.clusters import Clusters
 from retrieval_metrics.results.aligned import aligned, on_all_queries
 from retrieval_metrics.results.difference import Difference
 from retrieval_metrics.results.summary import bounds_of
-from retrieval_metrics.statistics import Sums, Units, paired_differences, within_margins
+from retrieval_metrics.statistics import Contrasts, Sums, Units, paired_differences, within_margins
 from retrieval_metrics.statistics.paired import without_rounding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.results.room import BudgetUse
     from retrieval_metrics.results.scores import Scores
 
 FEWEST_SYSTEMS = 2
@@ -36,6 +38,7 @@ def tested(
     seed: int,
     margin: float | None,
     clusters: Clusters | None,
+    budgets: Sequence[BudgetUse],
 ) -> tuple[Difference, ...]:
     """Return the differences of all pairs in all metrics, tested together."""
     hypotheses = [(metric, *pair) for metric in metrics for pair in pairs_of(list(scores), baseline)]
@@ -50,12 +53,28 @@ def tested(
     )
     labels = None if clusters is None else clusters.of(queries).labels
     of_each = [spans[metric] for metric, _, _ in hypotheses]
-    found = paired_differences(differences, spans=of_each, level=level, resamples=resamples, seed=seed, clusters=labels)
+    found = paired_differences(
+        differences,
+        spans=of_each,
+        level=level,
+        resamples=resamples,
+        seed=seed,
+        clusters=labels,
+        contrasts=_contrasts(
+            values, differences, [(place[metric], ours, theirs) for metric, ours, theirs in hypotheses]
+        ),
+    )
     defined = ~np.isnan(differences)
     samples = [
         Units.of(column[mask], None if labels is None else labels[mask])
         for column, mask in zip(differences.T, defined.T, strict=True)
     ]
+    unequal = {
+        (name, *pair)
+        for use in budgets
+        for name in use.metrics
+        for pair in use.unequal(pairs_of(list(scores), baseline))
+    }
     margins = [None] * len(samples) if margin is None else within_margins(samples, of_each, margin, alpha=1 - level)
     return tuple(
         Difference(
@@ -69,13 +88,43 @@ def tested(
             paired=found.each[at],
             comparisons=len(hypotheses),
             p_corrected=found.corrected[at],
-            test_level=found.test_level,
             span=spans[metric],
             clusters=None if labels is None else labels[defined[:, at]],
             margin=margins[at],
+            comparable=(str(metric), system, other) not in unequal,
         )
         for at, (metric, system, other) in enumerate(hypotheses)
     )
+
+
+def _contrasts(
+    values: Mapping[str, FloatArray], differences: FloatArray, hypotheses: Sequence[tuple[int, str, str]]
+) -> Contrasts:
+    """Return the differences as those of one column per system and metric.
+
+    Where the systems define a metric on different queries, each difference keeps a column of its own.
+
+    Args:
+        values: The values of each system, shape (queries, metrics).
+        differences: Shape (queries, hypotheses).
+        hypotheses: The column of the metric, the system and its baseline.
+    """
+    first, *others = values.values()
+    undefined = np.isnan(first)
+    shared = np.all([(np.isnan(other) == undefined).all(axis=0) for other in others], axis=0)
+    number = {name: at for at, name in enumerate(values)}
+    # Relative to one system, because small differences of large values would lose digits.
+    of_systems = np.hstack([without_rounding(each, first) for each in values.values()])
+    plus: list[int] = []
+    minus: list[int] = []
+    own: list[int] = []
+    for at, (metric, system, baseline) in enumerate(hypotheses):
+        alike = bool(shared[metric])
+        plus.append(number[system] * len(shared) + metric if alike else of_systems.shape[1] + len(own))
+        minus.append(number[baseline] * len(shared) + metric if alike else -1)
+        own += [] if alike else [at]
+    columns = np.nan_to_num(np.hstack([of_systems, differences[:, own]]))
+    return Contrasts(columns, np.array(plus), np.array(minus))
 
 
 def common_clusters(scores: Mapping[str, Scores]) -> Clusters | None:

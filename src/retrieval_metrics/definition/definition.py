@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.aliases import FloatArray
 
 ParameterValue: TypeAlias = float | str
+ActsOn: TypeAlias = Literal["", "lengths", "groups", "grades"]
 
 
 class OverOrders(NamedTuple):
@@ -39,13 +40,15 @@ class Parameter:
         meaning: One line for tables and help.
         words: A sentence for each value, if rule sets differ in it.
         acts_on: What the parameter acts on in a query; audits show it.
+        examples: Values other than the default; the tests compute the metric with each of them.
     """
 
     read: Callable[[Any], ParameterValue]
     default: ParameterValue | None
     meaning: str
     words: Mapping[str, str] = field(default_factory=dict)
-    acts_on: Literal["", "lengths", "groups", "grades"] = ""
+    acts_on: ActsOn = ""
+    examples: tuple[ParameterValue, ...] = ()
 
 
 class MadeBy(NamedTuple):
@@ -148,15 +151,15 @@ class Definition:
         return f"{self.name} has no parameter {key!r}; it has: {known}{advice}"
 
 
-def choice(*options: str) -> Callable[[Any], ParameterValue]:
-    """Return a reader that accepts one of some words."""
+def choice(default: str, meaning: str, words: Mapping[str, str], *, acts_on: ActsOn = "") -> Parameter:
+    """Return a parameter that is one of some words, each given with its sentence."""
 
     def read(value: Any) -> ParameterValue:
-        if value not in options:
-            raise ValueError(f"must be one of {', '.join(options)}")
+        if value not in words:
+            raise ValueError(f"must be one of {', '.join(words)}")
         return str(value)
 
-    return read
+    return Parameter(read, default, meaning, words, acts_on, tuple(word for word in words if word != default))
 
 
 def number_between(low: float, high: float) -> Callable[[Any], ParameterValue]:
@@ -175,4 +178,6 @@ def number_between(low: float, high: float) -> Callable[[Any], ParameterValue]:
     return read
 
 
-REL = Parameter(number_between(0, float("inf")), None, "relevant if grade >= rel; without it, if grade > 0")
+REL = Parameter(
+    number_between(0, float("inf")), None, "relevant if grade >= rel; without it, if grade > 0", examples=(2,)
+)

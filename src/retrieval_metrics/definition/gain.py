@@ -81,15 +81,14 @@ def _read_gains(value: Any) -> ParameterValue:
     return ";".join(f"{grade:g}:{gain:g}" for grade, gain in pairs)
 
 
-GAIN = Parameter(
-    choice(*_BY_NAME),
+GAIN = choice(
     "linear",
     "the grade (`linear`), 2^grade - 1 (`exponential`) or 1 (`binary`)",
     {
         "linear": "the gain is the grade",
-        "binary": "every relevant document gains 1, whatever its grade",
         "exponential": "the gain is 2^grade - 1",
+        "binary": "every relevant document gains 1, whatever its grade",
     },
     acts_on="grades",
 )
-GAINS = Parameter(_read_gains, None, "the gain of individual grades, such as `1:0;3:7`")
+GAINS = Parameter(_read_gains, None, "the gain of individual grades, such as `1:0;3:7`", examples=("0.5:0;1:0;3:7",))

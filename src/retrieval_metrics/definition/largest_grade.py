@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.judging.judged_run import JudgedRun
 
-MAX_GRADE = Parameter(number_between(0, float("inf")), None, "top of the scale; by default the largest judged grade")
+MAX_GRADE = Parameter(
+    number_between(0, float("inf")), None, "top of the scale; by default the largest judged grade", examples=(4,)
+)
 
 
 def divides_by_largest_grade(metric: Metric) -> bool:

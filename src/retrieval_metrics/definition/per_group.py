@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.definition.definition import Parameter, choice
+from retrieval_metrics.definition.definition import choice
 from retrieval_metrics.judging.rows import is_relevant, ordinals, within
 
 if TYPE_CHECKING:
     from retrieval_metrics.aliases import Cut, FloatArray, IntArray
     from retrieval_metrics.judging.judged_run import JudgedRun
 
-PER = Parameter(
-    choice("query", "group"),
+PER = choice(
     "query",
     "one value per query, or the mean over its groups (`group`)",
     {

@@ -30,7 +30,6 @@ PIECE = 4 << 20
 """Bytes of text read at once: small enough for the processor's cache, large enough to make other costs negligible."""
 BEGINNING = 1 << 16
 """Bytes of text from which the format is recognised."""
-_INTERRUPTIBLE = hasattr(signal, "siginterrupt")  # not on Windows
 KEPT_IN_MEMORY = 64 << 20
 """Bytes of a pipe that are kept in memory to be read again; more are kept in an unnamed temporary file."""
 
@@ -50,6 +49,7 @@ def opened(source: Source, limits: Limits | None = None) -> Iterator[Reader]:
     """
     name = name_of(source)
     if isinstance(source, (str, os.PathLike)) and source != STANDARD_INPUT:
+        _let_ctrl_c_interrupt()  # opening a named pipe waits for its writer
         with Path(source).open("rb") as file:
             regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
             yield Reader(name, file if regular else _Kept(file.raw), limits or Limits(), is_regular=regular)
@@ -58,6 +58,12 @@ def opened(source: Source, limits: Limits | None = None) -> Iterator[Reader]:
         raise ValueError("standard input is closed, so nothing can be read from '-'")
     held: Any = sys.stdin if source == STANDARD_INPUT else source
     yield Reader(name, _Kept(_binary(held)), limits or Limits(), is_regular=False)
+
+
+def _let_ctrl_c_interrupt() -> None:
+    """Undo what polars does to Ctrl-C, which would not interrupt waiting for a pipe."""
+    if hasattr(signal, "siginterrupt"):  # not on Windows
+        signal.siginterrupt(signal.SIGINT, True)  # noqa: FBT003  (that is its signature)
 
 
 def name_of(source: Any) -> str:
@@ -284,9 +290,7 @@ class _Kept(io.RawIOBase):
             self._kept.seek(self._at)
             part = self._kept.read(min(len(buffer), self._size - self._at))
         else:
-            if _INTERRUPTIBLE:
-                # polars handles Ctrl-C in a way that would not interrupt waiting for a pipe.
-                signal.siginterrupt(signal.SIGINT, True)  # noqa: FBT003  (that is its signature)
+            _let_ctrl_c_interrupt()
             part = self._stream.read(len(buffer)) or b""
             self._kept.seek(self._size)
             self._kept.write(part)

@@ -6,9 +6,10 @@ import pickle
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.inputs.shapes import Ranking
 
 
@@ -21,6 +22,8 @@ class RetrievedRun(dict[Any, Any]):
         errors: The exception of each failed query, by query id.
         seconds: How long the retriever took for each query, by query id; for several attempts, the last. Other queries
             under way at the same time (`workers`) slow it down, as they would in production.
+        calls: For the searches of an agent: the number of the call that found each item of a ranking, by query id. It
+            is what cut-offs such as `recall@3calls` count; empty for a retriever.
 
     Example:
         >>> run = RetrievedRun({"q1": ["d7"], "q2": []}, {"q2": TimeoutError("too slow")}, {"q1": 0.02, "q2": 5.0})
@@ -33,17 +36,33 @@ class RetrievedRun(dict[Any, Any]):
         rankings: Mapping[QueryId, Ranking],
         errors: Mapping[QueryId, Exception] | None = None,
         seconds: Mapping[QueryId, float] | None = None,
+        *,
+        calls: Mapping[QueryId, Sequence[int]] | None = None,
     ) -> None:
         super().__init__(rankings)
         self.errors: dict[QueryId, Exception] = dict(errors or {})
         self.seconds: dict[QueryId, float] = dict(seconds or {})
+        self.calls: dict[QueryId, Sequence[int]] = dict(calls or {})
 
     def __repr__(self) -> str:
         return f"<RetrievedRun: {len(self)} queries, {len(self.errors)} failed>"
 
+    def place(self, query: QueryId, rank: int) -> str:  # noqa: ARG002  (a retriever's answer is the ranking itself)
+        """Return where an item of a ranking comes from, in words; empty for the answer of a retriever."""
+        return ""
+
+    def story(self, query: QueryId, document: Any, key: Callable[[Retrieved], Any]) -> str:  # noqa: ARG002  (likewise)
+        """Return what became of a document on its way into the ranking; empty for the answer of a retriever."""
+        return ""
+
     def __reduce__(self) -> tuple[Any, ...]:
         errors = {query: _portable(error) for query, error in self.errors.items()}
-        return type(self), (dict(self), errors, self.seconds)
+        return _restored, (type(self), dict(self), errors, self.seconds, self.calls)
+
+
+def _restored(kind: type[RetrievedRun], *given: Any) -> RetrievedRun:
+    *others, calls = given
+    return kind(*others, calls=calls)
 
 
 def _portable(error: Exception) -> Exception:

@@ -6,11 +6,16 @@ from typing import TYPE_CHECKING
 
 from retrieval_metrics.checks import forked_from_polars
 from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.judging.by_column import judge_by_column
 from retrieval_metrics.judging.by_id import judge_by_id
+from retrieval_metrics.judging.matching.budget import Lengths
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.judged_run import JudgedRun
@@ -40,12 +45,18 @@ def judge(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching = "id
             return judge_by_column(qrels, run)
         return judge_by_id(qrels, run.as_dict(), ties)
     if match == "id" and not qrels.has_pieces and not _has_items(run):
-        return judge_by_id(qrels, run, ties)
+        calls = calls_of(run)
+        return judge_by_id(qrels, run, ties, Lengths(qrels.queries, {}, None, calls) if calls else None)
     # Imported here because evaluating ids never needs it.
     from retrieval_metrics.judging.matching.by_piece import judge_items  # noqa: PLC0415
     from retrieval_metrics.judging.matching.matching import as_matching  # noqa: PLC0415
 
-    return judge_items(qrels, run, as_matching(match))
+    return judge_items(qrels, run, as_matching(match), calls_of(run))
+
+
+def calls_of(run: RunMapping) -> Mapping[QueryId, Sequence[int]]:
+    """Return which call of an agent found each item of a run, as far as the run knows."""
+    return run.calls if isinstance(run, RetrievedRun) else {}
 
 
 def _has_items(run: RunMapping) -> bool:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.aliases import BoolArray, Cut, FloatArray, IntArray
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.judging.matching.budget import Budget, Lengths
+    from retrieval_metrics.judging.matching.budget import Budget, Filled, Lengths
     from retrieval_metrics.judging.matching.covered import CoveredCharacters
     from retrieval_metrics.judging.rows import Additions, JudgedRanks, Misplaced
 
@@ -211,12 +211,17 @@ class JudgedRun:
         """
         if k is None or isinstance(k, int):
             return k
-        if k not in self._known:
-            if self.lengths is None:
-                raise no_lengths(k)
-            self._known[k] = self.lengths.fitting(k)
-        fitting: IntArray = self._known[k]
-        return fitting
+        return self.filled(k).count
+
+    def filled(self, budget: Budget) -> Filled:
+        """Return how the first items of each query fill a budget.
+
+        Raises:
+            ValueError: If the lengths of the items are unknown.
+        """
+        if self.lengths is None:
+            raise no_lengths(budget)
+        return self.lengths.filled(budget)
 
     def per_query(self, query: IntArray, weights: FloatArray | None = None) -> FloatArray:
         """Return the sum of the weights (or the count) of each query, shape (queries,)."""

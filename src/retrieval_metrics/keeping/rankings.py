@@ -44,6 +44,8 @@ def of_run(run: RunMapping | Run, texts: Texts) -> dict[str, Any]:
     if isinstance(run, RetrievedRun):
         said["failed"] = Lines({"query": of_id(query), **of_error(error)} for query, error in run.errors.items())
         said["seconds"] = Lines([of_id(query), float(seconds)] for query, seconds in run.seconds.items())
+        if run.calls:
+            said["calls"] = Lines([of_id(query), list(calls)] for query, calls in run.calls.items())
     return said
 
 
@@ -58,4 +60,4 @@ def run_of(said: Mapping[str, Any], texts: list[str]) -> dict[Any, Any]:
     if "failed" not in said:
         return run
     errors = {entry["query"]: error_of(entry) for entry in said["failed"]}
-    return RetrievedRun(run, errors, dict(said["seconds"]))
+    return RetrievedRun(run, errors, dict(said["seconds"]), calls=dict(said.get("calls", ())))

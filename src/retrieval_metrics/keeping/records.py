@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from retrieval_metrics.inputs.clusters import Clusters
+from retrieval_metrics.judging.matching.budget import Budget
 from retrieval_metrics.judging.matching.matching import Matching
 from retrieval_metrics.results.difference import Difference
+from retrieval_metrics.results.room import BudgetUse, Filling
 from retrieval_metrics.results.unjudged import Ignorance, UnjudgedBounds
 from retrieval_metrics.scoring.rules import Rules
 from retrieval_metrics.statistics.intervals import Interval
@@ -23,9 +25,12 @@ from retrieval_metrics.statistics.sums import ExactSums
 RECORDS: dict[str, Any] = {
     record.__name__: record
     for record in (
+        Budget,
+        BudgetUse,
         Clusters,
         Difference,
         ExactSums,
+        Filling,
         Ignorance,
         Interval,
         Matching,

@@ -117,7 +117,7 @@ async def grades_of(
                 date=today,
                 reason=reason,
             )
-    notes = [str(prompter.calls)]
+    notes = [str(prompter.calls), *([] if prompter.stopped is None else [f"stopped: {prompter.stopped}"])]
     if replies.failures:
         why = ", ".join(f"{count} {reason}" for reason, count in replies.reasons.items())
         notes.append(f"{numbers.count(len(replies.failures), 'reply', 'replies')} could not be used: {why}")

@@ -148,7 +148,12 @@ DEFINITION = Definition(
     in_words="whether the results are good and different: repeated content counts less",
     aliases=("andcg", "alphandcg", "alpha_n_dcg"),
     parameters={
-        "alpha": Parameter(_read_alpha, DEFAULT_ALPHA, "how much less each further member of a group gains, 0 to 1"),
+        "alpha": Parameter(
+            _read_alpha,
+            DEFAULT_ALPHA,
+            "how much less each further member of a group gains, 0 to 1",
+            examples=(0, 0.25, 1),
+        ),
         "rel": REL,
     },
     bounded=False,

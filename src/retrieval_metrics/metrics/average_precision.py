@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.definition.definition import REL, Definition, OverOrders, Parameter, choice
+from retrieval_metrics.definition.definition import REL, Definition, OverOrders, choice
 from retrieval_metrics.definition.per_group import PER, hits_per_group, mean_over_groups
 from retrieval_metrics.judging.rows import is_relevant
 from retrieval_metrics.scoring.one_ranking import score_one
@@ -159,8 +159,7 @@ DEFINITION = Definition(
     aliases=("ap", "average_precision", "mean_average_precision"),
     parameters={
         "rel": REL,
-        "norm": Parameter(
-            choice("relevant", "retrieved"),
+        "norm": choice(
             "relevant",
             "the denominator: all relevant documents, or those found (`retrieved`)",
             {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.definition.definition import Definition, Parameter, choice
+from retrieval_metrics.definition.definition import Definition, choice
 from retrieval_metrics.definition.gain import GAIN, GAINS, gain_of
 from retrieval_metrics.judging.rows import ordinals, within
 from retrieval_metrics.metrics.dcg import discounted, mean_dcg
@@ -153,8 +153,7 @@ DEFINITION = Definition(
     parameters={
         "gain": GAIN,
         "gains": GAINS,
-        "ideal": Parameter(
-            choice("all", "retrieved", "uncut", "expanded"),
+        "ideal": choice(
             "all",
             "where the ideal ranking ends: at k; nowhere (`uncut`); at k or the number retrieved, whichever is smaller "
             "(`retrieved`); the same with repeated hits added (`expanded`)",
@@ -166,8 +165,7 @@ DEFINITION = Definition(
             },
             acts_on="lengths",
         ),
-        "of": Parameter(
-            choice("groups", "documents"),
+        "of": choice(
             "groups",
             "each group gains once (`groups`), or each of its documents (`documents`)",
             {"groups": "each group gains once", "documents": "every document of a group gains"},

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.definition.definition import REL, Definition, Parameter, choice
+from retrieval_metrics.definition.definition import REL, Definition, choice
 from retrieval_metrics.scoring.one_ranking import score_one
 from retrieval_metrics.scoring.ties.extremes import between_orders
 from retrieval_metrics.scoring.ties.weights import mean_found
@@ -71,8 +71,7 @@ def over_orders(
     return between_orders(judged, mean, partial(score, k=k, rel=rel, norm=norm))
 
 
-NORM = Parameter(
-    choice("k", "retrieved", "distinct"),
+NORM = choice(
     "k",
     "the denominator: k; the number retrieved if that is smaller (`retrieved`); the distinct documents among them "
     "(`distinct`)",

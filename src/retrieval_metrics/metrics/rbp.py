@@ -91,7 +91,7 @@ DEFINITION = Definition(
     summary="rank-biased precision: (1 - p) * sum of p^(rank - 1) * grade / largest grade",
     in_words="the gain of a reader who continues to the next result with the same probability at each",
     parameters={
-        "p": Parameter(number_between(0, 1), 0.8, "probability of looking at the next document"),
+        "p": Parameter(number_between(0, 1), 0.8, "probability of looking at the next document", examples=(0.5,)),
         "max_grade": MAX_GRADE,
     },
     residual=residual,

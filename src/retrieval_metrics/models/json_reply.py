@@ -1,4 +1,4 @@
-"""Parse a model's reply as JSON, strictly: anything but the fields asked for is a bad reply."""
+"""Find the one JSON object in a model's reply: whatever stands around it is left out, what is in it must fit."""
 
 from __future__ import annotations
 
@@ -7,10 +7,19 @@ import re
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-_THINKING = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
-_FENCE = re.compile(r"\A```(?:json)?\s*\n(.*)\n\s*```\Z", re.DOTALL | re.IGNORECASE)
+_TAGS = "think|thinking|thought|thoughts|reason|reasoning|reflection|analysis|scratchpad"
+_THINKING = re.compile(rf"<({_TAGS})\b[^>]*>.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
+_END_OF_THINKING = re.compile(rf"</(?:{_TAGS})\s*>", re.IGNORECASE)
+_COMMA_AT_THE_END = re.compile(r",(\s*[}\]])")
+_WHOLE = re.compile(r"[+-]?\d+(?:\.0+)?\Z")
+MOST_BRACES = 1_000
+"""Opening braces looked at in one reply: a reply with more is no answer, and must not cost time."""
+
+NOT_JSON, WRONG_FIELDS = "not JSON", "wrong fields"
+FORM = frozenset({NOT_JSON, WRONG_FIELDS})
+"""The reasons of replies that do not have the form asked for, whatever they say."""
 
 _KINDS: dict[Any, str] = {
     str: "a text",
@@ -35,10 +44,12 @@ class BadReplyError(ValueError):
 
 
 def json_reply(reply: str, fields: Mapping[str, Any], optional: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    r"""Return the fields of a reply that is one JSON object.
+    r"""Return the fields of the one JSON object in a reply.
 
-    A code fence around the object and a `<think>` block before it are removed; any other text is refused. Fields that
-    were not asked for are left out.
+    Models write sentences, code fences, thoughts and end marks around what they were asked for. All of it is left out:
+    the object that has the fields counts, also inside a list or another object. Two objects that say different things
+    are refused. `"2"` and `2.0` are the whole number 2, `"true"` is true, and one value is a list of one; anything
+    else of another kind is refused. Fields that were not asked for are left out.
 
     Args:
         reply: The reply.
@@ -46,50 +57,107 @@ def json_reply(reply: str, fields: Mapping[str, Any], optional: Mapping[str, Any
         optional: Likewise for fields that may be absent or null; such fields are left out.
 
     Raises:
-        BadReplyError: If the reply is anything else, for the reason `not JSON` or `wrong fields`.
+        BadReplyError: If there is no such object or more than one, for the reason `not JSON`, or if a field is missing
+            or holds something else, for the reason `wrong fields`.
 
     Example:
-        >>> json_reply('```json\n{"grade": 2, "why": "it says so"}\n```', {"grade": int})
+        >>> json_reply('Here it is: ```json {"grade": "2", "why": "it says so"} ```', {"grade": int})
         {'grade': 2}
         >>> json_reply('{"grade": "two"}', {"grade": int})
         Traceback (most recent call last):
         retrieval_metrics.models.json_reply.BadReplyError: "grade" must be a whole number, got "two"
     """
-    text = _THINKING.sub("", reply).strip()
-    if fenced := _FENCE.match(text):
-        text = fenced[1].strip()
-    try:
-        said = json.loads(text, object_pairs_hook=_once, parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:
-        raise BadReplyError(
-            "not JSON", f"the reply must be one JSON object and nothing else, got {reply[:80]!r}: {error}"
-        ) from error
-    if not isinstance(said, dict):
-        raise BadReplyError("not JSON", f"the reply must be one JSON object and nothing else, got {reply[:80]!r}")
+    said = _the_object(reply, fields)
     found = {}
     for name, kind in {**fields, **(optional or {})}.items():
         if name not in fields and said.get(name) is None:
             continue
         if name not in said:
-            raise BadReplyError("wrong fields", f'the field "{name}" is missing; it must be {_KINDS[kind]}')
-        if not _is(said[name], kind):
+            raise BadReplyError(WRONG_FIELDS, f'the field "{name}" is missing; it must be {_KINDS[kind]}')
+        value = _as(said[name], kind)
+        if value is None:
             got = json.dumps(said[name], ensure_ascii=False)
-            raise BadReplyError("wrong fields", f'"{name}" must be {_KINDS[kind]}, got {got[:80]}')
-        found[name] = said[name]
+            raise BadReplyError(WRONG_FIELDS, f'"{name}" must be {_KINDS[kind]}, got {got[:80]}')
+        found[name] = value
     return found
 
 
-def _is(value: Any, kind: Any) -> bool:
+def _the_object(reply: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    text = _THINKING.sub("", reply)
+    text = _END_OF_THINKING.split(text)[-1]  # thoughts whose opening tag the server has cut off
+    problem: Exception | None = None
+    others: list[dict[str, Any]] = []
+    fitting: list[dict[str, Any]] = []
+    for value in _values(text):
+        if isinstance(value, Exception):
+            problem = problem or value
+            continue
+        inside = [one for one in _objects(value, fields) if one not in fitting]
+        fitting += inside
+        if not inside:
+            others.append(value)
+    if len(fitting) == 1 and not (isinstance(problem, _RepeatedError)):
+        return fitting[0]
+    if not fitting and others and problem is None:
+        return others[0]  # for a message that names the missing field
+    why = f"{len(fitting)} different objects" if len(fitting) > 1 else str(problem or "no object")
+    raise BadReplyError(NOT_JSON, f"the reply must hold one JSON object, got {reply[:80]!r}: {why}")
+
+
+def _values(text: str) -> Iterator[dict[str, Any] | Exception]:
+    """Yield the objects that begin at the outermost braces, and what is wrong with what looks like one."""
+    decoder = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refuse, strict=False)
+    at = looked_at = 0
+    mended = False
+    while (at := text.find("{", at)) >= 0 and looked_at < MOST_BRACES:
+        looked_at += 1
+        try:
+            value, at = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError) as error:
+            if not mended and isinstance(error, json.JSONDecodeError) and _COMMA_AT_THE_END.search(text, at):
+                # A comma before a closing bracket is no JSON, and a habit of models; inside a text it changes nothing
+                # that is verified, because it is only taken out where the object cannot be read with it.
+                text, mended = text[:at] + _COMMA_AT_THE_END.sub(r"\1", text[at:]), True
+                continue
+            yield error
+            at += 1
+        else:
+            yield value
+
+
+def _objects(value: Any, fields: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the outermost objects that have all the fields."""
+    if isinstance(value, dict):
+        if fields.keys() <= value.keys():
+            yield value
+            return
+        value = list(value.values())
+    if isinstance(value, list):
+        for one in value:
+            yield from _objects(one, fields)
+
+
+def _as(value: Any, kind: Any) -> Any:
+    """Return a value as the kind that was asked for, or None if it is of another kind."""
     if kind in {list[str], list[int]}:
         (of,) = kind.__args__
-        return isinstance(value, list) and all(_is(one, of) for one in value)
-    return isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
+        each = [_as(one, of) for one in (value if isinstance(value, list) else [value])]
+        return None if any(one is None for one in each) else each
+    if kind is bool and isinstance(value, str):
+        return {"true": True, "false": False}.get(value.strip().lower())
+    if kind is int and isinstance(value, (str, float)):
+        return int(float(value)) if _WHOLE.match(str(value).strip()) else None
+    return value if isinstance(value, kind) and (kind is bool or not isinstance(value, bool)) else None
+
+
+class _RepeatedError(ValueError):
+    """A field occurs twice, so nobody knows which one is meant."""
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a field occurs twice")
+        raise _RepeatedError("a field occurs twice")
     return found
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.models.cache import ReplyCache
 from retrieval_metrics.models.calls import BudgetSpentError, Calls, Spending
-from retrieval_metrics.models.json_reply import BadReplyError
+from retrieval_metrics.models.json_reply import FORM, BadReplyError
 from retrieval_metrics.models.model import how_to_prompt, name_of
 from retrieval_metrics.presentation.progress import progress
 from retrieval_metrics.retrieving.calling import Caller, several_at_a_time
@@ -25,6 +25,10 @@ Parsed = TypeVar("Parsed")
 
 UNHEARD = 3
 """How many prompts may fail before a model that has never replied is given up."""
+MOST_WITHOUT_FORM = 10
+"""Replies in a row that are not of the form asked for, or calls in a row that fail, after which no more is spent."""
+MOST_UNUSABLE = 50
+"""Replies in a row that cannot be used for whatever reason, after which no more is spent."""
 
 
 def once_more(prompt: str, reply: str, error: BadReplyError) -> str:
@@ -38,7 +42,7 @@ class Failure:
 
     Attributes:
         reason: A few words by which failures are counted: that of a `BadReplyError`, or one of `call failed`,
-            `timed out`, `no text` and `budget spent`.
+            `timed out`, `no text`, `budget spent` and `given up`.
         message: What was wrong.
         reply: The last reply, if there was one.
     """
@@ -72,7 +76,7 @@ class Prompter:
     Attributes:
         model_name: The name of the model; None if it is unknown.
         calls: The calls so far.
-        budget_spent: Which budget was spent when a call was refused; None as long as none was.
+        stopped: Why no more calls are made: a budget is spent, or too many replies in a row were unusable; else None.
 
     Example:
         >>> from retrieval_metrics.retrieving.event_loop import run_until_complete
@@ -107,7 +111,8 @@ class Prompter:
                 no failures. None keeps replies in memory, as long as the prompter exists.
             workers: How many calls may run at once.
             timeout: Seconds that one attempt may take; None sets no limit.
-            retries: How often a failed call is repeated: after 0.5 seconds, then 1, 2, 4 ... and at most 30.
+            retries: How often a failed call is repeated: after 0.5 seconds, then 1, 2, 4 ... and at most 30. A rate
+                limit is no failure: all calls wait as long as the model's service asks, and fewer run at once.
             budget: The largest number of calls, retries included; replies from the cache cost nothing.
             token_budget: The largest number of tokens in prompts and replies together. No call begins once it is spent,
                 but the calls then under way can exceed it.
@@ -132,7 +137,9 @@ class Prompter:
         self._spending = Spending(self.calls, budget, token_budget, count_tokens)
         self._under_way: dict[str, asyncio.Lock] = {}
         self._heard = False
-        self.budget_spent: str | None = None
+        self._without_form = 0
+        self._unusable = 0
+        self.stopped: str | None = None
 
     async def ask(
         self,
@@ -199,33 +206,63 @@ class Prompter:
         parse: Callable[[Key, str], Parsed],
         again: Callable[[str, str, BadReplyError], str] | None,
     ) -> Parsed:
-        reply = await self._reply(prompt)
         try:
-            return parse(key, reply)
-        except BadReplyError as error:
+            return (await self._usable(prompt, partial(parse, key)))[0]
+        except _UnusableError as first:
             if again is None:
-                raise _FailedError(error.reason, str(error), reply) from error
-            prompt = again(prompt, reply, error)
-        reply = await self._reply(prompt)
+                raise _FailedError(first.error.reason, str(first.error), first.reply) from first.error
+            of_no_form = first.error.reason in FORM
+            second = again(prompt, first.reply, first.error)
         try:
-            return parse(key, reply)
-        except BadReplyError as error:
-            raise _FailedError(error.reason, str(error), reply) from error
+            parsed, reply = await self._usable(second, partial(parse, key))
+        except _UnusableError as last:
+            raise _FailedError(last.error.reason, str(last.error), last.reply) from last.error
+        if of_no_form:  # the first reply was not kept, so that a second run need not ask for it
+            self._cache.keep(self.model_name, prompt, reply)
+        return parsed
 
-    async def _reply(self, prompt: str) -> str:
-        async with self._under_way.setdefault(prompt, asyncio.Lock()):
+    async def _usable(self, prompt: str, parse: Callable[[str], Parsed]) -> tuple[Parsed, str]:
+        """Return a reply, parsed and as it was, from the cache or from the model."""
+        async with (
+            self._under_way.setdefault(prompt, asyncio.Lock()),
+            self._cache.asking(self.model_name, prompt),
+        ):
             if (known := self._cache.get(self.model_name, prompt)) is not None:
                 self.calls.cached += 1
-                return known
+                try:
+                    return parse(known), known
+                except BadReplyError as error:
+                    raise _UnusableError(error, known) from error
             reply = await self._call(prompt)
+            try:
+                parsed = parse(reply)
+            except BadReplyError as error:
+                self._count(error.reason, str(error), reply)
+                if error.reason in FORM:
+                    self._cache.keep_unusable(self.model_name, prompt, reply, error.reason)
+                else:  # what the model says is of use for a rerun, which then rejects it for the same reason
+                    self._cache.keep(self.model_name, prompt, reply)
+                raise _UnusableError(error, reply) from error
+            self._without_form = self._unusable = 0
             self._cache.keep(self.model_name, prompt, reply)
-        return reply
+        return parsed, reply
+
+    def _count(self, reason: str, message: str, reply: object = None) -> None:
+        """Count a reply or a call that is of no use, and stop asking where there are too many in a row."""
+        self._unusable += 1
+        self._without_form = self._without_form + 1 if reason in FORM or reason in _FAILURES else 0
+        if self.stopped is None and (self._without_form >= MOST_WITHOUT_FORM or self._unusable >= MOST_UNUSABLE):
+            number = MOST_WITHOUT_FORM if self._without_form >= MOST_WITHOUT_FORM else MOST_UNUSABLE
+            shown = "" if reply is None else f"; it replied {str(reply)[:300]!r}"
+            self.stopped = f"{number} replies in a row could not be used, the last because {message}{shown}"
 
     async def _call(self, prompt: str) -> str:
+        if self.stopped is not None:
+            raise _FailedError("budget spent" if self._unusable == 0 else "given up", self.stopped)
         try:
             reply = await self._caller.call(prompt, before=partial(self._spending.start, prompt), after=self._took)
         except BudgetSpentError as error:
-            self.budget_spent = str(error)
+            self.stopped = str(error)
             raise _FailedError("budget spent", str(error)) from error
         except Exception as error:
             self.calls.failed += 1
@@ -233,6 +270,7 @@ class Prompter:
                 error.add_note(f"the model has not replied to any of {self.calls.made} calls")
                 raise
             reason = "timed out" if isinstance(error, TimeoutError) else "call failed"
+            self._count(reason, f"{type(error).__name__}: {error}")
             raise _FailedError(reason, f"{type(error).__name__}: {error}") from error
         if isinstance(reply, str) and reply.strip():
             self._heard = True
@@ -241,10 +279,21 @@ class Prompter:
         if not self._heard and not isinstance(reply, str):
             raise TypeError(f"a model must reply with a text, got {reply!r} ({type(reply).__name__})")
         self.calls.failed += 1
+        self._count("no text", "the model sent no text", reply)
         raise _FailedError("no text", f"the model replied with {reply!r}")
 
     def _took(self, seconds: float) -> None:
         self.calls.seconds += seconds
+
+
+_FAILURES = frozenset({"call failed", "timed out", "no text"})
+
+
+class _UnusableError(Exception):
+    def __init__(self, error: BadReplyError, reply: str) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.reply = reply
 
 
 class _FailedError(Exception):

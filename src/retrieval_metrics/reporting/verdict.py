@@ -23,15 +23,15 @@ MOVED = 3
 
 GLOSSARY = {
     "judged@k": "the share of a system's first k documents that are judged; the others count as not relevant.",
-    "interval": "contains the true value with the given probability; it also allows for effects that so few queries "
-    "cannot show. A - means that there are too few for an interval.",
+    "interval": "those of all comparisons made here together contain the true values with the given probability, and "
+    "each excludes 0 exactly if p is small enough for a finding. A - means that there are too few for an interval.",
     "p": "the probability that any of the comparisons made here would show this much if no two systems differed. It is "
     "computed by exchanging the systems on random choices of queries, the same for all metrics, and assumes that a "
     "difference is as likely as its opposite; at most 0.05 counts as a finding at 95 %.",
     "effect": "the mean difference in standard deviations of the differences.",
     "won/tied/lost": "the number of queries on which the first system is better, equal and worse.",
-    "detects": "a true difference of this size would be found in at least 80 % of such evaluations, however it is "
-    "spread over the queries. A - means that it is unknown: there are too few queries, or none differs.",
+    "detects": "a true difference of this size would be found in 80 % of such evaluations, if it is spread over the "
+    "queries as the differences seen are. A - means that it is unknown: there are too few queries, or none differs.",
 }
 """What the columns mean, for readers of a report."""
 
@@ -92,7 +92,7 @@ def differences_table(pair: Sequence[Difference], level: float, *, whole: bool =
             f"{paired.wins}/{paired.ties}/{paired.losses}",
         ]
         rows.append(
-            [*cells, numbers.signed(paired.effect_size, 2), numbers.size(each.detectable())] if whole else cells
+            [*cells, numbers.signed(paired.effect_size, 2), numbers.size(each.detectable().low)] if whole else cells
         )
     header += ["effect", "detects"] if whole else []
     return Table(header, rows, [said_of_moved(telling(pair))], f"{pair[0].system} - {pair[0].baseline}")
@@ -136,7 +136,7 @@ def small_print(comparison: Compared, *, pairs: bool = True) -> list[str]:
 
 
 def _said_of_power(comparison: Compared) -> list[str]:
-    sizes = [size for each in comparison.differences if 0 < (size := each.detectable()) < inf]
+    sizes = [size for each in comparison.differences if 0 < (size := each.detectable().low) < inf]
     if not sizes:
         return []
     least, most = (f"{size:.2g}" for size in (min(sizes), max(sizes)))

@@ -2,34 +2,63 @@
 
 from __future__ import annotations
 
-from math import sqrt
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.definition.metric import Metric
-from retrieval_metrics.judging.matching.budget import Budget
+from retrieval_metrics.presentation import numbers
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from retrieval_metrics.results.compared import Compared
-    from retrieval_metrics.results.room import Room
+    from retrieval_metrics.results.room import BudgetUse, Room
     from retrieval_metrics.results.unjudged import Ignorance
 
 
 def cautions(comparison: Compared) -> list[str]:
     """Return in which respects the systems were not compared on equal terms, a sentence each."""
-    said = said_of_ignorance(comparison)
-    return said if comparison.room is None else [*said, _said_of_room(comparison.room)]
+    said = [sentence for use in comparison.budgets for sentence in _said_of_budget(use)]
+    said += said_of_ignorance(comparison)
+    return said if comparison.room is None else [*said, _said_of_room(comparison.room, comparison.budgets)]
 
 
-def _said_of_room(room: Room) -> str:
+def _said_of_budget(use: BudgetUse) -> list[str]:
+    """Return which systems do not fill a budget, how far they fill it, and what to do."""
+    budget, unit = use.budget, "characters" if use.budget.unit == "chars" else "tokens"
+    short, long = ([(name, use.systems[name]) for name in names] for names in (use.short, use.too_long))
+    instead = f"compare at a budget that all fill, such as {use.shared}"
+    said = []
+    if short:
+        filled = numbers.listed([f"{name} fills {100 * each.share:.0f} % of it" for name, each in short])
+        more = numbers.listed(
+            [f"about {each.enough} results of {name} instead of {each.retrieved:.0f}" for name, each in short]
+        )
+        said.append(
+            f"The budget of {budget.size:,} {unit} is not filled: {filled}, because the ranking ends. "
+            f"Retrieve {more}{f', or {instead}' if use.shared is not None else ''}."
+        )
+    if long:
+        filled = numbers.listed([f"{name} fills {100 * each.share:.0f} % of it" for name, each in long])
+        said.append(
+            f"The budget of {budget.size:,} {unit} is too small for some results: {filled}, because the next result "
+            "does not fit. Choose a larger budget."
+        )
+    return said
+
+
+def _said_of_room(room: Room, budgets: Sequence[BudgetUse]) -> str:
     least, most = (of(room.characters.items(), key=lambda held: held[1]) for of in (min, max))
     k = room.metric.k
     results = "first result" if k == 1 else f"first {k} results"
-    between = sqrt(least[1] * most[1])  # room for some of the larger chunks, and not for all that was retrieved
-    size = max(1, round(float(f"{between:.2g}")))
-    equal = Metric(room.metric.name, Budget(size, "chars"), room.metric.parameters)
+    advice = f"retrieve more results of {least[0]}, and compare at a budget of characters"
+    if fair := [name for use in budgets if not (use.short or use.too_long) for name in use.metrics]:
+        advice = f"{fair[0]} compares equal ones"
+    elif room.shared is not None:
+        equal = Metric(room.metric.name, room.shared, room.metric.parameters)
+        advice = f"a budget such as {equal} compares equal ones"
     return (
         f"The {results} of {most[0]} hold {most[1]:,.0f} characters on average, those of {least[0]} {least[1]:,.0f}, "
-        f"so @{k} compares unequal amounts of text; a budget such as {equal} compares equal ones."
+        f"so @{k} compares unequal amounts of text; {advice}."
     )
 
 

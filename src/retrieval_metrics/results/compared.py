@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.clusters import Clusters
     from retrieval_metrics.results.conclusions import Conclusions
     from retrieval_metrics.results.difference import Difference
-    from retrieval_metrics.results.room import Room
+    from retrieval_metrics.results.room import BudgetUse, Room
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.results.unjudged import Ignorance, UnjudgedBounds
     from retrieval_metrics.statistics import Interval
@@ -45,6 +45,8 @@ class Compared:
         ignorance: How much of what each system retrieved is judged; None if that is unknown.
         unjudged: The bounds of means and differences over all grades of unjudged documents; None if not requested.
         notes: Sentences on what differs between compared evaluations besides the rankings.
+        budgets: How the systems fill each budget among the metrics, such as the 2,000 characters of
+            `recall@2000chars`.
     """
 
     scores: Mapping[str, Scores]
@@ -57,6 +59,7 @@ class Compared:
     ignorance: Ignorance | None = None
     unjudged: UnjudgedBounds | None = None
     notes: tuple[str, ...] = ()
+    budgets: tuple[BudgetUse, ...] = ()
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -70,7 +73,7 @@ class Compared:
 
     @cached_property
     def room(self) -> Room | None:
-        """How much text each system has among the first k, where that is unequal and counts; else None."""
+        """How much text each system has among the first k, if that is unequal; else None."""
         return unequal_room(self.scores, self.metrics)
 
     @cached_property

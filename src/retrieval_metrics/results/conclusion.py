@@ -124,6 +124,24 @@ tried would change that |
         """The conclusion in one sentence."""
         return f"{self._said()}{self._said_of_grades()}{self._said_of_margin()}."
 
+    @property
+    def unseen(self) -> str:
+        """What so few queries cannot have shown, a rare large change, in a sentence; empty where it does not matter.
+
+        It matters with a margin, and where such changes could shift the mean beyond the interval.
+        """
+        if self.kind in {"not comparable", "no common query"} or not self.found.rare_matters:
+            return ""
+        share, shift = self.found.rare
+        change, moved = ("change", "differ")
+        if self.kind == "better" or self.margin is not None:
+            change, moved = "loss", "be lower"
+        elif self.kind == "worse":
+            change, moved = "gain", "be higher"
+        where = f"{self.found.span:.3g} on up to {100 * share:.2g} % of all queries"
+        n = numbers.queries(self.n)
+        return f"{n}: a {change} of {where} may not have shown; the mean could {moved} by {shift:.2g}"
+
     def as_dict(self) -> dict[str, Any]:
         """Return the entry as built-in types, for JSON."""
         return {
@@ -139,7 +157,7 @@ tried would change that |
             "margin": None if self.within_margin is None else {"size": self.margin, "outcome": self.within_margin},
             "unjudged": None if self.other_grades is None else list(self.other_grades.interval),
             "sentence": self.sentence,
-            "caveats": list(self.caveats),
+            "caveats": [*self.caveats, *([self.unseen] if self.unseen else [])],
         }
 
     def _said(self) -> str:
@@ -148,7 +166,7 @@ tried would change that |
         if self.kind == "no common query":
             return f"{both} have no query in common for which {metric} is defined"
         if self.kind == "not comparable":
-            return f"{both} are not comparable in {metric}, because they do not fill its budget alike"
+            return f"{both} are not comparable in {metric}: they do not fill its budget alike"
         if self.kind == "the same":
             return f"{both} have the same value for every query in {metric}"
         if self.kind == "no clear difference":
@@ -156,11 +174,14 @@ tried would change that |
         word = "better" if self.difference > 0 else "worse"
         if self.kind == "depends on what is unjudged":
             return f"Whether {self.system} is {word} than {self.baseline} in {metric} depends on what is unjudged"
+        return f"{self.system} is {word} than {self.baseline} in {metric}, by {self._said_of_difference()}"
+
+    def _said_of_difference(self) -> str:
         low, high = sorted(map(abs, self.interval))
-        ends = "" if isnan(low) else f" ({numbers.three(low)} to {numbers.three(high)})"
-        return (
-            f"{self.system} is {word} than {self.baseline} in {metric}, by {numbers.three(abs(self.difference))}{ends}"
-        )
+        size = numbers.three(abs(self.difference))
+        if low == high:
+            return f"{size} in every query"
+        return size if isnan(low) else f"{size} ({numbers.three(low)} to {numbers.three(high)})"
 
     def _said_of_size(self) -> str:
         """Return how large a difference may be, and which size would have been found."""
@@ -170,7 +191,7 @@ tried would change that |
             return f": {units} cannot show any, however large; at least {found.fewest} are needed"
         ends = " to ".join(numbers.three(end, signed=True) for end in self.interval)
         said = f" ({numbers.level_name(self.level)} {ends})"
-        shows = found.detectable()
+        shows = found.detectable().low
         if isinf(shows):
             return said
         return f"{said}; a difference of {shows:.2g} would have been found in four of five cases"
@@ -192,7 +213,7 @@ tried would change that |
 
     def _said_of_margin(self) -> str:
         outcome, test = self.within_margin, self.found.margin
-        if outcome is None or test is None or (outcome == "no worse" and self.kind == "better"):
+        if outcome is None or test is None or self.margin is None or (outcome == "no worse" and self.kind == "better"):
             return ""
         if self.kind == "worse":
             size = f" more than {self.margin:g}"
@@ -202,8 +223,8 @@ tried would change that |
         if outcome == "no worse":
             return f"; {self.system} is no worse by more than {self.margin:g}"
         said = f"; that {self.system} is no worse by more than {self.margin:g} is not shown"
-        if self.found.units < test.fewest:
-            what = "queries" if self.found.clusters is None else "clusters"
+        if self.found.rare.shift >= self.margin:
+            what = "queries" if self.found.clusters is None else "independent queries"
             return f"{said}, which takes at least {test.fewest} {what}"
         return f"{said}: it may be worse by up to {numbers.three(-test.low)}"
 

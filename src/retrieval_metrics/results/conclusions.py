@@ -58,8 +58,13 @@ class Conclusions(tuple[Conclusion, ...], Printed):
 
     @property
     def sentences(self) -> list[str]:
-        """The conclusions in words, one sentence each, after the caveats."""
-        return [*self.caveats, *(each.sentence for each in self)]
+        """The conclusions in words, one sentence each, between the caveats and what so few queries cannot show."""
+        return [*self.caveats, *(each.sentence for each in self), *self.unseen]
+
+    @property
+    def unseen(self) -> list[str]:
+        """What so few queries cannot have shown, each once."""
+        return list(dict.fromkeys(each.unseen for each in self if each.unseen))
 
     def _tables(self) -> list[Table]:
         return [Table((), (), self.sentences)]

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isnan
+from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.statistics import detectable_difference, fewest_units, queries_needed
+from retrieval_metrics.statistics import (
+    Detectable,
+    Units,
+    detectable_difference,
+    difference_interval,
+    fewest_units,
+    level_of_critical,
+    queries_needed,
+    rare_change,
+    students_critical,
+)
 from retrieval_metrics.statistics.paired import is_found
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics.aliases import FloatArray, IntArray, QueryId
-    from retrieval_metrics.statistics import Interval, PairedDifference, QueriesNeeded, WithinMargin
+    from retrieval_metrics.statistics import Interval, PairedDifference, QueriesNeeded, RareChange, WithinMargin
 
 POWER = 0.8
 
@@ -33,7 +43,6 @@ class Difference:
         paired: Mean, interval, both p values, effect size, wins, ties and losses.
         comparisons: How many differences were tested together.
         p_corrected: The randomisation test's p value, corrected for all of them.
-        test_level: The largest value that the smallest p value can have to be a finding.
         span: The largest possible difference.
         clusters: Shape (queries,), the cluster of each query; None if queries are independent.
         margin: The result of the test against the margin; None if there is no margin.
@@ -49,7 +58,6 @@ class Difference:
     paired: PairedDifference
     comparisons: int
     p_corrected: float
-    test_level: float
     span: float
     clusters: IntArray | None = None
     margin: WithinMargin | None = None
@@ -77,8 +85,39 @@ class Difference:
 
     @property
     def interval(self) -> Interval:
-        """The confidence interval of the mean difference."""
+        """The confidence interval of the mean difference: it excludes 0 exactly if the difference is significant.
+
+        With several comparisons it is simultaneous: all of them together contain the true differences with the
+        probability `level`.
+        """
         return self.paired.interval
+
+    @property
+    def interval_alone(self) -> Interval:
+        """The confidence interval as if nothing else had been compared; never wider than `interval`."""
+        if self.comparisons == 1 or not self.n:
+            return self.interval
+        units, level = self._units, self.paired.level
+        critical = min(students_critical(max(self.units, 2), level), self.paired.critical)
+        return difference_interval(units, critical, span=self.span, level=level)
+
+    @property
+    def rare(self) -> RareChange:
+        """What so few queries cannot have shown: rare, large differences, none of which they happen to contain."""
+        return rare_change(self._units, span=self.span, level=self.paired.level)
+
+    @property
+    def rare_matters(self) -> bool:
+        """Whether to say so: there is a margin, or rare differences could shift the mean beyond the interval."""
+        return self.margin is not None or not self.rare.shift <= (self.interval.high - self.interval.low) / 2
+
+    @property
+    def test_level(self) -> float:
+        """The p value below which this difference is significant: at least alpha divided by the comparisons."""
+        if self.comparisons == 1:
+            return self.alpha
+        found = level_of_critical(self.paired.critical, self.units)
+        return min(max(found, self.alpha / self.comparisons), self.alpha)
 
     @property
     def p_value(self) -> float:
@@ -96,11 +135,6 @@ class Difference:
         return self.comparable and is_found(self.p_corrected, self.paired.level)
 
     @property
-    def decided(self) -> bool:
-        """Whether the interval excludes 0 too; if only the test finds a difference, rare large ones could undo it."""
-        return self.significant and not (isnan(self.interval.low) or self.interval.low <= 0 <= self.interval.high)
-
-    @property
     def identical(self) -> bool:
         """Whether both systems have the same value for every query."""
         return not self.values.any()
@@ -110,12 +144,13 @@ class Difference:
         """The smallest number of queries, or clusters, with which the corrected test can find anything."""
         return fewest_units(1 - self.test_level)
 
-    def detectable(self, power: float = POWER, span: float | None = None) -> float:
-        """Return a true difference that a comparison like this one finds with at least the given power.
+    def detectable(self, power: float = POWER, span: float | None = None) -> Detectable:
+        """Return the true difference that a comparison like this one finds with a given power, as a range.
 
-        It is computed at the level that the correction requires of the smallest p value, so the power holds for any
-        outcome of the other comparisons. Infinite if no difference could be found, or if no query differs. See
-        `retrieval_metrics.statistics.detectable_difference`.
+        The lower end is found if the difference is spread over the queries as the differences seen are, the upper one
+        even if a few queries carry all of it. Both are computed at the level that the correction requires, so the power
+        holds for any outcome of the other comparisons. Infinite if no difference could be found, or if no query
+        differs. See `retrieval_metrics.statistics.detectable_difference`.
 
         Args:
             power: Probability of finding it.
@@ -123,7 +158,7 @@ class Difference:
         """
         reach = self.span if span is None else span
         if reach <= 0:
-            return float("inf")
+            return Detectable(inf, inf)
         level, clusters = self.test_level, self.clusters
         return detectable_difference(self.values, power=power, level=level, span=reach, clusters=clusters)
 
@@ -142,6 +177,10 @@ class Difference:
         """
         level, span, clusters = self.test_level, self.span, self.clusters
         return queries_needed(self.values, difference, power=power, level=level, span=span, clusters=clusters)
+
+    @property
+    def _units(self) -> Units:
+        return Units.of(self.values, self.clusters)
 
     def moved(self, n: int = 5) -> list[tuple[QueryId, float]]:
         """Return the `n` queries with the largest differences in either direction; equal queries are left out."""

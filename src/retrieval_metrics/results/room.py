@@ -1,7 +1,9 @@
-"""How much text the systems of a comparison put among the first k: chunks of different sizes are unequal there."""
+"""How much text each system of a comparison puts within a cut-off: unequal amounts are not compared."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from math import ceil, floor, log10, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -9,13 +11,80 @@ import numpy as np
 from retrieval_metrics.judging.matching.budget import Budget
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.results.scores import Scores
 
 UNEQUAL = 1.5
 """From this ratio on it is said; retrievers of the same chunks seldom differ by more."""
+FULL = 0.9
+"""A query fills a budget from this share of it on: a ranking that ends before could hold more."""
+MOST = 0.1
+"""A system fills a budget if at most this share of its queries do not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filling:
+    """How one system fills a budget, over the queries for which it retrieved anything.
+
+    Attributes:
+        share: The mean share of the budget that its results take; only whole results that fit are counted.
+        short: The number of queries whose ranking ends before it takes 90 % of the budget.
+        n: The number of queries.
+        retrieved: The mean number of results per query.
+        enough: How many results would fill the budget in nine of ten queries, at the mean length of each.
+    """
+
+    share: float
+    short: int
+    n: int
+    retrieved: float
+    enough: int
+
+    @property
+    def full(self) -> bool:
+        """Whether at most a tenth of the queries are short of results."""
+        return self.short <= MOST * self.n
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetUse:
+    """How the systems of a comparison fill a budget; whether their values at this budget can be compared.
+
+    Attributes:
+        budget: The budget.
+        metrics: The metrics that have it.
+        systems: How each system fills it.
+        shared: The largest round budget that every system fills with what was retrieved; None if there is none.
+    """
+
+    budget: Budget
+    metrics: tuple[str, ...]
+    systems: Mapping[str, Filling]
+    shared: Budget | None
+
+    @property
+    def short(self) -> tuple[str, ...]:
+        """The systems whose rankings end before the budget is filled."""
+        return tuple(name for name, filling in self.systems.items() if not filling.full)
+
+    @property
+    def too_long(self) -> tuple[str, ...]:
+        """The systems that fill much less of it than another because their results are too long for it."""
+        most = max((filling.share for filling in self.systems.values()), default=0.0)
+        return tuple(name for name, each in self.systems.items() if each.full and each.share * UNEQUAL < most)
+
+    def unequal(self, pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Return those of some pairs of systems that cannot be compared at this budget."""
+        return [pair for pair in pairs if not self.comparable(*pair)]
+
+    def comparable(self, system: str, baseline: str) -> bool:
+        """Return whether two of the systems both fill the budget, and about equally."""
+        pair = [self.systems[name] for name in (system, baseline) if name in self.systems]
+        shares = [filling.share for filling in pair]
+        return all(filling.full for filling in pair) and max(shares, default=0) <= UNEQUAL * min(shares, default=0)
 
 
 class Room(NamedTuple):
@@ -24,25 +93,96 @@ class Room(NamedTuple):
     Attributes:
         metric: The first metric that counts documents.
         characters: The mean number of characters among its first k, by system.
+        shared: A budget at which the systems can be compared with what was retrieved; None if there is none.
     """
 
     metric: Metric
     characters: Mapping[str, float]
+    shared: Budget | None
+
+
+def budgets_used(scores: Mapping[str, Scores], metrics: Sequence[Metric]) -> tuple[BudgetUse, ...]:
+    """Return how the systems fill each budget among the metrics; without those whose rankings are not known."""
+    judged = _judged(scores)
+    # An agent that stops early has used its calls well, so a budget of calls need not be filled.
+    budgets = dict.fromkeys(k for metric in metrics if isinstance(k := metric.k, Budget) and k.unit != "calls")
+    found = []
+    for budget in budgets if judged else ():
+        systems = {name: _filling(one, scores[name], budget) for name, one in judged.items()}
+        known = {name: filling for name, filling in systems.items() if filling.n}
+        ends = [_end(one, scores[name], budget) for name, one in judged.items() if name in known]
+        named = tuple(str(metric) for metric in metrics if metric.k == budget)
+        shared = _shared(scores, judged, min(ends, default=0), budget)
+        found.append(BudgetUse(budget, named, known, shared))
+    return tuple(found)
 
 
 def unequal_room(scores: Mapping[str, Scores], metrics: Sequence[Metric]) -> Room | None:
-    """Return how much text the systems have among the first k, if that is unequal and no metric has a budget.
+    """Return how much text the systems have among the first k, if that is unequal.
 
     None also where the rankings hold only ids.
     """
     metric = next((metric for metric in metrics if isinstance(metric.k, int)), None)
-    if metric is None or not isinstance(metric.k, int) or any(isinstance(each.k, Budget) for each in metrics):
+    judged = _judged(scores)
+    if metric is None or not isinstance(metric.k, int) or len(judged) < len(scores):
         return None
     characters = {}
-    for system, each in scores.items():
-        lengths = None if each.origin is None else each.origin.judged.lengths
-        held = None if lengths is None else lengths.of_first(metric.k, each.queries)
+    for system, one in judged.items():
+        held = one.lengths.of_first(metric.k, scores[system].queries) if one.lengths is not None else None
         if not held:
             return None
         characters[system] = float(np.mean(held))
-    return Room(metric, characters) if max(characters.values()) > UNEQUAL * min(characters.values()) else None
+    least, most = min(characters.values()), max(characters.values())
+    if most <= UNEQUAL * least:
+        return None
+    # Room for some of the larger chunks and not for everything; if that fails, all that every system retrieved.
+    for size in (sqrt(least * most), float(np.iinfo(np.int64).max // 2)):
+        budget = Budget(max(1, round(size)), "chars")
+        ends = min(_end(one, scores[system], budget) for system, one in judged.items())
+        if (shared := _shared(scores, judged, ends, budget)) is not None:
+            return Room(metric, characters, shared)
+    return Room(metric, characters, None)
+
+
+def _judged(scores: Mapping[str, Scores]) -> dict[str, JudgedRun]:
+    """Return the judged run of each system whose results have lengths."""
+    return {
+        name: each.origin.judged
+        for name, each in scores.items()
+        if each.origin is not None and each.origin.judged.lengths is not None
+    }
+
+
+def _filling(judged: JudgedRun, scores: Scores, budget: Budget) -> Filling:
+    filled, rows = judged.filled(budget), scores.positions
+    rows = rows[judged.n_retrieved[rows] > 0]
+    count, used, ended = filled.count[rows], filled.used[rows], filled.ended[rows]
+    if not len(rows):
+        return Filling(0.0, 0, 0, 0.0, 0)
+    enough = np.where(ended, np.ceil(count * budget.size / np.maximum(used, 1)), count + 1)
+    return Filling(
+        share=float(np.mean(used / budget.size)),
+        short=int(np.count_nonzero(ended & (used < FULL * budget.size))),
+        n=len(rows),
+        retrieved=float(np.mean(judged.n_retrieved[rows])),
+        enough=ceil(np.quantile(enough, 1 - MOST, method="higher")),
+    )
+
+
+def _end(judged: JudgedRun, scores: Scores, budget: Budget) -> int:
+    """Return how much text, up to the budget, nine of ten queries of a system retrieved at least."""
+    filled, rows = judged.filled(budget), scores.positions
+    rows = rows[judged.n_retrieved[rows] > 0]
+    held = np.where(filled.ended[rows], filled.used[rows], budget.size)
+    return int(np.quantile(held, MOST, method="lower")) if len(held) else 0
+
+
+def _shared(scores: Mapping[str, Scores], judged: Mapping[str, JudgedRun], size: int, like: Budget) -> Budget | None:
+    """Return the largest round budget up to a size, if the systems fill it equally."""
+    if size < 1:
+        return None
+    step = 10 ** max(0, floor(log10(size)) - 1)  # two digits
+    budget = Budget(size // step * step, like.unit)
+    fillings = {name: _filling(one, scores[name], budget) for name, one in judged.items()}
+    use = BudgetUse(budget, (), {name: filling for name, filling in fillings.items() if filling.n}, None)
+    return None if use.short or use.too_long else budget

@@ -96,12 +96,12 @@ class Ranking(Printed):
     def best(self) -> dict[str, tuple[str, ...]]:
         """The systems of each metric that are not shown to be worse than the best.
 
-        With a baseline, those that are better than it; if none is, the baseline and those of no clear difference.
+        With a baseline, those that are better than it; if none is, the baseline and those not shown to be worse.
         """
         found = {}
         for metric, places in self.places.items():
             better = tuple(place.system for place in places if place.standing == "better")
-            rest = {"best", "baseline", "no clear difference"}
+            rest = {"best", "baseline", "no clear difference", "not known"}
             found[metric] = better or tuple(place.system for place in places if place.standing in rest)
         return found
 

@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from retrieval_metrics.checks import integer, positive_number
+from retrieval_metrics.retrieving.rate_limit import Pace, is_rate_limit
 from retrieval_metrics.retrieving.threads import Threads
 
 if TYPE_CHECKING:
@@ -21,7 +22,10 @@ LONGEST_PAUSE = 30.0
 
 
 class Caller:
-    """Calls one function; a synchronous function is called in a thread."""
+    """Calls one function; a synchronous function is called in a thread.
+
+    A rate limit is no failure: all calls wait as long as the service asks, and then go on with fewer at once.
+    """
 
     def __init__(self, function: Callable[[str], Any], *, what: str, timeout: float | None, retries: int) -> None:
         """Take a function of a text.
@@ -46,11 +50,12 @@ class Caller:
         if self._retries < 0:
             raise ValueError(f"retries must not be negative, got {retries!r}")
         self._threads = Threads()
+        self._pace = Pace()
 
     async def call(
         self, text: str, *, before: Callable[[], object] = lambda: None, after: Callable[[float], object]
     ) -> Any:
-        """Return the result of the first attempt that succeeds.
+        """Return the result of the first attempt that succeeds; attempts refused by a rate limit do not count.
 
         Args:
             text: The argument of the function.
@@ -60,14 +65,25 @@ class Caller:
         Raises:
             Exception: The failure of the last attempt.
         """
-        for attempt in range(self._retries):
-            before()
+        failed = 0
+        while True:
+            await self._pace.start()
             try:
-                return await self._attempt(text, after)
-            except Exception:  # noqa: BLE001  (the last attempt's is the one that counts)
-                await asyncio.sleep(min(PAUSE * 2**attempt, LONGEST_PAUSE))
-        before()
-        return await self._attempt(text, after)
+                before()
+                try:
+                    answer = await self._attempt(text, after)
+                except Exception as error:
+                    limited = is_rate_limit(error)
+                    if (not self._pace.refused(error)) if limited else failed == self._retries:
+                        raise
+                else:
+                    self._pace.succeeded()
+                    return answer
+            finally:
+                self._pace.end()
+            if not limited:
+                await asyncio.sleep(min(PAUSE * 2**failed, LONGEST_PAUSE))
+                failed += 1
 
     async def _attempt(self, text: str, after: Callable[[float], object]) -> Any:
         start = perf_counter()

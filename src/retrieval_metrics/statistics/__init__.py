@@ -12,9 +12,16 @@ if TYPE_CHECKING:
     from retrieval_metrics.statistics.agreement import Agreed, cohens_kappa, jackknifed, share_alike
     from retrieval_metrics.statistics.clusters import Units, effective_sums
     from retrieval_metrics.statistics.corrected import CorrectedMean, corrected_mean
-    from retrieval_metrics.statistics.difference_interval import difference_intervals, fewest_units
+    from retrieval_metrics.statistics.interval_of_difference import (
+        RareChange,
+        difference_interval,
+        fewest_units,
+        level_of_critical,
+        rare_change,
+        students_critical,
+    )
     from retrieval_metrics.statistics.intervals import Interval, interval_from_sums, mean_interval
-    from retrieval_metrics.statistics.joint import JointTest, joint_sign_flips
+    from retrieval_metrics.statistics.joint import Contrasts, JointTest, joint_sign_flips
     from retrieval_metrics.statistics.margin import WithinMargin, fewest_for_margin, within_margins
     from retrieval_metrics.statistics.paired import (
         PairedDifference,
@@ -22,19 +29,22 @@ if TYPE_CHECKING:
         paired_difference,
         paired_differences,
     )
-    from retrieval_metrics.statistics.power import QueriesNeeded, detectable_difference, queries_needed
+    from retrieval_metrics.statistics.power import Detectable, QueriesNeeded, detectable_difference, queries_needed
     from retrieval_metrics.statistics.sign_flip import SignFlip, sign_flip_test
     from retrieval_metrics.statistics.sums import ExactSums, Sums
 
 __all__ = [
     "Agreed",
+    "Contrasts",
     "CorrectedMean",
+    "Detectable",
     "ExactSums",
     "Interval",
     "JointTest",
     "PairedDifference",
     "PairedDifferences",
     "QueriesNeeded",
+    "RareChange",
     "SignFlip",
     "Sums",
     "Units",
@@ -42,19 +52,22 @@ __all__ = [
     "cohens_kappa",
     "corrected_mean",
     "detectable_difference",
-    "difference_intervals",
+    "difference_interval",
     "effective_sums",
     "fewest_for_margin",
     "fewest_units",
     "interval_from_sums",
     "jackknifed",
     "joint_sign_flips",
+    "level_of_critical",
     "mean_interval",
     "paired_difference",
     "paired_differences",
     "queries_needed",
+    "rare_change",
     "share_alike",
     "sign_flip_test",
+    "students_critical",
     "within_margins",
 ]
 
@@ -70,11 +83,16 @@ if not TYPE_CHECKING:  # a type checker knows the names from above
             "effective_sums": "clusters",
             "CorrectedMean": "corrected",
             "corrected_mean": "corrected",
-            "difference_intervals": "difference_interval",
-            "fewest_units": "difference_interval",
+            "RareChange": "interval_of_difference",
+            "difference_interval": "interval_of_difference",
+            "fewest_units": "interval_of_difference",
+            "level_of_critical": "interval_of_difference",
+            "rare_change": "interval_of_difference",
+            "students_critical": "interval_of_difference",
             "Interval": "intervals",
             "interval_from_sums": "intervals",
             "mean_interval": "intervals",
+            "Contrasts": "joint",
             "JointTest": "joint",
             "joint_sign_flips": "joint",
             "WithinMargin": "margin",
@@ -84,6 +102,7 @@ if not TYPE_CHECKING:  # a type checker knows the names from above
             "PairedDifferences": "paired",
             "paired_difference": "paired",
             "paired_differences": "paired",
+            "Detectable": "power",
             "QueriesNeeded": "power",
             "detectable_difference": "power",
             "queries_needed": "power",

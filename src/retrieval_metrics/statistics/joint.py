@@ -8,16 +8,17 @@ import numpy as np
 
 from retrieval_metrics.checks import positive_integer, proportion
 from retrieval_metrics.statistics import arrays
-from retrieval_metrics.statistics.sign_flip import exact_p
+from retrieval_metrics.statistics.sign_flip import LARGEST_ENUMERATION, all_sums, heads, of_size_one, rounding_of_sums
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import ArrayLike, NDArray
 
 QUERIES_BY_HYPOTHESES = 2  # dimensions
-LARGEST_ENUMERATION = 2**15  # joint choices of signs that are listed
-FINENESS = 5
-"""With m hypotheses, the smallest p value of m / resamples is at most a fifth of alpha."""
-ROWS_AT_ONCE = 512  # units whose random signs are held at once
+LARGEST_JOINT_ENUMERATION = 2**15  # joint choices of signs that are listed
+NUMBERS_AT_ONCE = 2**20  # of random signs, and of sums: 8 MB each
+NEAR = 1e-9  # standardised sums this close differ by rounding only
 
 
 class JointTest(NamedTuple):
@@ -27,33 +28,58 @@ class JointTest(NamedTuple):
         p_values: Shape (m,), the p value of each hypothesis by itself.
         corrected: Shape (m,), the p values corrected for all hypotheses.
         exact: Shape (m,), whether `p_values` come from all choices of signs.
-        level: The largest p value at which the first hypothesis is rejected: at least alpha / m, and more if the
-            hypotheses are correlated.
+        critical: Shape (m,), how far from 0 the standardised sum of each hypothesis may be without a rejection: its
+            corrected p value is at most alpha exactly if |sum d| / sqrt(sum d^2) exceeds it.
     """
 
     p_values: NDArray[np.float64]
     corrected: NDArray[np.float64]
     exact: NDArray[np.bool_]
-    level: float
+    critical: NDArray[np.float64]
+
+
+class Contrasts(NamedTuple):
+    """Hypotheses as differences of columns, so that many pairs of few systems cost as much as the systems.
+
+    Attributes:
+        columns: Shape (n, c), a row per query (or sums per cluster).
+        plus: Shape (m,), the column of each hypothesis.
+        minus: Shape (m,), the column that is subtracted from it.
+    """
+
+    columns: NDArray[np.float64]
+    plus: NDArray[np.int64]
+    minus: NDArray[np.int64]
 
 
 def joint_sign_flips(
-    differences: ArrayLike, *, alpha: float = 0.05, resamples: int = 10_000, seed: int = 0
+    differences: ArrayLike,
+    *,
+    alpha: float = 0.05,
+    resamples: int = 10_000,
+    seed: int = 0,
+    contrasts: Contrasts | None = None,
 ) -> JointTest:
     """Test several hypotheses on the same queries together, by exchanging signs of whole queries.
 
     A random choice of signs gives each query one sign for all hypotheses, which preserves their dependence. For each
-    choice b, every hypothesis j has a p value p_j(b): the share of choices whose sum is at least as far from zero. With
-    the observed p values sorted, p(1) <= ... <= p(m),
+    choice b and hypothesis j
 
-        corrected p(i) = max over j <= i of (share of b with min over l >= j of p_(l)(b) at most p(j))
+        z_j(b) = |sum of s d_j| / sqrt(sum of d_j^2)
 
-    the step-down min-p method (Westfall and Young 1993). If hypotheses nearly repeat each other, as ndcg@5 and ndcg@10
-    do, testing both costs little; if they are independent, it is as strict as Holm's method. Range (0, 1].
+    whose denominator no choice changes. With the observed z sorted, z(1) >= ... >= z(m),
+
+        corrected p(i) = max over j <= i of (share of b with max over l >= j of z_(l)(b) at least z(j))
+
+    the step-down max-t method (Westfall and Young 1993; Student's t is a monotone function of z). If hypotheses nearly
+    repeat each other, as ndcg@5 and ndcg@10 do, testing both costs little. Range (0, 1].
+
+    The critical value of the first step, which all intervals use, is the 1 - alpha quantile of the largest z. A
+    hypothesis that only a later step rejects gets the critical value of that step, so the interval of all theta whose z
+    of d - theta does not exceed it excludes 0 exactly where the corrected p value is at most alpha.
 
     All choices are listed if there are few distinct ones, as for two systems and 0/1 metrics. Otherwise `resamples` are
-    drawn, or more if m hypotheses need finer p values; the observed choice counts as one of them (Phipson and Smyth
-    2010).
+    drawn, and the observed choice counts as one of them (Phipson and Smyth 2010).
 
     The test assumes that if systems do not differ, the vector of a query's differences is as likely as its negative. A
     skewed difference of mean 0 violates that and is rejected more often than `alpha`.
@@ -64,6 +90,7 @@ def joint_sign_flips(
         alpha: The accepted probability of any false rejection.
         resamples: Number of random choices where they cannot be listed.
         seed: Seed of the random choices; the same seed gives the same p values.
+        contrasts: The same differences as those of fewer columns, which makes the test faster.
 
     Raises:
         ValueError: If a difference is NaN or infinite, the array is not two-dimensional, or another argument is out of
@@ -88,91 +115,183 @@ def joint_sign_flips(
         )
     arrays.finite(array, "differences")
     hypotheses = array.shape[1]
-    p_values, corrected = np.ones(hypotheses), np.ones(hypotheses)
-    exact = np.ones(hypotheses, dtype=np.bool_)
-    scaled = array / np.maximum(np.abs(array).max(axis=0, initial=0.0), np.finfo(np.float64).tiny)
-    scaled[np.abs(scaled) <= arrays.ROUNDING] = 0
-    moving = np.flatnonzero(scaled.any(axis=0))
+    found = JointTest(
+        np.ones(hypotheses), np.ones(hypotheses), np.ones(hypotheses, dtype=np.bool_), np.full(hypotheses, np.inf)
+    )
+    moving = np.flatnonzero(array.any(axis=0))
     if not len(moving):
-        return JointTest(p_values, corrected, exact, alpha)
-    scaled = scaled[:, moving]
-    by_itself = [exact_p(column) for column in scaled.T]
-    if len(moving) == 1 and by_itself[0] is not None:
-        p_values[moving] = corrected[moving] = by_itself
-        return JointTest(p_values, corrected, exact, alpha)
-    resamples = max(resamples, round(FINENESS * len(moving) / alpha))
-    sums, weights = _sums(scaled[scaled.any(axis=1)], resamples, seed)
-    of_choices = _p_values(np.abs(sums), weights, tolerance=len(scaled) * arrays.ROUNDING)
-    p_values[moving] = [p if known is None else known for p, known in zip(of_choices[0], by_itself, strict=True)]
-    exact[moving] = [known is not None for known in by_itself]
-    stepped, smallest = _stepped_down(of_choices, weights)
-    corrected[moving] = np.maximum(stepped, p_values[moving])
-    return JointTest(p_values, corrected, exact, _level(smallest, weights, alpha, len(moving)))
+        return found
+    for at in moving.tolist():
+        alone = _by_itself(array[:, at], alpha, LARGEST_ENUMERATION // len(moving))
+        found.exact[at] = alone is not None
+        if alone is not None:
+            found.p_values[at], found.critical[at] = alone
+    if len(moving) == 1 and found.exact[moving[0]]:
+        found.corrected[moving] = found.p_values[moving]
+        return found
+    given = Contrasts(array, np.arange(hypotheses), np.full(hypotheses, -1)) if contrasts is None else contrasts
+    _step_down(_Choices.of(given, array, moving, resamples, seed), moving, alpha, found)
+    return found
 
 
-def _sums(rows: NDArray[np.float64], resamples: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the sums of every choice of signs, shape (choices, hypotheses), the observed first, and their weights."""
-    observed = rows.sum(axis=0, keepdims=True)
-    # A query's vector and its negative have the same two choices.
-    leading = rows[np.arange(len(rows)), (rows != 0).argmax(axis=1)]
-    vectors, counts = np.unique((rows * np.sign(leading)[:, None]).round(12), axis=0, return_counts=True)
-    if np.log2(counts + 1.0).sum() <= np.log2(LARGEST_ENUMERATION):
-        sums, weights = _all_sums(vectors, counts)
-        return np.concatenate([observed, sums]), np.concatenate([[0.0], weights])
-    random = np.random.default_rng(seed)
-    sums = np.zeros((resamples, rows.shape[1]))
-    for start in range(0, len(rows), ROWS_AT_ONCE):
-        some = rows[start : start + ROWS_AT_ONCE]
-        drawn = np.frombuffer(random.bytes(resamples * ((len(some) + 7) // 8)), np.uint8).reshape(resamples, -1)
-        heads = np.unpackbits(drawn, axis=1, count=len(some)).astype(np.float64)
-        sums += 2 * (heads @ some) - some.sum(axis=0)
-    return np.concatenate([observed, sums]), np.full(resamples + 1, 1 / (resamples + 1))
+def _by_itself(column: NDArray[np.float64], alpha: float, most: int) -> tuple[float, float] | None:
+    """Return the exact p value and the critical value of one hypothesis; None if its sums are too many to list."""
+    scaled = of_size_one(column)
+    listed = all_sums(scaled, most)
+    if listed is None:
+        return None
+    sums, chances = np.abs(listed[0]), listed[1]
+    tolerance = rounding_of_sums(len(scaled))
+    p_value = min(1.0, float(chances[sums >= abs(scaled.sum()) - tolerance].sum()))
+    return p_value, _critical(sums, chances, alpha, tolerance) / float(np.sqrt(scaled @ scaled))
 
 
-def _all_sums(
-    vectors: NDArray[np.float64], counts: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the sums of all choices of signs and how probable each is; equal vectors give equal sums."""
-    from scipy.stats import binom  # noqa: PLC0415 - importing the package must not load scipy
-
-    sums, weights = np.zeros((1, vectors.shape[1])), np.ones(1)
-    for vector, count in zip(vectors, counts.tolist(), strict=True):
-        heads = np.arange(count + 1)
-        sums = (sums[:, None, :] + (2 * heads - count)[None, :, None] * vector).reshape(-1, len(vector))
-        weights = np.multiply.outer(weights, binom.pmf(heads, count, 0.5)).ravel()
-    return sums, weights
+def _critical(reached: NDArray[np.float64], weights: NDArray[np.float64], alpha: float, tolerance: float) -> float:
+    """Return the largest value that more than a share alpha of the choices reach."""
+    order = np.argsort(-reached, kind="stable")
+    furthest_first = reached[order]
+    # Values that differ by rounding are one value, which all of their choices reach.
+    last = np.append(np.flatnonzero(np.diff(furthest_first) < -tolerance), len(order) - 1)
+    shares = np.cumsum(weights[order])[last]
+    at = last[min(int(np.searchsorted(shares, alpha * (1 + 1e-9), side="right")), len(last) - 1)]
+    return float(furthest_first[at]) + tolerance
 
 
-def _p_values(reached: NDArray[np.float64], weights: NDArray[np.float64], tolerance: float) -> NDArray[np.float64]:
-    """Return for each choice and hypothesis the share of choices that reach as far, up to rounding."""
-    p_values = np.empty_like(reached)
-    for column in range(reached.shape[1]):
-        order = np.argsort(-reached[:, column])
-        furthest_first = reached[order, column]
-        last = np.append(np.flatnonzero(np.diff(furthest_first) < -tolerance), len(order) - 1)
-        shares = np.cumsum(weights[order])[last]
-        p_values[order, column] = np.repeat(shares, np.diff(last, prepend=-1))
-    return np.minimum(p_values, 1.0)
+class _Choices(NamedTuple):
+    """Choices of signs, and the standardised sums that they lead to.
+
+    Attributes:
+        rows: Shape (n, c), the columns that the hypotheses are made of.
+        counts: Shape (n,), how often each row occurs, if the choices are listed; None if they are drawn.
+        plus: Shape (m,), the column of each hypothesis, those furthest from 0 first.
+        minus: Shape (m,), the column that is subtracted.
+        scale: Shape (m,), the root of the sum of squares of each hypothesis.
+        observed: Shape (m,), the standardised sums observed.
+        order: Shape (m,), the place of each hypothesis among those that move.
+        resamples: How many choices are drawn.
+        seed: The seed they are drawn with.
+    """
+
+    rows: NDArray[np.float64]
+    counts: NDArray[np.int64] | None
+    plus: NDArray[np.int64]
+    minus: NDArray[np.int64]
+    scale: NDArray[np.float64]
+    observed: NDArray[np.float64]
+    order: NDArray[np.int64]
+    resamples: int
+    seed: int
+
+    @classmethod
+    def of(
+        cls,
+        contrasts: Contrasts,
+        differences: NDArray[np.float64],
+        moving: NDArray[np.int64],
+        resamples: int,
+        seed: int,
+    ) -> _Choices:
+        scale = np.sqrt(np.einsum("ij,ij->j", differences, differences))[moving]
+        observed = np.abs(differences.sum(axis=0)[moving]) / scale
+        order = np.argsort(-observed, kind="stable")
+        nothing = np.zeros((len(differences), 1))  # the last column, which -1 stands for
+        rows = np.hstack([contrasts.columns, nothing])[differences.any(axis=1)]
+        kinds, counts = _kinds(rows)
+        listed = bool(np.log2(counts + 1.0).sum() <= np.log2(LARGEST_JOINT_ENUMERATION))
+        place = moving[order]
+        return cls(
+            rows[kinds] if listed else rows,
+            counts if listed else None,
+            contrasts.plus[place],
+            contrasts.minus[place],
+            scale[order],
+            observed[order],
+            order,
+            resamples,
+            seed,
+        )
+
+    @property
+    def observed_weight(self) -> float:
+        """How much the observed choice counts besides the others; the choices that are listed hold it."""
+        return 0.0 if self.counts is not None else 1 / (self.resamples + 1)
+
+    def blocks(self) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        """Yield the standardised sums of some choices, shape (choices, hypotheses), and the weights of the choices."""
+        at_once = max(1, NUMBERS_AT_ONCE // max(len(self.rows), len(self.plus)))
+        if self.counts is None:
+            each = self._drawn(at_once)
+        else:
+            sums, weights = self._listed(self.counts)
+            each = ((sums[at : at + at_once], weights[at : at + at_once]) for at in range(0, len(sums), at_once))
+        for sums, weights in each:
+            yield np.abs(sums[:, self.plus] - sums[:, self.minus]) / self.scale, weights
+
+    def _drawn(self, at_once: int) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        random, n = np.random.default_rng(self.seed), len(self.rows)
+        total = self.rows.sum(axis=0)
+        for start in range(0, self.resamples, at_once):
+            size = min(at_once, self.resamples - start)
+            drawn = np.frombuffer(random.bytes(size * ((n + 7) // 8)), np.uint8).reshape(size, -1)
+            signs = np.unpackbits(drawn, axis=1, count=n).astype(np.float64)
+            yield 2 * (signs @ self.rows) - total, np.full(size, 1 / (self.resamples + 1))
+
+    def _listed(self, counts: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the sums of all choices of signs and how probable each is; equal rows give equal sums."""
+        sums, weights = np.zeros((1, self.rows.shape[1])), np.ones(1)
+        for row, count in zip(self.rows, counts.tolist(), strict=True):
+            shifts = (2 * np.arange(count + 1) - count)[None, :, None] * row
+            sums = (sums[:, None, :] + shifts).reshape(-1, len(row))
+            weights = np.multiply.outer(weights, heads(count)).ravel()
+        return sums, weights
 
 
-def _stepped_down(
-    p_values: NDArray[np.float64], weights: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the corrected p values, and the smallest p value of each choice."""
-    order = np.argsort(p_values[0], kind="stable")
-    smallest = np.ones(len(p_values))
-    corrected = np.empty(len(order))
-    for place in range(len(order) - 1, -1, -1):
-        smallest = np.minimum(smallest, p_values[:, order[place]])
-        corrected[place] = weights[smallest <= p_values[0, order[place]] * (1 + 1e-9)].sum()
-    in_order = np.empty_like(corrected)
-    in_order[order] = np.minimum(np.maximum.accumulate(corrected), 1.0)
-    return in_order, smallest
+def _kinds(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first place of each different row, and how often it occurs; a row and its negative are one kind."""
+    shape = rows / np.maximum(np.abs(rows).max(axis=0, initial=0.0), np.finfo(np.float64).tiny)
+    leading = shape[np.arange(len(shape)), (np.abs(shape) > arrays.ROUNDING).argmax(axis=1)]
+    alike = (shape * np.sign(leading)[:, None]).round(12) + 0.0  # no negative zeros, whose bytes differ
+    _, first, counts = np.unique(alike, axis=0, return_index=True, return_counts=True)
+    return first, counts
 
 
-def _level(smallest: NDArray[np.float64], weights: NDArray[np.float64], alpha: float, hypotheses: int) -> float:
-    """Return the largest p value that is the smallest of all hypotheses in at most a share alpha of the choices."""
-    order = np.argsort(smallest, kind="stable")
-    allowed = np.cumsum(weights[order]) <= alpha
-    largest = float(smallest[order][allowed].max(initial=0.0))
-    return min(max(largest, alpha / hypotheses), alpha)
+def _step_down(choices: _Choices, moving: NDArray[np.int64], alpha: float, found: JointTest) -> None:
+    """Put p values and critical values of the hypotheses that move into the result."""
+    hypotheses, start = len(moving), choices.observed_weight
+    reach = choices.observed - NEAR
+    alone, stepped = np.full(hypotheses, start), np.full(hypotheses, start)
+    largest, weights = [choices.observed[:1]], [np.array([start])]
+    for sums, weight in choices.blocks():
+        alone += weight @ (sums >= reach)
+        of_steps = _largest_left(sums)
+        stepped += weight @ (of_steps >= reach)
+        largest.append(of_steps[:, 0].copy())
+        weights.append(weight)
+    places = moving[choices.order]
+    sampled = ~found.exact[places]
+    found.p_values[places[sampled]] = np.minimum(alone, 1.0)[sampled]
+    stepped = np.minimum(np.maximum.accumulate(stepped), 1.0)
+    found.corrected[places] = np.maximum(stepped, found.p_values[places])
+    of_step = np.full(hypotheses, _critical(np.concatenate(largest), np.concatenate(weights), alpha, NEAR))
+    later = np.flatnonzero((stepped <= alpha * (1 + 1e-9)) & (choices.observed <= of_step))
+    if len(later):
+        of_step[later] = _of_steps(choices, later, alpha)
+    # A hypothesis is rejected if both its own test and the joint one reject it.
+    by_itself = np.where(np.isinf(found.critical[places]), 0.0, found.critical[places])
+    found.critical[places] = np.maximum(of_step, by_itself)
+
+
+def _largest_left(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return for each choice and step the largest sum of the hypotheses that the step still tests."""
+    largest: NDArray[np.float64] = np.maximum.accumulate(sums[:, ::-1], axis=1)[:, ::-1]
+    return largest
+
+
+def _of_steps(choices: _Choices, steps: NDArray[np.int64], alpha: float) -> NDArray[np.float64]:
+    """Return the critical values of later steps, from the same choices once more."""
+    largest, weights = [choices.observed[None, steps]], [np.array([choices.observed_weight])]
+    for sums, weight in choices.blocks():
+        largest.append(_largest_left(sums)[:, steps])
+        weights.append(weight)
+    together, of_each = np.concatenate(largest), np.concatenate(weights)
+    return np.array([_critical(column, of_each, alpha, NEAR) for column in together.T])

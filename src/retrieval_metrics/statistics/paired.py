@@ -11,8 +11,8 @@ import numpy as np
 from retrieval_metrics.checks import positive_number, proportion
 from retrieval_metrics.statistics import arrays
 from retrieval_metrics.statistics.clusters import FEWEST_FOR_A_SPREAD, Units
-from retrieval_metrics.statistics.difference_interval import difference_intervals
-from retrieval_metrics.statistics.joint import joint_sign_flips
+from retrieval_metrics.statistics.interval_of_difference import difference_interval
+from retrieval_metrics.statistics.joint import Contrasts, joint_sign_flips
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,11 +32,14 @@ class PairedDifference:
         design_effect: How many times larger the variance of the mean is than that of n independent queries; 1 without
             clusters, NaN where it cannot be known.
         mean: Mean of the differences, system minus baseline; NaN without queries.
-        interval: Confidence interval of that mean; (nan, nan) if there are too few queries (or clusters) for one.
+        interval: Confidence interval of that mean, simultaneous with those of all differences tested together: it
+            excludes 0 exactly if the corrected p value is at most 1 - level. (nan, nan) if there are too few queries
+            (or clusters) for one.
         level: Confidence level of the interval.
+        critical: The critical value of the standardised sum that it belongs to; see `difference_interval`.
         p_randomisation: p value of the two-sided sign-flip test.
         exact: Whether that p value comes from all choices of signs rather than a random sample.
-        p_t: p value of the two-sided paired t test.
+        t: Student's t; 0 if no query differs, infinite if all differ by the same.
         effect_size: Mean difference in standard deviations of the differences; 0 if all differences are 0.
         wins: Queries on which the system is better.
         ties: Queries on which both are equal, up to rounding.
@@ -49,13 +52,24 @@ class PairedDifference:
     mean: float
     interval: Interval
     level: float
+    critical: float
     p_randomisation: float
     exact: bool
-    p_t: float
+    t: float
     effect_size: float
     wins: int
     ties: int
     losses: int
+
+    @property
+    def p_t(self) -> float:
+        """The p value of the two-sided paired t test."""
+        if not self.t:
+            return 1.0
+
+        from scipy.special import stdtr  # noqa: PLC0415 - a comparison must not load scipy
+
+        return 2 * float(stdtr(self.clusters - 1, -abs(self.t)))
 
 
 class PairedDifferences(NamedTuple):
@@ -64,12 +78,10 @@ class PairedDifferences(NamedTuple):
     Attributes:
         each: The differences; their intervals agree with the corrected p values.
         corrected: Their p values, corrected for all of them; see `joint_sign_flips`.
-        test_level: The largest value that the smallest p value can have to be a finding; see `JointTest.level`.
     """
 
     each: list[PairedDifference]
     corrected: list[float]
-    test_level: float
 
 
 def paired_difference(
@@ -89,11 +101,10 @@ def paired_difference(
         effect size = d' / s                       (Cohen's d for paired differences)
         t = d' sqrt(n) / s                         p_t from Student's t with n - 1 degrees of freedom
         p_randomisation                            see `sign_flip_test`
-        interval                                   see `difference_intervals`
+        interval                                   see `difference_interval`
 
-    The interval agrees with the test: it excludes 0 only if `p_randomisation` is at most 1 - level, and is extended to
-    0 otherwise. It can contain 0 although the test finds a difference, because it also allows for rare large losses
-    that a sample of n queries may not contain.
+    The interval agrees with the test: it excludes 0 exactly if `p_randomisation` is at most 1 - level. Neither says
+    anything of rare large losses that a sample of n queries may not contain; see `rare_change`.
 
     With `clusters`, signs are exchanged by cluster, d' / t is the delete-one-cluster jackknife's standard error, and t
     has G - 1 degrees of freedom.
@@ -142,6 +153,7 @@ def paired_differences(
     resamples: int = 10_000,
     seed: int = 0,
     clusters: ArrayLike | None = None,
+    contrasts: Contrasts | None = None,
 ) -> PairedDifferences:
     """Describe several differences on the same queries, and test them together.
 
@@ -153,6 +165,7 @@ def paired_differences(
         resamples: Number of random choices of signs if the test cannot be exact.
         seed: Seed of the random choices.
         clusters: The cluster of each query, shape (n,); None: queries are independent.
+        contrasts: The same differences as those of fewer columns, 0 instead of NaN, which makes the test faster.
 
     Raises:
         ValueError: If a difference is infinite or an argument is out of range.
@@ -168,37 +181,39 @@ def paired_differences(
     array = np.asarray(differences, dtype=np.float64)
     defined = ~np.isnan(array)
     labels = None if clusters is None else np.unique(np.asarray(clusters), return_inverse=True)[1].reshape(-1)
+    if contrasts is not None:
+        contrasts = contrasts._replace(columns=_by_cluster(contrasts.columns, labels))
     test = joint_sign_flips(
-        _by_cluster(np.where(defined, array, 0.0), labels), alpha=1 - level, resamples=resamples, seed=seed
+        _by_cluster(np.where(defined, array, 0.0), labels),
+        alpha=1 - level,
+        resamples=resamples,
+        seed=seed,
+        contrasts=contrasts,
     )
-    columns = [array[mask, at] for at, mask in enumerate(defined.T)]
-    samples = [
-        Units.of(column, None if labels is None else labels[mask])
-        for column, mask in zip(columns, defined.T, strict=True)
-    ]
-    intervals = difference_intervals(samples, spans, level=level)
     each = []
-    for at, (column, units, interval) in enumerate(zip(columns, samples, intervals, strict=True)):
-        p_t, effect_size = _t_test(column, units)
-        found = is_found(float(test.corrected[at]), level)
+    for at, (mask, span) in enumerate(zip(defined.T, spans, strict=True)):
+        column, critical = array[mask, at], float(test.critical[at])
+        units = Units.of(column, None if labels is None else labels[mask])
+        t, effect_size = _students_t(column, units)
         each.append(
             PairedDifference(
                 count=len(column),
                 clusters=len(units.sizes),
                 design_effect=1.0 if labels is None else units.design_effect,
                 mean=units.mean,
-                interval=interval if found else interval._replace(low=min(interval.low, 0), high=max(interval.high, 0)),
+                interval=difference_interval(units, critical, span=span, level=level),
                 level=level,
+                critical=critical,
                 p_randomisation=float(test.p_values[at]),
                 exact=bool(test.exact[at]),
-                p_t=p_t,
+                t=t,
                 effect_size=effect_size,
                 wins=int((column > 0).sum()),
                 ties=int((column == 0).sum()),
                 losses=int((column < 0).sum()),
             )
         )
-    return PairedDifferences(each, test.corrected.tolist(), test.level)
+    return PairedDifferences(each, test.corrected.tolist())
 
 
 def is_found(p_value: float, level: float) -> bool:
@@ -225,23 +240,23 @@ def without_rounding(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> 
 
 
 def _by_cluster(array: NDArray[np.float64], labels: NDArray[np.int64] | None) -> NDArray[np.float64]:
+    """Return the sums of the clusters, exactly 0 where they differ from it by rounding only."""
     if labels is None:
         return array
-    sums = np.zeros((int(labels.max(initial=-1)) + 1, array.shape[1]))
+    sums, sizes = np.zeros((2, int(labels.max(initial=-1)) + 1, array.shape[1]))
     np.add.at(sums, labels, array)
-    return sums
+    np.add.at(sizes, labels, np.abs(array))
+    return np.where(np.abs(sums) <= arrays.ROUNDING * sizes, 0.0, sums)
 
 
-def _t_test(differences: NDArray[np.float64], units: Units) -> tuple[float, float]:
-    """Return the p value of the paired t test and the effect size, also if the differences do not vary."""
+def _students_t(differences: NDArray[np.float64], units: Units) -> tuple[float, float]:
+    """Return Student's t and the effect size, also if the differences do not vary."""
     if len(units.sizes) < FEWEST_FOR_A_SPREAD or not differences.any():
-        return 1.0, 0.0
+        return 0.0, 0.0
     mean, deviation = units.mean, float(differences.std(ddof=1))
     if deviation <= arrays.ROUNDING * abs(mean):
-        return 0.0, math.copysign(math.inf, mean)
-
-    from scipy.special import stdtr  # noqa: PLC0415 - importing the package must not load scipy
-
+        return math.copysign(math.inf, mean), math.copysign(math.inf, mean)
     error = math.sqrt(units.variance_of_mean)
-    p_value = 2 * float(stdtr(len(units.sizes) - 1, -abs(mean) / error)) if error else 0.0
-    return p_value, mean / deviation
+    if not mean:
+        return 0.0, 0.0
+    return mean / error if error else math.copysign(math.inf, mean), mean / deviation

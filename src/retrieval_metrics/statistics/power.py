@@ -9,7 +9,7 @@ import numpy as np
 
 from retrieval_metrics.checks import positive_number, proportion
 from retrieval_metrics.statistics.clusters import FEWEST_FOR_A_SPREAD, Units
-from retrieval_metrics.statistics.difference_interval import fewest_units
+from retrieval_metrics.statistics.interval_of_difference import fewest_units
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -17,6 +17,18 @@ if TYPE_CHECKING:
 CONFIDENCE = 0.8
 """The probability that the spread of other queries is below its upper bound, and above its lower one."""
 MOST_QUERIES = 2**40
+
+
+class Detectable(NamedTuple):
+    """The size of a difference that a comparison finds, as a range.
+
+    Attributes:
+        low: Found if the difference is spread over the queries as the differences seen are.
+        high: Found even if a few queries carry the whole difference.
+    """
+
+    low: float
+    high: float
 
 
 class QueriesNeeded(NamedTuple):
@@ -38,24 +50,24 @@ def detectable_difference(
     level: float = 0.05,
     span: float = 1.0,
     clusters: ArrayLike | None = None,
-) -> float:
-    """Return a mean difference that a paired test finds with at least a given power, however it is distributed.
+) -> Detectable:
+    """Return the mean difference that a paired test finds with a given power, as a range.
 
-    The differences of one sample understate those of a system that is better or worse: they may come from a handful of
-    queries, and a difference adds to the spread. With n queries, s the standard deviation of the differences
-    seen, e the effect (in standard deviations) for which the t test has the power, and k the number of queries that
-    must change alike before a sign-flip test finds anything (6 at 5 %), it is
+    One sample does not show how the difference of another system is spread over the queries. With n queries, s the
+    standard deviation of the differences seen, e the effect (in standard deviations) for which the t test has the
+    power, and k the number of queries that must change alike before a sign-flip test finds anything (6 at 5 %):
 
-        max(D, M) + span / n
-        D^2 = e^2 (u s^2 + D (span - D))        u = (n - 1) / chi2_{0.2, n - 1}
-        M / span                                the share of queries of which n hold k with the given power
+        low    max(e s, m w)                           spread as the differences seen are
+        high   max(D, m span) + span / n               a few queries may carry all of it
+               D^2 = e^2 (u s^2 + D (span - D))        u = (n - 1) / chi2_{0.2, n - 1}
 
-    u raises s^2 to the upper end of its one-sided 80 % interval; D (span - D) is the variance of the most uneven
-    difference of mean D: some queries change by the whole span, the others not at all. One query more makes up for
-    p values that come in steps. Clusters count as single queries that change as a whole, and s is the
-    delete-one-cluster jackknife's.
+    m is the share of queries of which n hold k with the given power, and w the mean size of the differences that are
+    not 0. `high` is valid however the difference is spread: u raises s^2 to the upper end of its one-sided 80 %
+    interval; D (span - D) is the variance of the most uneven difference of mean D, that of some queries changing by the
+    whole span and the others not at all; and one query more makes up for p values that come in steps. Clusters count
+    as single queries that change as a whole, and s is the delete-one-cluster jackknife's.
 
-    Infinite if even a difference of `span` is not found with the given power, or if no query differs: that does not
+    Infinite where even a difference of `span` is not found with the given power, or if no query differs: that does not
     show how much other differences would vary.
 
     Args:
@@ -69,27 +81,31 @@ def detectable_difference(
         ValueError: If a difference is NaN or infinite, or another argument is out of range.
 
     Example:
-        One of 50 queries moved. Six must move the same way before a test can find anything; if 16 % of all queries
-        do, 80 % of samples hold six. One query more is 0.02.
+        s = .1, and (2.8 / sqrt(50)) .1 = .04. If a few of the 50 queries carry it, their share matters: six must move
+        the same way before a test can find anything, and if 15 % of all queries do, 80 % of samples hold six.
 
-        >>> round(detectable_difference([1.0] + [0.0] * 49), 2)
-        0.18
+        >>> low, high = detectable_difference([0.1, -0.1] * 25)
+        >>> round(low, 2), round(high, 2)
+        (0.04, 0.17)
     """
     _check(power, level, span)
     units = Units.of(differences, clusters)
     n = len(units.sizes)
     if n < fewest_units(1 - level) or not units.totals.any():
-        return math.inf
+        return Detectable(math.inf, math.inf)
 
     from scipy.special import betaincinv, chdtri  # noqa: PLC0415 - importing the package must not load scipy
 
     movers = fewest_units(1 - level)
-    squared = _effect_found(n, power, level) ** 2
-    variance = units.variance_of_mean * n * (n - 1) / float(chdtri(n - 1, CONFIDENCE))
-    linear = squared * span
-    uneven = (linear + math.sqrt(linear**2 + 4 * (1 + squared) * squared * variance)) / (2 * (1 + squared))
-    found = max(uneven, span * float(betaincinv(movers, n - movers + 1, power))) + span / n
-    return found if found <= span else math.inf
+    share = float(betaincinv(movers, n - movers + 1, power))
+    effect, variance = _effect_found(n, power, level), units.variance_of_mean * n
+    sizes = np.abs(units.totals[units.totals != 0]) * n / units.queries
+    low = max(effect * math.sqrt(variance), share * min(float(sizes.mean()), span))
+    upper = variance * (n - 1) / float(chdtri(n - 1, CONFIDENCE))
+    linear = effect**2 * span
+    uneven = (linear + math.sqrt(linear**2 + 4 * (1 + effect**2) * effect**2 * upper)) / (2 * (1 + effect**2))
+    high = max(uneven, span * share) + span / n
+    return Detectable(*(found if found <= span else math.inf for found in (low, max(low, high))))
 
 
 def queries_needed(

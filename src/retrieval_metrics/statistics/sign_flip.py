@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import comb
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -60,54 +61,61 @@ def sign_flip_test(differences: ArrayLike, *, resamples: int = 10_000, seed: int
         retrieval evaluation.
     """
     positive_integer(resamples, "resamples")
-    array = arrays.vector(differences, "differences")
-    p_value = exact_p(array)
-    if p_value is not None:
-        return SignFlip(p_value, exact=True)
-    scaled = _scaled(array)
-    reached = (np.abs(_random_sums(scaled, resamples, seed)) >= _reach(scaled)).sum()
+    scaled = of_size_one(arrays.vector(differences, "differences"))
+    reach = abs(float(scaled.sum())) - rounding_of_sums(len(scaled))
+    listed = all_sums(scaled)
+    if listed is not None:
+        sums, chances = listed
+        return SignFlip(min(1.0, float(chances[np.abs(sums) >= reach].sum())), exact=True)
+    reached = (np.abs(_random_sums(scaled, resamples, seed)) >= reach).sum()
     return SignFlip((int(reached) + 1) / (resamples + 1), exact=False)
 
 
-def exact_p(differences: NDArray[np.float64]) -> float | None:
-    """Return the p value of `sign_flip_test` from all choices of signs; None if their sums are too many to list."""
-    scaled = _scaled(differences)
-    reach = _reach(scaled)
-    if reach <= 0:
-        return 1.0
-    magnitudes, counts = np.unique(np.abs(scaled).round(12), return_counts=True)
-    if np.log2(counts + 1.0).sum() > np.log2(LARGEST_ENUMERATION):
+def all_sums(
+    differences: NDArray[np.float64], most: int = LARGEST_ENUMERATION
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Return every distinct sum of the differences with random signs, and its probability.
+
+    Args:
+        differences: Shape (n,), as `of_size_one` returns them.
+        most: The largest number of sums that are listed; None is returned if there are more.
+    """
+    magnitudes, counts = np.unique(np.abs(differences).round(12), return_counts=True)
+    if np.log2(counts + 1.0).sum() > np.log2(most):
         return None
-    return _exact(magnitudes, counts, reach)
+    sums, probabilities = np.zeros(1), np.ones(1)
+    for magnitude, count in zip(magnitudes.tolist(), counts.tolist(), strict=True):
+        negative = np.arange(count + 1)
+        sums = np.add.outer(sums, magnitude * (count - 2 * negative)).ravel()
+        probabilities = np.multiply.outer(probabilities, heads(count)).ravel()
+    return sums, probabilities
 
 
-def _scaled(differences: NDArray[np.float64]) -> NDArray[np.float64]:
+def heads(count: int) -> NDArray[np.float64]:
+    """Return the probabilities of 0 to `count` heads in as many tosses of a fair coin.
+
+    They start from the exact one in the middle, so that their relative error is about count * 1e-16.
+
+    Example:
+        >>> heads(3).tolist()
+        [0.125, 0.375, 0.375, 0.125]
+    """
+    middle = (count + 1) // 2
+    steps = np.arange(middle, count)
+    above = comb(count, middle) / 2**count * np.cumprod(np.concatenate([[1.0], (count - steps) / (steps + 1)]))
+    return np.concatenate([above[::-1][: count + 1 - len(above)], above])
+
+
+def of_size_one(differences: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the differences that are not 0, the largest as 1."""
     scaled = differences / max(np.abs(differences).max(initial=0.0), np.finfo(np.float64).tiny)
     moving: NDArray[np.float64] = scaled[np.abs(scaled) > arrays.ROUNDING]
     return moving
 
 
-def _reach(scaled: NDArray[np.float64]) -> float:
-    # Equal sums count as reaching as far, but may differ by rounding.
-    return float(abs(scaled.sum()) - len(scaled) * arrays.ROUNDING)
-
-
-def _exact(magnitudes: NDArray[np.float64], counts: NDArray[np.int64], reach: float) -> float:
-    """Return the share of choices of signs that reach as far, from every distinct sum and its probability."""
-    from scipy.stats import binom  # noqa: PLC0415 - importing the package must not load scipy
-
-    negatives = [np.arange(count + 1) for count in counts]
-    chances = binom.pmf(
-        np.concatenate(negatives), np.repeat(counts, counts + 1), 0.5
-    )  # one call, because each has a high overhead
-    sums, probabilities = np.zeros(1), np.ones(1)
-    for magnitude, negative, chance in zip(
-        magnitudes, negatives, np.split(chances, np.cumsum(counts + 1)[:-1]), strict=True
-    ):
-        sums = np.add.outer(sums, magnitude * (negative[-1] - 2 * negative)).ravel()
-        probabilities = np.multiply.outer(probabilities, chance).ravel()
-    return min(1.0, float(probabilities[np.abs(sums) >= reach].sum()))
+def rounding_of_sums(count: int) -> float:
+    """Return by how much two equal sums of so many differences of size one may differ."""
+    return count * arrays.ROUNDING
 
 
 def _random_sums(differences: NDArray[np.float64], resamples: int, seed: int) -> NDArray[np.float64]:

@@ -114,22 +114,23 @@ class TestAgainstSetsOfCharacters:
             assert result == pytest.approx({name: expected[name.split("@")[0]] for name in names}, abs=1e-12)
 
     @given(situation=situations(), k=cutoffs, budget=st.one_of(st.none(), st.integers(1, 60)))
-    def test_coverage_and_density(
+    def test_every_metric_of_characters(
         self, situation: tuple[dict[str, str], naive.Truth, list[Chunk]], k: int | None, budget: int | None
     ) -> None:
         sources, truth, ranking = situation
         suffix = f"@{budget}chars" if budget else f"@{k}" * (k is not None)
         first = naive.fitting(ranking, budget) if budget else k
-        result = means(groups(truth), items(sources, ranking), [f"coverage{suffix}", f"density{suffix}"], sources)
+        names = [f"{name}{suffix}" for name in naive.COVERED]
+        result = means(groups(truth), items(sources, ranking), names, sources)
         if not any(grade > 0 for group in truth for _, grade in group):
             assert all(map(math.isnan, result.values()))
             return
         length = sum(len(naive.characters(sources, *chunk[1:])) for chunk in ranking[:first])
         possible = [
-            (covered / total, covered / max(length, 1))
-            for covered, total in naive.coverage(truth, ranking, sources, first)
+            [formula(covered, total, length) for formula in naive.COVERED.values()]
+            for covered, total in naive.best_choices(truth, ranking, sources, first)
         ]
-        assert any([*result.values()] == pytest.approx(pair) for pair in possible)
+        assert any([*result.values()] == pytest.approx(values) for values in possible)
 
     @given(situation=situations())
     def test_flat_truth_is_groups_of_one(self, situation: tuple[dict[str, str], naive.Truth, list[Chunk]]) -> None:
@@ -279,7 +280,7 @@ class TestBudgets:
     def test_a_budget_holds_something(self) -> None:
         with pytest.raises(ValueError, match="a budget of chars must be a positive integer"):
             rm.Budget(0, "chars")
-        with pytest.raises(ValueError, match="a budget must be in 'chars' or 'tokens', got 'words'"):
+        with pytest.raises(ValueError, match="a budget must be in 'chars', 'tokens' or 'calls', got 'words'"):
             rm.Budget(5, "words")  # type: ignore[arg-type]  # what a user may write
 
 

@@ -4,9 +4,11 @@ import asyncio
 import json
 import re
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,7 +16,7 @@ import pytest
 import retrieval_metrics as rm
 from corpus import topics
 from retrieval_metrics.judging.matching.normalised import normalised
-from retrieval_metrics.retrieving import calling
+from retrieval_metrics.retrieving import calling, rate_limit
 from scripted_model import ScriptedModel
 
 RULES = {
@@ -139,7 +141,7 @@ def test_every_judgment_resolves_in_any_chunking(
 
 def test_a_rerun_makes_no_call_and_gives_the_same(tmp_path: Path) -> None:
     def make() -> tuple[rm.types.GeneratedQuestions, ScriptedModel]:
-        model = ScriptedModel(lies=0.3, broken=0.1, fails=0.1, repeats=0.1)
+        model = ScriptedModel(lies=0.3, fails=0.1, repeats=0.1)
         return rm.generate_questions(topics(), model, 40, cache=tmp_path / "replies.jsonl"), model
 
     (first, _), (again, model) = make(), make()
@@ -148,6 +150,85 @@ def test_a_rerun_makes_no_call_and_gives_the_same(tmp_path: Path) -> None:
     assert again.calls.cached > 0
     assert again.questions == first.questions
     assert again.rejected == first.rejected
+
+
+def test_replies_that_were_cut_off_are_asked_for_again_and_kept_for_reading(tmp_path: Path) -> None:
+    cache = tmp_path / "replies.jsonl"
+    short = rm.generate_questions(RULES, cut_off, 3, kinds="one_passage", checks=(), cache=cache, model_name="m")
+    assert len(short) == 0
+    assert short.stopped is not None
+    assert "10 replies in a row could not be used" in short.stopped
+    assert "Who open" in short.stopped
+    assert short.calls.made < 20
+    assert "unusable" in cache.read_text()
+    whole = ScriptedModel()
+    made = rm.generate_questions(RULES, whole, 3, kinds="one_passage", checks=(), cache=cache, model_name="m")
+    assert len(made) == 3
+    assert made.calls.cached == 0
+
+
+def cut_off(prompt: str) -> str:  # noqa: ARG001  (whatever it is)
+    return '{"question": "Who opens the vault at night?", "quotes": ["The vault may be'
+
+
+class Limited(ScriptedModel):
+    """Allows four calls in a window of time, as services do."""
+
+    def __init__(self, window: float, error: Callable[[float], Exception]) -> None:
+        super().__init__()
+        self.window, self.error = window, error
+        self.times: list[float] = []
+        self.refused = 0
+
+    def __call__(self, prompt: str) -> str:
+        now = time.monotonic()
+        with self._lock:
+            recent = [at for at in self.times if at > now - self.window]
+            if len(recent) >= 4:
+                self.refused += 1
+                raise self.error(recent[0] + self.window - now)
+            self.times.append(now)
+        return super().__call__(prompt)
+
+
+class RateLimitError(Exception):
+    def __init__(self, seconds: float) -> None:
+        super().__init__("slow down")
+        self.response = SimpleNamespace(status_code=429, headers={"Retry-After": str(seconds)})
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        RateLimitError,
+        lambda seconds: RuntimeError(f"Too many requests, try again in {seconds * 1000:.0f}ms"),
+        lambda _: RuntimeError("Error code: 429"),
+    ],
+    ids=["header", "words", "nothing said"],
+)
+def test_a_rate_limit_is_waited_for_by_all_together(
+    error: Callable[[float], Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rate_limit, "FIRST_PAUSE", 0.1)
+    model = Limited(0.3, error)
+    made = rm.generate_questions(topics(), model, 8)
+    assert len(made) == 8
+    assert made.calls.failed == 0
+    needed = len(model.times)
+    assert needed < needed + model.refused <= 1.5 * needed
+
+
+def test_a_question_whose_check_got_no_reply_is_checked_again() -> None:
+    class Unreached(ScriptedModel):
+        def __call__(self, prompt: str) -> str:
+            if "<text>" in prompt and self.asked[prompt] == 0:
+                self.asked[prompt] += 1
+                raise ConnectionError("the line is dead")
+            return super().__call__(prompt)
+
+    made = rm.generate_questions(RULES, Unreached(), 3, kinds="one_passage", retries=0, checks=["answerable"])
+    assert len(made) == 3
+    assert "not checked" not in made.reasons
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ POWER = 0.8
 def detectable_drop(difference: Difference, largest: float) -> float:
     """Return a drop that a check like this one finds in at least 80 % of builds, however the drop is distributed.
 
-    It is `Difference.detectable` with the largest value that a query can lose.
+    It is the upper end of `Difference.detectable` with the largest value that a query can lose.
 
     Args:
         difference: The comparison with the baseline.
@@ -22,4 +22,4 @@ def detectable_drop(difference: Difference, largest: float) -> float:
     Returns:
         The drop; infinite if no drop can be found, or if no query differs, so that the spread is unknown.
     """
-    return difference.detectable(POWER, span=largest)
+    return difference.detectable(POWER, span=largest).high

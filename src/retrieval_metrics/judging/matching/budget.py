@@ -1,10 +1,10 @@
-"""Cut-offs by budget: as many items as fit into a number of characters or tokens."""
+"""Cut-offs by budget: as many items as fit into a number of characters, tokens or calls."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -13,22 +13,28 @@ from retrieval_metrics.checks import positive_integer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from retrieval_metrics.aliases import IntArray, QueryId
+    from retrieval_metrics.aliases import BoolArray, IntArray, QueryId
     from retrieval_metrics.inputs.retrieved import Retrieved
 
-_BUDGET = r"(?a:(\d+)\s*)(char|chars|characters|token|tokens)"
+Unit: TypeAlias = Literal["chars", "tokens", "calls"]
+
+_BUDGET = r"(?a:(\d+)\s*)(char|chars|characters|token|tokens|call|calls)"
+_UNITS = {"char": "chars", "characters": "chars", "token": "tokens", "call": "calls"}
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """A cut-off by length: as many of the first items as fit into it, white space included.
+    """A cut-off by length, white space included, or by calls: as many of the first items as fit into it.
 
     Rankings of chunks of different sizes are comparable at the same budget, but not at the same number of items. With a
     budget, the ideal ranking of NDCG uses all relevant documents, so it does not depend on how texts were split.
 
+    A budget of calls is for the searches of an agent: `recall@3calls` is the recall of what its first three calls
+    found, failed ones counted.
+
     Attributes:
-        size: The number of characters or tokens.
-        unit: `"chars"` or `"tokens"`.
+        size: The number of characters, tokens or calls.
+        unit: `"chars"`, `"tokens"` or `"calls"`.
 
     Example:
         >>> str(Budget.parse("2000 characters"))
@@ -36,57 +42,99 @@ class Budget:
     """
 
     size: int
-    unit: Literal["chars", "tokens"]
+    unit: Unit
 
     def __post_init__(self) -> None:
         positive_integer(self.size, f"a budget of {self.unit}")
-        if self.unit not in {"chars", "tokens"}:
-            raise ValueError(f"a budget must be in 'chars' or 'tokens', got {self.unit!r}")
+        if self.unit not in get_args(Unit):
+            raise ValueError(f"a budget must be in 'chars', 'tokens' or 'calls', got {self.unit!r}")
 
     @classmethod
     def parse(cls, text: str) -> Budget | None:
-        """Return the budget of a text such as `2000chars` or `800tokens`; None if the text is not a budget."""
+        """Return the budget of a text such as `2000chars`, `800tokens` or `3calls`; None if it is not a budget."""
         match = re.fullmatch(_BUDGET, text.strip())
         if match is None or not int(match[1]):
             return None
-        return cls(int(match[1]), "chars" if match[2].startswith("char") else "tokens")
+        unit: Unit = _UNITS.get(match[2], match[2])  # type: ignore[assignment]  # the pattern lets no other word through
+        return cls(int(match[1]), unit)
 
     def __str__(self) -> str:
         return f"{self.size}{self.unit}"
 
 
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """How the first items of every query fill a budget.
+
+    Attributes:
+        count: Shape (queries,), how many of the first items fit.
+        used: Shape (queries,), how many characters or tokens these have.
+        ended: Shape (queries,), whether the whole ranking fits, so that a longer one could fill more.
+    """
+
+    count: IntArray
+    used: IntArray
+    ended: BoolArray
+
+
 class Lengths:
-    """The lengths of the items of every ranking; counted only if a metric has a budget."""
+    """The lengths of the items of every ranking, and the calls that found them; counted only if a metric has a budget.
+
+    Attributes:
+        calls: The number of the call that found each item; empty if that is unknown.
+    """
 
     def __init__(
         self,
         queries: Sequence[QueryId],
         rankings: Mapping[QueryId, Sequence[Retrieved]],
         count_tokens: Callable[[str], int] | None,
+        calls: Mapping[QueryId, Sequence[int]],
     ) -> None:
+        self.calls = calls
         self._queries = queries
         self._rankings = rankings
         self._count_tokens = count_tokens
         self._counted: dict[str, int] = {}
+        self._filled: dict[Budget, Filled] = {}
 
-    def fitting(self, budget: Budget) -> IntArray:
-        """Return how many of the first items of each query fit into a budget, shape (queries,).
+    def filled(self, budget: Budget) -> Filled:
+        """Return how the first items of each query fill a budget.
 
         Raises:
             ValueError: If the length of an item is unknown.
         """
-        measure = self._characters if budget.unit == "chars" else self._tokens
-        fitting = np.zeros(len(self._queries), dtype=np.int64)
-        for index, query in enumerate(self._queries):
-            left = budget.size
-            for item in self._rankings.get(query, ()):
-                left -= measure(item, query)
-                if left < 0:
-                    break
-                fitting[index] += 1
-        return fitting
+        if budget not in self._filled:
+            self._filled[budget] = self._found_by(budget) if budget.unit == "calls" else self._fill(budget)
+        return self._filled[budget]
 
-    def of_first(self, k: int, queries: Iterable[QueryId]) -> list[int]:
+    def _fill(self, budget: Budget) -> Filled:
+        if self.calls and not self._rankings:  # ids alone
+            raise no_lengths(budget)
+        measure = self._characters if budget.unit == "chars" else self._tokens
+        count, used = np.zeros((2, len(self._queries)), dtype=np.int64)
+        ended = np.ones(len(self._queries), dtype=np.bool_)
+        for index, query in enumerate(self._queries):
+            taken = 0
+            for item in self._rankings.get(query, ()):
+                length = measure(item, query)
+                if taken + length > budget.size:
+                    ended[index] = False
+                    break
+                taken += length
+                count[index] += 1
+            used[index] = taken
+        return Filled(count, used, ended)
+
+    def _found_by(self, budget: Budget) -> Filled:
+        if not self.calls:
+            raise no_lengths(budget)
+        calls = [self.calls.get(query, ()) for query in self._queries]
+        count = np.array([sum(call <= budget.size for call in each) for each in calls], dtype=np.int64)
+        used = np.array([min(budget.size, max(each, default=0)) for each in calls], dtype=np.int64)
+        return Filled(count, used, np.array([len(each) for each in calls], dtype=np.int64) == count)
+
+    def of_first(self, k: int | None, queries: Iterable[QueryId]) -> list[int]:
         """Return how many characters the first `k` items of each query hold; nothing if the length of one is unknown.
 
         Queries for which nothing was retrieved are left out.
@@ -124,7 +172,12 @@ class Lengths:
 
 
 def no_lengths(budget: Budget) -> ValueError:
-    """Return the error for a budget on rankings that hold only ids."""
+    """Return the error for a budget on rankings that do not say what it counts."""
+    if budget.unit == "calls":
+        return ValueError(
+            f"a cut-off of {budget} needs to know which call found each item; evaluate a view in the order of the "
+            "calls, such as Trajectories.union()"
+        )
     return ValueError(
         f"a cut-off of {budget} needs the lengths of the items, but the rankings hold only ids; pass lists of "
         "Retrieved(id, text=...)"

@@ -40,13 +40,14 @@ class Rule(Protocol):
         """Look for the pieces of a query in its ranking: the items with their ranks, each id once."""
 
 
-def judge_items(qrels: Qrels, run: RunMapping, matching: Matching) -> JudgedRun:
+def judge_items(qrels: Qrels, run: RunMapping, matching: Matching, calls: Mapping[QueryId, Sequence[int]]) -> JudgedRun:
     """Find what satisfies the judgments of every query in its ranking.
 
     Args:
         qrels: The judgments.
         run: Per query a list of `Retrieved`, best first. Queries without judgments are ignored.
         matching: What is compared with what, and how strictly.
+        calls: The number of the call that found each item, for the searches of an agent.
 
     Raises:
         TypeError: If a ranking holds anything else, or the ids of the run and the judgments are of different types.
@@ -55,8 +56,10 @@ def judge_items(qrels: Qrels, run: RunMapping, matching: Matching) -> JudgedRun:
     rankings = _read(qrels, run)
     keys = _keys(rankings, matching, needed=qrels.document_kind is not None or not qrels.has_pieces)
     if matching.collapse:
-        rankings, keys = _collapsed(rankings, keys)
-    lengths = Lengths(qrels.queries, rankings, matching.tokens)
+        calls = {query: _firsts(keys[query], found) for query, found in calls.items() if query in keys}
+        rankings = {query: _firsts(keys[query], items) for query, items in rankings.items()}
+        keys = {query: list(dict.fromkeys(each)) for query, each in keys.items()}
+    lengths = Lengths(qrels.queries, rankings, matching.tokens, calls)
     if not qrels.has_pieces:
         return judge_by_id(qrels, keys, lengths=lengths)
     return _judge_pieces(qrels, rankings, matching, lengths)
@@ -108,16 +111,10 @@ def _keys(rankings: Rankings, matching: Matching, *, needed: bool) -> dict[Any, 
     return keys
 
 
-def _collapsed(rankings: Rankings, keys: Mapping[Any, list[Any]]) -> tuple[Rankings, dict[Any, list[Any]]]:
-    """Return the rankings with every id at its first rank only."""
-    kept: Rankings = {}
-    kept_keys: dict[Any, list[Any]] = {}
-    for query, items in rankings.items():
-        first = dict(zip(reversed(keys[query]), reversed(items), strict=True))
-        once = dict.fromkeys(keys[query])
-        kept[query] = [first[key] for key in once]
-        kept_keys[query] = list(once)
-    return kept, kept_keys
+def _firsts(keys: Sequence[Any], values: Sequence[Any]) -> list[Any]:
+    """Return the value at the first rank of each id."""
+    first = dict(zip(reversed(keys), reversed(values), strict=True))
+    return [first[key] for key in dict.fromkeys(keys)]
 
 
 def _judge_pieces(qrels: Qrels, rankings: Rankings, matching: Matching, lengths: Lengths) -> JudgedRun:

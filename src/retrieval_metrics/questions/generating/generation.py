@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.inputs.provenance import Provenance
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.questions.evaluation_set import EvaluationSet
+from retrieval_metrics.questions.generating.checking import UNCHECKED
 from retrieval_metrics.questions.generating.generated import GeneratedQuestions, RejectedQuestion
 from retrieval_metrics.questions.generating.kinds import SEVERAL_PASSAGES, difficulty_of
 from retrieval_metrics.questions.linting.repeated_questions import repeated
@@ -32,6 +33,8 @@ MOST_PER_PASSAGE = 3
 """The largest number of questions of one kind that are requested for one passage."""
 MOST_ATTEMPTS = 5
 """The largest number of replies requested for each wanted question."""
+MOST_CHECKS = 3
+"""How often a question is checked whose check got no usable reply, before it is given up."""
 ALIKE = 0.5
 """Passages that share this many runs of words say the same, and are not needed together."""
 ANSWERABLE, NEEDED, OTHERS, DUPLICATES = "answerable", "needed", "others", "duplicates"
@@ -82,6 +85,8 @@ class Generation:
         self._asked: dict[Task, list[str]] = {}
         self._accepted: list[Candidate] = []
         self._rejected: list[RejectedQuestion] = []
+        self._unchecked: list[Candidate] = []
+        self._checks: Counter[str] = Counter()
 
     async def run(self) -> GeneratedQuestions:
         """Write and check until there are enough questions, or no more can be made.
@@ -91,9 +96,12 @@ class Generation:
         """
         stopped = None
         written, most = 0, MOST_ATTEMPTS * sum(self._wanted.kinds.values())
-        while stopped is None and (tasks := self._tasks(most - written)):
+        while stopped is None and ((tasks := self._tasks(most - written)) or self._unchecked):
             written += len(tasks)
             stopped = await self._round(tasks)
+        for candidate in self._unchecked:
+            self._reject_candidate(candidate, UNCHECKED, "the model gave no usable reply when it was checked")
+        self._unchecked = []
         if stopped is None and any(self._missing().values()):
             stopped = (
                 f"{written:,} were requested, {MOST_ATTEMPTS} for each wanted one, and too few can be used"
@@ -103,7 +111,7 @@ class Generation:
         return self._result(stopped)
 
     def _missing(self) -> dict[str, int]:
-        made = Counter(candidate.kind for candidate in self._accepted)
+        made = Counter(candidate.kind for candidate in [*self._accepted, *self._unchecked])
         return {kind: count - made[kind] for kind, count in self._wanted.kinds.items()}
 
     def _tasks(self, most: int) -> list[Task]:
@@ -157,8 +165,9 @@ class Generation:
                 self._reject(failure.reason, failure.message, task, reply=failure.reply)
         for key, candidate in replies.parsed.items():
             self._asked[keys[key]].append(candidate.question)
-        await self._check(list(replies.parsed.values()))
-        return self._prompter.budget_spent
+        again, self._unchecked = self._unchecked, []
+        await self._check([*again, *replies.parsed.values()])
+        return self._prompter.stopped
 
     def _prompt(self, kind: str, places: tuple[int, ...]) -> str:
         reply = self._prompts.sentences if self._reading.by_number else self._prompts.quotes
@@ -177,7 +186,7 @@ class Generation:
                 wrong = await check(left)
                 for candidate in left:
                     if candidate.id in wrong:
-                        self._reject_candidate(candidate, *wrong[candidate.id])
+                        self._failed_check(candidate, *wrong[candidate.id])
                 left = [candidate for candidate in left if candidate.id not in wrong]
         if OTHERS in self._wanted.checks and left:
             await self._checking.others(left)
@@ -185,6 +194,14 @@ class Generation:
                 candidate.rank = self._checking.rank(candidate)
             left = self._of_wanted_difficulty(left)
         self._accepted += left
+
+    def _failed_check(self, candidate: Candidate, reason: str, message: str) -> None:
+        """Reject a question, or check it again if the model was not reached."""
+        self._checks[candidate.id] += 1
+        if reason == UNCHECKED and self._checks[candidate.id] < MOST_CHECKS:
+            self._unchecked.append(candidate)
+        else:
+            self._reject_candidate(candidate, reason, message)
 
     def _distinct(self, candidates: list[Candidate]) -> list[Candidate]:
         """Drop the questions that repeat an earlier one exactly and, if that is checked, nearly."""

@@ -32,8 +32,9 @@ def over_orders(judged: JudgedRun, queries: IntArray, metric: Metric, parameters
     """
     definition = metric.definition
     if definition.over_orders is not None and (judged.qrels.is_flat or definition.by_document):
-        # Scored rankings have no item lengths, so the cut-off is one integer for all queries.
-        found = definition.over_orders(judged, k=judged.cutoff(metric.k), **parameters)
+        cut = judged.cutoff(metric.k)
+        # Scored rankings have no item lengths; a budget of calls differs by query, and has no closed form.
+        found = definition.over_orders(judged, k=cut, **parameters) if cut is None or isinstance(cut, int) else None
         if found is not None:
             return found
     return enumerated(judged, queries, metric, parameters)

@@ -1,0 +1,1 @@
+"""What agents retrieve: several searches of one question, the views that make runs of them, and traces."""

@@ -1,0 +1,282 @@
+"""The searches of an agent over many questions, and the runs that they make."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from retrieval_metrics.checks import positive_integer
+from retrieval_metrics.inputs.provenance import Provenance
+from retrieval_metrics.inputs.qrels import Qrels
+from retrieval_metrics.inputs.questions import Questions
+from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.trajectories.items import identity, in_order, only
+from retrieval_metrics.trajectories.trajectory import Trajectory
+from retrieval_metrics.trajectories.views import Seen, View, seen_in
+
+if TYPE_CHECKING:
+    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.inputs.qrels import QuestionsOrQrels
+    from retrieval_metrics.inputs.shapes import Ranking
+    from retrieval_metrics.trajectories.properties import Properties
+    from retrieval_metrics.trajectories.views import Calls
+
+    Row = tuple[Any, Any, int, Trajectory]
+    """A row: its id, its question, its number, and what was done."""
+
+Known = Literal["context", "citations"]
+
+
+class Trajectories(Mapping[Any, Trajectory]):
+    """What an agent did for each question: a mapping of query ids to trajectories, with views that are runs.
+
+    A view is a run like any other, for `evaluate`, `compare`, `pool` and everything else that takes one. Of a question
+    without calls it has an empty ranking; if all calls failed, the query counts as failed.
+
+    Several trajectories of one question are rows of their own, named `q1#1`, `q1#2`; evaluate them with
+    `judgments(qrels)`, which puts the rows of a question into one cluster.
+
+    Attributes:
+        questions: The question of each row, by query id; the same id if each question has one trajectory.
+        numbers: Which trajectory of its question a row is, from 1; after `each_call`, which call.
+        notes: What a reader has left out or merged, one sentence each.
+
+    Raises:
+        TypeError: If it is not a mapping of query ids to trajectories.
+        ValueError: If two rows would have one name.
+
+    Example:
+        >>> import retrieval_metrics as rm
+        >>> t = rm.Trajectories(
+        ...     {"q1": rm.Trajectory([rm.SearchCall("a", ["d1", "d2"]), rm.SearchCall("b", ["d7"], turn=2)])}
+        ... )
+        >>> t
+        <Trajectories: 1 query, 2 calls, 0 failed>
+        >>> t.union()["q1"]
+        ['d1', 'd2', 'd7']
+        >>> rm.evaluate({"q1": ["d7"]}, t.union(), "recall@1calls").means["recall@1calls"]
+        0.0
+    """
+
+    def __init__(
+        self, of_questions: Mapping[Any, Trajectory | Sequence[Trajectory]], *, notes: Sequence[str] = ()
+    ) -> None:
+        if not isinstance(of_questions, Mapping):
+            raise TypeError(
+                f"Trajectories maps each query id to a Trajectory, or to several, got {type(of_questions).__name__}"
+            )
+        given = {query: _several(query, one) for query, one in of_questions.items()}
+        as_text = any(len(several) > 1 for several in given.values())
+        rows = [
+            (f"{query}#{number}" if len(several) > 1 else str(query) if as_text else query, query, number, one)
+            for query, several in given.items()
+            for number, one in enumerate(several, start=1)
+        ]
+        self._set(rows, whole=True, notes=notes)
+
+    @classmethod
+    def _of(cls, rows: Sequence[Row], *, whole: bool, notes: Sequence[str] = ()) -> Trajectories:
+        made = cls.__new__(cls)
+        made._set(rows, whole=whole, notes=notes)  # noqa: SLF001  (an object of this class)
+        return made
+
+    def _set(self, rows: Sequence[Row], *, whole: bool, notes: Sequence[str]) -> None:
+        self._trajectories = {row: one for row, _, _, one in rows}
+        if twice := [row for row, number in Counter(row for row, *_ in rows).items() if number > 1]:
+            raise ValueError(f"two rows would be named {twice[0]!r}; rename the question of that name")
+        self.questions: dict[Any, Any] = {row: query for row, query, _, _ in rows}
+        self.numbers: dict[Any, int] = {row: number for row, _, number, _ in rows}
+        self.notes = tuple(notes)
+        self._whole = whole
+
+    def __getitem__(self, query: QueryId) -> Trajectory:
+        return self._trajectories[query]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._trajectories)
+
+    def __len__(self) -> int:
+        return len(self._trajectories)
+
+    def __repr__(self) -> str:
+        asked = len(set(self.questions.values()))
+        rows = f"{len(self)} trajectories of " if asked != len(self) else ""
+        calls, failed = (sum(counts) for counts in zip(*((len(t.calls), t.failed) for t in self.values()), (0, 0)))  # noqa: B905  (pairs)
+        said = f"{rows}{asked} {'query' if asked == 1 else 'queries'}, {calls} calls, {failed} failed"
+        return f"<Trajectories: {'; '.join((said, *self.notes))}>"
+
+    def union(self, *, per_call: int | None = None) -> View:
+        """Return all items that the calls found, in the order of the calls.
+
+        A cut-off by documents, such as `@10`, may be filled by the first call alone, which hides the others: use
+        `recall@3calls`, what the first three calls found, failed ones counted, or `interleaved`.
+
+        Args:
+            per_call: Only the first so many items of each call.
+        """
+        return self._searches("union", per_call)
+
+    def interleaved(self, *, per_call: int | None = None) -> View:
+        """Return the first item of each call, then the second of each, for metrics that look at ranks.
+
+        Args:
+            per_call: Only the first so many items of each call.
+        """
+        return self._searches("interleaved", per_call)
+
+    def first(self, *, per_call: int | None = None) -> View:
+        """Return what the first call found, or nothing if it failed."""
+        return self._searches("first", per_call)
+
+    def last(self, *, per_call: int | None = None) -> View:
+        """Return what the last call found, or nothing if it failed."""
+        return self._searches("last", per_call)
+
+    def context(self) -> View:
+        """Return what the model that answered has read.
+
+        Raises:
+            ValueError: If that is unknown for a query; `with_known("context")` leaves such queries out.
+        """
+        self._need("context")
+        return self._view({row: _seen(one, one.context or ()) for row, one in self.items()}, in_call_order=False)
+
+    def cited(self) -> View:
+        """Return what the answer cites, without citations of what the model has not read: those earn nothing.
+
+        Raises:
+            ValueError: If the citations or the context of a query are unknown.
+        """
+        self._need("citations", "context")
+        seen = {}
+        for row, one in self.items():
+            read = set(map(identity, one.context or ()))
+            cited: Ranking = one.citations or ()
+            if not read.issuperset(map(identity, cited)):
+                cited = only(cited, read)
+            seen[row] = _seen(one, cited)
+        return self._view(seen, in_call_order=False)
+
+    def each_call(self) -> Trajectories:
+        """Return one trajectory for each call, named `q1#1`, `q1#2`; `numbers` has the number of the call.
+
+        Means for one number compare different questions: only those with four calls have a fourth.
+        """
+        rows = [
+            (f"{row}#{number}", self.questions[row], number, Trajectory([replace(call, turn=1)]))
+            for row, one in self.items()
+            for number, call in enumerate(one.calls, start=1)
+        ]
+        return self._of(rows, whole=False)
+
+    def with_known(self, *what: Known) -> Trajectories:
+        """Return the trajectories whose context (and citations) are known; `judgments` then leaves out the others.
+
+        Args:
+            what: `"context"`, `"citations"`, or both.
+        """
+        rows = [
+            (row, self.questions[row], self.numbers[row], one)
+            for row, one in self.items()
+            if all(getattr(one, name) is not None for name in what)
+        ]
+        left = len(self) - len(rows)
+        notes = [*self.notes, *([f"{left} with unknown {' or '.join(what)} left out"] if left else [])]
+        return self._of(rows, whole=self._whole and not left, notes=notes)
+
+    def judgments(self, questions: QuestionsOrQrels) -> Questions:
+        """Return the judgments of each row, in which the rows of a question are a cluster.
+
+        Judged questions without a trajectory are kept, and score 0, unless rows were left out on purpose.
+
+        Args:
+            questions: Judgments by question, as `evaluate` takes them.
+
+        Raises:
+            TypeError: If they are a `Qrels` in columns, which holds no single judgments.
+        """
+        if isinstance(questions, Qrels):
+            raise TypeError("judgments of single rows need a mapping or an EvaluationSet, not a Qrels in columns")
+        given = questions if isinstance(questions, Questions) else Questions({}, questions)
+        judged: Mapping[Any, Any] = given.qrels
+        rows = {row: question for row, question in self.questions.items() if question in judged}
+        if self._whole:
+            as_text = any(isinstance(row, str) for row in rows)
+            rows |= {str(one) if as_text else one: one for one in judged if one not in {*self.questions.values()}}
+        provenance: Mapping[Any, Provenance] = given.provenance
+        texts: Mapping[Any, str] = given.queries
+        made = {
+            row: provenance[question]
+            if question in provenance and provenance[question].source is not None
+            else replace(provenance.get(question, Provenance()), source=str(question))
+            for row, question in rows.items()
+        }
+        return Questions(
+            {row: texts[question] for row, question in rows.items() if question in texts},
+            {row: judged[question] for row, question in rows.items()},
+            made,
+        )
+
+    def properties(self) -> Properties:
+        """Return what can be said without judgments: calls, repeats, what was not read or not cited."""
+        from retrieval_metrics.trajectories.properties import Properties  # noqa: PLC0415  (brings the statistics)
+
+        return Properties.of(self)
+
+    def _searches(self, view: Calls, per_call: int | None) -> View:
+        if per_call is not None:
+            positive_integer(per_call, "per_call")
+        chosen = {"first": slice(1), "last": slice(-1, None)}.get(view, slice(None))
+        seen = {row: seen_in(one.calls, view, per_call) for row, one in self.items()}
+        return self._view(seen, in_call_order=view != "interleaved", chosen=chosen)
+
+    def _view(self, seen: Mapping[Any, Seen], *, in_call_order: bool, chosen: slice = slice(None)) -> View:
+        calls = {row: one.calls[chosen] for row, one in self.items()}
+        errors = {
+            row: RuntimeError(str(of_row[-1].error))
+            for row, of_row in calls.items()
+            if of_row and all(call.error is not None for call in of_row)
+        }
+        seconds = {
+            row: sum(call.seconds or 0.0 for call in of_row)
+            for row, of_row in calls.items()
+            if of_row and all(call.seconds is not None for call in of_row)
+        }
+        return View(self._trajectories, seen, errors, seconds, in_call_order=in_call_order)
+
+    def _need(self, *what: Known) -> None:
+        for name in what:
+            lacking = [row for row, one in self.items() if getattr(one, name) is None]
+            if lacking:
+                raise ValueError(
+                    f"the {name} of {len(lacking)} of {len(self)} trajectories {'is' if name == 'context' else 'are'} "
+                    f"unknown, for example of query {lacking[0]!r}, and unknown is not 0; evaluate "
+                    f"with_known({', '.join(map(repr, what))}) with its judgments(qrels)"
+                )
+
+
+def _several(query: Any, given: Any) -> Sequence[Trajectory]:
+    several = [given] if isinstance(given, Trajectory) else given
+    if isinstance(several, str) or not isinstance(several, Iterable):
+        raise TypeError(f"query {query!r} must have a Trajectory or a list of them, got {given!r}")
+    several = list(several)
+    if not several or not all(isinstance(one, Trajectory) for one in several):
+        raise TypeError(f"query {query!r} must have a Trajectory or a list of them, got {given!r}")
+    return several
+
+
+def _seen(trajectory: Trajectory, ranking: Ranking) -> Seen:
+    """Return what was read or cited, with the places where it was found; an id stands for the item that was found."""
+    found = seen_in(trajectory.calls, "union")
+    place_of: dict[Any, tuple[int, int]] = {}
+    item_of: dict[Any, Any] = {}
+    for item, place in zip(in_order(found.ranking), found.places, strict=True):
+        place_of.setdefault(identity(item), place)
+        item_of.setdefault(identity(item), item)
+    places = tuple(place_of.get(identity(item), (0, 0)) for item in in_order(ranking))
+    if any(isinstance(item_of.get(identity(item)), Retrieved) for item in ranking):
+        items = [item if isinstance(item, Retrieved) else item_of.get(item, item) for item in in_order(ranking)]
+        return Seen(items, places)
+    return Seen(ranking, places)

@@ -1,0 +1,127 @@
+"""One run of an agent: its searches, what the answering model read, and what it cited."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.checks import positive_integer
+from retrieval_metrics.inputs.ranking import as_list
+
+if TYPE_CHECKING:
+    from retrieval_metrics.inputs.shapes import Ranking
+
+
+@dataclass(frozen=True, slots=True)
+class SearchCall:
+    """One search of an agent, and what it found.
+
+    Attributes:
+        query: What was asked for; None if it is unknown.
+        ranking: What was found, as in any run: ids or `Retrieved`, best first, or ids with scores. This is what the
+            step handed on: after a reranker, what the reranker left.
+        turn: In which turn of the agent it was made, from 1; calls of one turn were made side by side.
+        attempts: How often it was tried; a retry is no further call.
+        seconds: How long it took, all attempts together; None if that is unknown.
+        error: Why it failed; None if it did not. Of an exception or a text, the first line before any stack trace is
+            kept, because reports show it.
+        before: Rankings of steps inside the call, such as the input of a reranker.
+
+    Raises:
+        TypeError: If a ranking is not one, or the turn or the attempts are no integers.
+        ValueError: If a failed call has found something, or the turn or the attempts are not positive.
+
+    Example:
+        >>> SearchCall("swallow it", error=TimeoutError("too slow"), turn=2).error
+        'TimeoutError: too slow'
+    """
+
+    query: str | None = None
+    ranking: Ranking = ()
+    turn: int = 1
+    attempts: int = 1
+    seconds: float | None = None
+    error: str | Exception | None = None
+    before: Sequence[Ranking] = ()
+
+    def __post_init__(self) -> None:
+        for ranking in (self.ranking, *self.before):
+            _checked(ranking, f"search {self.query!r}")
+        positive_integer(self.turn, "the turn of a search")
+        positive_integer(self.attempts, "the number of attempts of a search")
+        if self.error is not None:
+            if len(self.ranking):
+                raise ValueError(
+                    f"the search {self.query!r} failed ({self.error}), so it cannot have found {len(self.ranking)} "
+                    "documents; leave out the error, or the ranking"
+                )
+            object.__setattr__(self, "error", first_line(self.error))
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """The searches of one question, in order, with what came of them.
+
+    Attributes:
+        calls: The searches, in the order in which the agent made them; those of one turn in the order in which the
+            model asked for them.
+        context: What the model that answered has read: ids or `Retrieved`. None if that is unknown, which is not the
+            same as `()`, nothing.
+        citations: What the answer cites, in its order; None if that is unknown, `()` if it cites nothing.
+
+    Raises:
+        TypeError: If the calls are no `SearchCall`, or the context or the citations no list.
+        ValueError: If the calls are not in the order of their turns.
+    """
+
+    calls: Sequence[SearchCall] = ()
+    context: Ranking | None = None
+    citations: Ranking | None = None
+
+    def __post_init__(self) -> None:
+        calls = self.calls
+        if isinstance(calls, SearchCall) or not isinstance(calls, Sequence):
+            raise TypeError(f"the calls of a trajectory must be a list of SearchCall, got {type(calls).__name__}")
+        for call in calls:
+            if not isinstance(call, SearchCall):
+                raise TypeError(
+                    f"the calls of a trajectory must be SearchCall, got {call!r}; write SearchCall(query, ids)"
+                )
+        for before, after in itertools.pairwise(calls):
+            if after.turn < before.turn:
+                raise ValueError(
+                    f"the search {after.query!r} of turn {after.turn} follows {before.query!r} of turn {before.turn}; "
+                    "give the calls in the order in which they were made"
+                )
+        for ranking, what in ((self.context, "the context"), (self.citations, "the citations")):
+            if ranking is not None:
+                _checked(ranking, what)
+
+    @property
+    def failed(self) -> int:
+        """How many calls failed."""
+        return sum(call.error is not None for call in self.calls)
+
+    def __repr__(self) -> str:
+        unknown = [name for name in ("context", "citations") if getattr(self, name) is None]
+        said = f", {' and '.join(unknown)} unknown" if unknown else ""
+        return f"<Trajectory: {len(self.calls)} calls, {self.failed} failed{said}>"
+
+
+def first_line(error: str | BaseException) -> str:
+    """Return what a report may show of an error: its first line, cut before a stack trace.
+
+    Example:
+        >>> first_line("ConnectionError: index offline Traceback (most recent call last): File '/home/...'")
+        'ConnectionError: index offline'
+    """
+    said = f"{type(error).__name__}: {error}" if isinstance(error, BaseException) else str(error)
+    line = said.partition("Traceback (most recent call last)")[0].strip().partition("\n")[0].strip()
+    return line or "failed without a message"
+
+
+def _checked(ranking: Any, where: str) -> None:
+    if not isinstance(ranking, Mapping):
+        as_list(ranking, where)

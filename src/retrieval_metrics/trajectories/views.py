@@ -1,0 +1,153 @@
+"""One ranking from the searches of one question, and the runs that such rankings make."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+
+from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.trajectories.items import first_of, identity, in_order
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.inputs.shapes import Ranking
+    from retrieval_metrics.trajectories.trajectory import SearchCall, Trajectory
+
+Calls: TypeAlias = Literal["interleaved", "union", "first", "last"]
+"""The views of several searches that need nothing but the searches."""
+
+
+class Seen(NamedTuple):
+    """One ranking made of searches.
+
+    Attributes:
+        ranking: The items, best first.
+        places: The number of the call that found each item, from 1, and its rank in that call.
+    """
+
+    ranking: Ranking
+    places: tuple[tuple[int, int], ...]
+
+
+def check_calls(calls: Calls) -> Calls:
+    """Return the name of a view of searches if it is one.
+
+    Raises:
+        ValueError: If it is not.
+    """
+    if calls not in get_args(Calls):
+        raise ValueError(f"calls must be one of {', '.join(map(repr, get_args(Calls)))}, got {calls!r}")
+    return calls
+
+
+def seen_in(calls: Sequence[SearchCall], view: Calls, per_call: int | None = None) -> Seen:
+    """Return the ranking that a view makes of searches; of one search that is its own ranking, scores included.
+
+    An item that an earlier search has found is left out; a repeat within one search stays a repeat.
+
+    Args:
+        calls: The searches, in order.
+        view: `"union"`, all items in the order of the calls; `"interleaved"`, the first of each call, then the second
+            of each; `"first"` or `"last"`, the items of one call, failed or not.
+        per_call: Only the first so many items of each call; None takes all.
+
+    Example:
+        >>> from retrieval_metrics import SearchCall
+        >>> found = [SearchCall("a", ["d1", "d2"]), SearchCall("b", ["d2", "d7"])]
+        >>> seen_in(found, "union").ranking
+        ['d1', 'd2', 'd7']
+        >>> seen_in(found, "interleaved").ranking  # d2 is the first of the second call before it is the second here
+        ['d1', 'd2', 'd7']
+    """
+    if not calls:
+        return Seen([], ())
+    if len(calls) == 1 or view in {"first", "last"}:
+        number = len(calls) if view == "last" else 1
+        ranking = first_of(calls[number - 1].ranking, per_call)
+        return Seen(ranking, tuple((number, rank) for rank in range(1, len(ranking) + 1)))
+    placed = [
+        ((number, rank), item)
+        for number, call in enumerate(calls, start=1)
+        for rank, item in enumerate(in_order(first_of(call.ranking, per_call)), start=1)
+    ]
+    if view == "interleaved":
+        placed.sort(key=lambda one: one[0][::-1])
+    found_by: dict[Any, int] = {}
+    kept = [one for one in placed if found_by.setdefault(identity(one[1]), one[0][0]) == one[0][0]]
+    return Seen([item for _, item in kept], tuple(place for place, _ in kept))
+
+
+class View(RetrievedRun):
+    """A run made of the searches of an agent: an ordinary run that also knows where its items come from.
+
+    Attributes:
+        trajectories: The trajectories by query id.
+        places: For each item of each ranking the number of the call that found it, and its rank in that call; (0, 0)
+            if no call found it.
+    """
+
+    def __init__(
+        self,
+        trajectories: Mapping[QueryId, Trajectory],
+        seen: Mapping[QueryId, Seen],
+        errors: Mapping[QueryId, Exception],
+        seconds: Mapping[QueryId, float],
+        *,
+        in_call_order: bool,
+    ) -> None:
+        rankings = _of_one_form({query: one.ranking for query, one in seen.items()})
+        self.trajectories = dict(trajectories)
+        self.places = {query: one.places for query, one in seen.items()}
+        calls = {query: [call for call, _ in places] for query, places in self.places.items()}
+        super().__init__(rankings, errors, seconds, calls=calls if in_call_order else None)
+
+    def __repr__(self) -> str:
+        return f"<View: {len(self)} queries, {len(self.errors)} failed>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        _, (kind, rankings, errors, seconds, _) = super().__reduce__()
+        seen = {query: Seen(ranking, self.places[query]) for query, ranking in rankings.items()}
+        return _restored, (kind, self.trajectories, seen, errors, seconds, bool(self.calls))
+
+    def place(self, query: QueryId, rank: int) -> str:
+        """Return which call found an item: `call 2, rank 1`."""
+        call, within = self.places[query][rank - 1]
+        return f"call {call}, rank {within}" if call else "found by no call"
+
+    def story(self, query: QueryId, document: Any, key: Callable[[Retrieved], Any]) -> str:
+        """Return what became of a document, call by call: `found by call 2, repeated by call 3, not read`."""
+        trajectory = self.trajectories.get(query)
+        if trajectory is None:
+            return ""
+
+        def holds(ranking: Ranking | None) -> bool:
+            return any((key(item) if isinstance(item, Retrieved) else item) == document for item in ranking or ())
+
+        found = [str(number) for number, call in enumerate(trajectory.calls, start=1) if holds(call.ranking)]
+        cut = [str(n) for n, call in enumerate(trajectory.calls, start=1) if any(map(holds, call.before))]
+        said = [f"found by call {found[0]}"] if found else []
+        if not found:
+            said += [f"dropped inside call {cut[0]}" if cut else "found by no call"]
+        if found[1:]:
+            said += [f"repeated by call {' and '.join(found[1:])}"]
+        for ranking, what in ((trajectory.context, "read"), (trajectory.citations, "cited")):
+            if ranking is not None and (found or holds(ranking)):
+                said += [what if holds(ranking) else f"not {what}"]
+        return ", ".join(said)
+
+
+def _restored(kind: type[View], *given: Any) -> View:
+    *others, in_call_order = given
+    return kind(*others, in_call_order=in_call_order)
+
+
+def _of_one_form(rankings: Mapping[QueryId, Ranking]) -> dict[QueryId, Any]:
+    """Return rankings of `Retrieved` throughout if one of them holds any, because a run has one form."""
+    if not any(isinstance(item, Retrieved) for ranking in rankings.values() for item in ranking):
+        return dict(rankings)
+    return {
+        query: [item if isinstance(item, Retrieved) else Retrieved(item) for item in in_order(ranking)]
+        for query, ranking in rankings.items()
+    }
