@@ -99,7 +99,7 @@ def compare(
         >>> qrels = {f"q{i}": ["d"] for i in range(8)}
         >>> first = {query: ["d", "x"] for query in qrels}
         >>> second = {query: ["x", "d"] for query in qrels}
-        >>> print(*compare(qrels, {"second": second, "first": first}, "mrr").verdict)
+        >>> print(compare(qrels, {"second": second, "first": first}, "mrr").conclusions.of("mrr"))
         first is better than second in mrr, by 0.500 in every query.
 
     References:
