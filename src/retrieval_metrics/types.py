@@ -8,15 +8,15 @@ if TYPE_CHECKING:
     from retrieval_metrics.auditing.audit import Audit, RuleDifference
     from retrieval_metrics.evaluation.slices import Slices
     from retrieval_metrics.explaining.explanation import Explanation, Worst
-    from retrieval_metrics.explaining.kinds import Finding
-    from retrieval_metrics.labelling.agreement import Agreement
+    from retrieval_metrics.explaining.finding import Finding
     from retrieval_metrics.labelling.estimate import Estimate
     from retrieval_metrics.labelling.estimated import EstimatedDifference
+    from retrieval_metrics.labelling.people_and_model import Agreement
     from retrieval_metrics.labelling.pool import Pool
     from retrieval_metrics.models.calls import Calls
     from retrieval_metrics.questions.generating.generated import GeneratedQuestions, RejectedQuestion
     from retrieval_metrics.questions.linting.findings import LintFinding
-    from retrieval_metrics.questions.linting.lint import Lint
+    from retrieval_metrics.questions.linting.result import Lint
     from retrieval_metrics.questions.sample import Sample
     from retrieval_metrics.rechunking.match import Match, Matches
     from retrieval_metrics.rechunking.relabel import Relabelled, Relabelling
@@ -77,7 +77,7 @@ if not TYPE_CHECKING:  # a type checker knows the names from above
     __getattr__ = lazy(
         __name__,
         {
-            "Agreement": "labelling.agreement",
+            "Agreement": "labelling.people_and_model",
             "Audit": "auditing.audit",
             "BudgetUse": "results.room",
             "ByMetric": "results.by_metric",
@@ -90,10 +90,10 @@ if not TYPE_CHECKING:  # a type checker knows the names from above
             "EstimatedDifference": "labelling.estimated",
             "Explanation": "explaining.explanation",
             "Filling": "results.room",
-            "Finding": "explaining.kinds",
+            "Finding": "explaining.finding",
             "GeneratedQuestions": "questions.generating.generated",
             "Interval": "statistics.intervals",
-            "Lint": "questions.linting.lint",
+            "Lint": "questions.linting.result",
             "LintFinding": "questions.linting.findings",
             "MMRSweep": "reranking.sweep",
             "Match": "rechunking.match",

@@ -301,3 +301,22 @@ def test_what_to_judge_is_what_would_move_the_difference_most() -> None:
 def test_what_cannot_be_completed_is_refused(call: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("semantics", ["standard", "llama_index", "haystack", "ragas", "mlflow"])
+def test_bounds_follow_the_order_of_ties_under_the_rules(semantics: str) -> None:
+    qrels = {f"q{at}": {"z": 1} for at in range(8)}
+    tied = {query: {"b": 1.0, "z": 1.0} for query in qrels}
+    clear = {query: {"z": 2.0, "b": 1.0} for query in qrels}
+    ranked = {query: ["z", "b"] if semantics == "standard" else ["b", "z"] for query in qrels}
+
+    def bounds(one: Any) -> Any:
+        compared = rm.compare(
+            qrels, {"one": one, "two": clear}, ["precision@1"], unjudged="bounds", semantics=semantics
+        )
+        assert compared.unjudged is not None
+        return compared.unjudged.differences, [(each.query, each.document) for each in compared.to_judge()]
+
+    assert bounds(tied) == bounds(ranked)
+    if semantics != "standard":
+        assert len(bounds(tied)[1]) == 8

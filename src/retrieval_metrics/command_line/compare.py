@@ -16,7 +16,7 @@ from retrieval_metrics.command_line.arguments import (
     add_texts_to,
     texts_of,
 )
-from retrieval_metrics.command_line.reading import named, read_both
+from retrieval_metrics.command_line.named_files import named, read_both
 from retrieval_metrics.command_line.values import clusters
 from retrieval_metrics.comparing.compare import compare
 from retrieval_metrics.definition.metric import DEFAULT_METRICS

@@ -10,9 +10,9 @@ import warnings
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from retrieval_metrics.checks import RetrievalWarning
-from retrieval_metrics.command_line import audit, compare, convert, evaluate, history, lint, output, report
+from retrieval_metrics.command_line import audit, compare, convert, evaluate, generate, history, lint, output, report
 from retrieval_metrics.command_line.arguments import import_metrics, refuse_lost_files
-from retrieval_metrics.command_line.wording import in_options
+from retrieval_metrics.command_line.messages import in_options
 from retrieval_metrics.presentation.escapes import on_one_line
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="store_true", help="print the version and exit")
     commands = top.add_subparsers(title="commands", metavar="COMMAND")
-    for command in (evaluate, compare, audit, lint, convert, history, report):
+    for command in (evaluate, compare, audit, lint, generate, convert, history, report):
         command.add_to(commands)
     return top
 

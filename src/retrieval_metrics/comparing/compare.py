@@ -14,8 +14,8 @@ from retrieval_metrics.comparing.unjudged_bounds import require_bounds
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metrics
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.inputs.clusters import clusters_of
 from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.question_clusters import clusters_of
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.results.cautions import said_of_ignorance
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from retrieval_metrics.aliases import QueryId
-    from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
+    from retrieval_metrics.inputs.question_clusters import ClustersBy
     from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.scoring.rules import Rules

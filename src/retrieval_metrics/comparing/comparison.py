@@ -26,7 +26,6 @@ from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reporting.retrieval import notes_tables, retrieval_tables
 from retrieval_metrics.reporting.verdict import comparison_tables, small_print
 from retrieval_metrics.results.compared import Compared
-from retrieval_metrics.results.retrieval import errors_of, seconds_of
 from retrieval_metrics.results.room import budgets_used
 from retrieval_metrics.results.standings import ranking_of
 
@@ -41,8 +40,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.inputs.shapes import QueryTexts
-    from retrieval_metrics.results.standings import Ranking
-    from retrieval_metrics.results.unjudged import ToJudge
+    from retrieval_metrics.results.ignorance import ToJudge
+    from retrieval_metrics.results.standings import Standings
 
 FEW_PAIRS = 2
 """The largest number of pairs for which a comparison prints every difference; for more it prints the ranking."""
@@ -129,7 +128,7 @@ class Comparison(Compared, Printed):
         return {name: Evaluation(scores) for name, scores in self.scores.items()}
 
     @cached_property
-    def ranking(self) -> Ranking:
+    def ranking(self) -> Standings:
         """The systems by metric, best first, and which are better or worse than the baseline or the best."""
         return ranking_of(self)
 
@@ -141,12 +140,12 @@ class Comparison(Compared, Printed):
     @property
     def seconds(self) -> dict[str, dict[QueryId, float]]:
         """How long each system took for each query, by system and query id; empty for a run that was not timed."""
-        return {name: seconds_of(scores) for name, scores in self.scores.items()}
+        return {name: scores.seconds for name, scores in self.scores.items()}
 
     @property
     def errors(self) -> dict[str, dict[QueryId, Exception]]:
         """The exception of each query whose retriever failed, by system and query id."""
-        return {name: errors_of(scores) for name, scores in self.scores.items()}
+        return {name: scores.errors for name, scores in self.scores.items()}
 
     def save(
         self, path: str | PathLike[str], *, labels: Mapping[str, str | float] | None = None, rankings: bool = True
@@ -276,11 +275,11 @@ class Comparison(Compared, Printed):
         Raises:
             ValueError: If `k` or `text_length` is not positive.
         """
-        from retrieval_metrics.reporting.queries import Shown  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.reporting.queries import ShownQueries  # noqa: PLC0415  (seldom asked for)
         from retrieval_metrics.reporting.reports import comparison_report  # noqa: PLC0415  (as above)
 
         known = next(iter(self.scores.values())).query_texts
-        shown = Shown.of(queries, corpus, slices, k=k, length=text_length, known=known)
+        shown = ShownQueries.of(queries, corpus, slices, k=k, length=text_length, known=known)
         comparison_report(self, path, title, shown)
 
     def _tables(self) -> Sequence[Table]:

@@ -13,9 +13,9 @@ import numpy as np
 
 from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.evaluation.scored_run import scored_run
-from retrieval_metrics.explaining.rankings import Rankings
 from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.results.unjudged import Ignorance, ToJudge
+from retrieval_metrics.judging.ranking_order import Rankings
+from retrieval_metrics.results.ignorance import Ignorance, ToJudge
 from retrieval_metrics.scoring.score import score
 
 if TYPE_CHECKING:

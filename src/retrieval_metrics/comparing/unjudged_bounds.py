@@ -11,7 +11,7 @@ import numpy as np
 from retrieval_metrics.checks import integer
 from retrieval_metrics.comparing.unjudged import Open, completed_scores, open_queries
 from retrieval_metrics.results.aligned import aligned
-from retrieval_metrics.results.unjudged import UnjudgedBounds
+from retrieval_metrics.results.ignorance import UnjudgedBounds
 from retrieval_metrics.statistics import Interval, paired_differences
 from retrieval_metrics.statistics.paired import without_rounding
 

@@ -10,8 +10,9 @@ from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metrics
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.scored_run import scored_run
-from retrieval_metrics.inputs.clusters import clusters_of
+from retrieval_metrics.evaluation.unplaced import warn_of_unplaced
 from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.question_clusters import clusters_of
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.judging.by_id import common_queries
 from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, failed_queries
@@ -19,15 +20,14 @@ from retrieval_metrics.results.summary import FEW_CLUSTERS, few_clusters
 from retrieval_metrics.scoring.rules import as_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from retrieval_metrics.aliases import QueryId
-    from retrieval_metrics.inputs.clusters import Clusters, ClustersBy
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
+    from retrieval_metrics.inputs.question_clusters import Clusters, ClustersBy
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.matching.matching import Key, Matching
-    from retrieval_metrics.judging.rows import Misplaced
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.scoring.rules import Rules
 
@@ -105,17 +105,6 @@ def _said_of_failures(errors: Mapping[QueryId, Exception]) -> str:
     return f"; the retriever failed for {len(errors)} of them, for example {query!r}: {type(error).__name__}: {error}"
 
 
-def _said_of_misplaced(misplaced: Sequence[Misplaced]) -> str:
-    first = misplaced[0]
-    found = sum(one.found for one in misplaced)
-    return (
-        f"the offsets of {len(misplaced)} retrieved items do not fit their text or their source, for example those of "
-        f"{first.document!r} for query {first.query!r}, and are ignored; {found} were found in their source by "
-        f"their text, the position of {len(misplaced) - found} is unknown. Pass match=Matching(sources={{name: text}}) "
-        "to search for them in the source texts"
-    )
-
-
 def _filled_by_the_first_call(metrics: Iterable[Metric], run: object) -> str:
     """Return a sentence if a cut-off hides what later calls of an agent found; else nothing."""
     calls = run.calls if isinstance(run, RetrievedRun) else {}
@@ -142,8 +131,7 @@ def _warn(scores: Scores) -> None:
             RetrievalWarning,
             stacklevel=3,
         )
-    if judged.misplaced:
-        warnings.warn(_said_of_misplaced(judged.misplaced), RetrievalWarning, stacklevel=3)
+    warn_of_unplaced(judged, stacklevel=4)
     if scores.clusters is not None and not scores.clusters.by_source and scores.clusters.count < FEW_CLUSTERS:
         warnings.warn(few_clusters(scores.clusters.count), RetrievalWarning, stacklevel=3)
     if filled := _filled_by_the_first_call(scores.metrics, run):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.definition.largest_grade import divides_by_largest_grade
 from retrieval_metrics.evaluation.scored_run import scored_run
+from retrieval_metrics.evaluation.unplaced import warn_of_unplaced
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.results.query_scores import query_scores
 
@@ -81,7 +82,9 @@ def score_row(
     truth = as_qrels({_QUERY: relevant})
 
     def scored(ranking: Any) -> dict[Metric, dict[QueryId, QueryScore]]:
-        return query_scores(scored_run(truth, {_QUERY: ranking}, metrics, rules, match, scale=max_grade))
+        found = scored_run(truth, {_QUERY: ranking}, metrics, rules, match, scale=max_grade)
+        warn_of_unplaced(found.needed_origin("warned of").judged, stacklevel=4)
+        return query_scores(found)
 
     try:
         scores = scored(retrieved())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.definition.metric import as_metrics
+from retrieval_metrics.evaluation.unplaced import warn_of_unplaced
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.results.counts import count
 from retrieval_metrics.results.query_scores import query_scores
@@ -87,10 +88,10 @@ def score_queries(
     *,
     match: str | Key | Matching = "id",
 ) -> dict[Metric, dict[QueryId, QueryScore]]:
-    """Return the values of `evaluate` with the ranks behind them, without warnings.
+    """Return the values of `evaluate` with the ranks behind them.
 
     The warnings and counts of `evaluate` concern a whole run; a host that scores queries one by one would repeat them
-    for every query.
+    for every query. Only items whose place is unknown, so that a 0 may be wrong, are warned of here too.
 
     Args:
         qrels: The judgments per query, as in `evaluate`.
@@ -107,4 +108,6 @@ def score_queries(
         >>> [values["q"].value for values in scores.values()]  # (1/2) / 2
         [0.25]
     """
-    return query_scores(scored_run(as_qrels(qrels), run, as_metrics(metrics), STANDARD, match))
+    scores = scored_run(as_qrels(qrels), run, as_metrics(metrics), STANDARD, match)
+    warn_of_unplaced(scores.needed_origin("warned of").judged, stacklevel=3)
+    return query_scores(scores)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from retrieval_metrics.inputs.pieces import Metadata, Quote, Span, Text
 from retrieval_metrics.judging.matching.normalised import where
-from retrieval_metrics.judging.matching.positions import Locator
+from retrieval_metrics.judging.matching.places import Locator, Place
+from retrieval_metrics.judging.matching.stretches import shared as common_stretches
 from retrieval_metrics.judging.matching.texts import shared
 
 if TYPE_CHECKING:
@@ -61,14 +62,13 @@ class Needed:
         return self._covered(item, document) if isinstance(document, Span) else []
 
     def _covered(self, item: Retrieved, span: Span) -> list[tuple[int, int]]:
-        place = self._locator.place(item) if item.source == span.source else None
-        if place is None or item.text is None:
+        place = self._locator.place(item, {span.source: [(span, ())]})
+        if not isinstance(place, Place) or item.text is None:
             return []
-        start, end = max(place[0], span.start), min(place[1], span.end)
-        if start >= end:
-            return []
-        if place[1] - place[0] == len(item.text):
-            return [(start - place[0], end - place[0])]
-        source = self._locator.source(span.source)  # white space differs, so the words are searched for
-        found = None if source is None else where(source.text[start:end], item.text)
-        return [] if found is None else [found]
+        common = common_stretches(place.stretches, [(span.start, span.end)])
+        begins, ends = place.stretches[0][0], place.stretches[-1][1]
+        if len(place.stretches) == 1 and ends - begins == len(item.text):
+            return [(start - begins, end - begins) for start, end in common]
+        source = self._locator.source(span.source)  # the item is not verbatim, so the words are searched for
+        found = [] if source is None else [where(source.text[start:end], item.text) for start, end in common]
+        return [stretch for stretch in found if stretch is not None]

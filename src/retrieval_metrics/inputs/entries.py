@@ -37,7 +37,11 @@ def plain(value: Any, where: str) -> Any:
 
 def of_item(item: Retrieved, where: str) -> dict[str, Any]:
     """Return a retrieved item as an object, without unknown values."""
-    known = {name: getattr(item, name) for name in ITEM_FIELDS}
+    known = {
+        name: getattr(item, name)
+        for name in ITEM_FIELDS
+        if name != "claimed" or (item.claimed and item.start is not None)
+    }
     return {
         name: plain(value, f"{name} of item {item.id!r} of {where}")
         for name, value in known.items()

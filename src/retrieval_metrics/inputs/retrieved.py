@@ -25,6 +25,9 @@ class Retrieved:
         score: The retriever's score. It is not used: rankings of Retrieved are in list order.
         metadata: Anything else, by name; ignored by the hash.
         tokens: How many tokens it has, for cut-offs such as `recall@800tokens`.
+        claimed: Whether `start` and `end` are only what a framework recorded. Such offsets may refer to a section, a
+            page or an earlier form of the text, so they count only where the text of the source, or the quote beside a
+            span, confirms them.
 
     Raises:
         TypeError: If the text is not a str, or an offset is not an int.
@@ -43,6 +46,7 @@ class Retrieved:
     score: float | None = None
     metadata: Mapping[str, Any] | None = field(default=None, hash=False)
     tokens: int | None = None
+    claimed: bool = field(default=False, repr=False, compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.text is not None and not isinstance(self.text, str):

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.definition.metric import Metric
-from retrieval_metrics.inputs.keys import key_of
+from retrieval_metrics.inputs.item_keys import key_of
 from retrieval_metrics.inputs.ranking_entries import of_id
 from retrieval_metrics.judging.matching.matching import Matching
 from retrieval_metrics.keeping.document import Lines, Section, write_document
 from retrieval_metrics.keeping.question_sets import of_qrels, qrels_of
-from retrieval_metrics.keeping.rankings import Texts, of_run, run_of
 from retrieval_metrics.keeping.records import column_of, of_column, of_record, record_of
+from retrieval_metrics.keeping.runs import Texts, of_run, run_of
 from retrieval_metrics.results.scores import Origin, Scores
 from retrieval_metrics.results.totals import Totals, largest_grade_of
 from retrieval_metrics.scoring.under_rules import judge_under

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from retrieval_metrics.inputs.clusters import Clusters
+from retrieval_metrics.inputs.question_clusters import Clusters
 from retrieval_metrics.judging.matching.budget import Budget
 from retrieval_metrics.judging.matching.matching import Matching
 from retrieval_metrics.results.difference import Difference
+from retrieval_metrics.results.ignorance import Ignorance, UnjudgedBounds
 from retrieval_metrics.results.room import BudgetUse, Filling
-from retrieval_metrics.results.unjudged import Ignorance, UnjudgedBounds
 from retrieval_metrics.scoring.rules import Rules
 from retrieval_metrics.statistics.intervals import Interval
 from retrieval_metrics.statistics.margin import WithinMargin

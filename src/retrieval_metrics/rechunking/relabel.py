@@ -12,7 +12,7 @@ from retrieval_metrics.inputs.pieces import Piece, Span
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.sources import locate
 from retrieval_metrics.judging.matching.matching import Matching
-from retrieval_metrics.judging.matching.positions import Locator
+from retrieval_metrics.judging.matching.places import Locator
 from retrieval_metrics.judging.matching.stretches import merged
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table

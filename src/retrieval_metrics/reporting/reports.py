@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.explaining.explanation import Worst
     from retrieval_metrics.inputs.shapes import QueryTexts
-    from retrieval_metrics.reporting.queries import Shown
+    from retrieval_metrics.reporting.queries import ShownQueries
     from retrieval_metrics.results.compared import Compared
     from retrieval_metrics.results.scores import Scores
 
@@ -44,7 +44,7 @@ SENTENCES = 8
 NO_SCRIPT = "This list has some of the queries; a browser that runs the script of this page shows all of them."
 
 
-def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, shown: Shown, n: int) -> None:
+def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, shown: ShownQueries, n: int) -> None:
     """Write the report of an evaluation; see `Evaluation.report`."""
     main = first_telling(scores.metrics)
     lowest = worst(scores, main, n, shown.queries, shown.corpus)
@@ -66,7 +66,7 @@ def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, sho
     page.write(path, title or "Retrieval evaluation", parts, held)
 
 
-def comparison_report(comparison: Compared, path: str | PathLike[str], title: str, shown: Shown) -> None:
+def comparison_report(comparison: Compared, path: str | PathLike[str], title: str, shown: ShownQueries) -> None:
     """Write the report of a comparison; see `Comparison.report`."""
     main = first_telling(comparison.metrics)
     pair = main_pair(comparison, main)
@@ -114,7 +114,7 @@ def _pairs(comparison: Compared, tables: Sequence[Table], shown: tuple[str, str]
     return [*parts, *([page.folded(f"{numbers.count(len(folded), 'other pair')}", *folded)] if folded else [])]
 
 
-def _queries(comparison: Compared, main: Metric, pair: tuple[str, str], shown: Shown, held: int) -> list[str]:
+def _queries(comparison: Compared, main: Metric, pair: tuple[str, str], shown: ShownQueries, held: int) -> list[str]:
     corpus = FirstOf(shown.corpus, *map(texts_of, comparison.scores.values()))
     lowest = {name: worst(scores, main, LOWEST, shown.queries, corpus) for name, scores in comparison.scores.items()}
     static = page.table(_moved(comparison, main, pair, shown.queries))

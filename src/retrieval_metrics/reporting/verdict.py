@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.results.compared import Compared
     from retrieval_metrics.results.difference import Difference
-    from retrieval_metrics.results.unjudged import UnjudgedBounds
+    from retrieval_metrics.results.ignorance import UnjudgedBounds
 
 MOVED = 3
 """The number of queries named as those that moved most."""

@@ -15,7 +15,8 @@ from retrieval_metrics.reranking.selection import Selection
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from retrieval_metrics.reranking.engine.vectors import FloatArray, Vectors
+    from retrieval_metrics.aliases import FloatArray
+    from retrieval_metrics.reranking.engine.vectors import Vectors
 
 
 def mmr(

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics.results.compared import Compared
+    from retrieval_metrics.results.ignorance import Ignorance
     from retrieval_metrics.results.room import BudgetUse, Room
-    from retrieval_metrics.results.unjudged import Ignorance
 
 
 def cautions(comparison: Compared) -> list[str]:
@@ -24,7 +24,6 @@ def cautions(comparison: Compared) -> list[str]:
 
 def _said_of_budget(use: BudgetUse) -> list[str]:
     """Return which systems do not fill a budget, how far they fill it, and what to do."""
-    budget, unit = use.budget, "characters" if use.budget.unit == "chars" else "tokens"
     short, long = ([(name, use.systems[name]) for name in names] for names in (use.short, use.too_long))
     instead = f"compare at a budget that all fill, such as {use.shared}"
     said = []
@@ -34,13 +33,13 @@ def _said_of_budget(use: BudgetUse) -> list[str]:
             [f"about {each.enough} results of {name} instead of {each.retrieved:.0f}" for name, each in short]
         )
         said.append(
-            f"The budget of {budget.size:,} {unit} is not filled: {filled}, because the ranking ends. "
+            f"The budget of {use.budget.in_words} is not filled: {filled}, because the ranking ends. "
             f"Retrieve {more}{f', or {instead}' if use.shared is not None else ''}."
         )
     if long:
         filled = numbers.listed([f"{name} fills {100 * each.share:.0f} % of it" for name, each in long])
         said.append(
-            f"The budget of {budget.size:,} {unit} is too small for some results: {filled}, because the next result "
+            f"The budget of {use.budget.in_words} is too small for some results: {filled}, because the next result "
             "does not fit. Choose a larger budget."
         )
     return said

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.aliases import FloatArray, IntArray
     from retrieval_metrics.definition.metric import Metric
-    from retrieval_metrics.inputs.clusters import Clusters
+    from retrieval_metrics.inputs.question_clusters import Clusters
     from retrieval_metrics.results.conclusions import Conclusions
     from retrieval_metrics.results.difference import Difference
+    from retrieval_metrics.results.ignorance import Ignorance, UnjudgedBounds
     from retrieval_metrics.results.room import BudgetUse, Room
     from retrieval_metrics.results.scores import Scores
-    from retrieval_metrics.results.unjudged import Ignorance, UnjudgedBounds
     from retrieval_metrics.statistics import Interval
 
 

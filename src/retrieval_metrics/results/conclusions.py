@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.conclusion import Kind
     from retrieval_metrics.results.difference import Difference
-    from retrieval_metrics.results.unjudged import UnjudgedBounds
+    from retrieval_metrics.results.ignorance import UnjudgedBounds
 
 
 class Conclusions(tuple[Conclusion, ...], Printed):

@@ -83,8 +83,8 @@ def count(
         no_relevant=int(np.count_nonzero(undefined[looked_at])),
         duplicates=int(judged.n_repeated[looked_at].sum()),
         ties=len(tied if among is None else np.intersect1d(tied, among)),
-        unplaced=judged.unplaced if among is None else 0,
-        misplaced=len(judged.misplaced) if among is None else 0,
+        unplaced=len(judged.unplaced) if among is None else 0,
+        misplaced=judged.misplaced if among is None else 0,
         ambiguous=judged.ambiguous if among is None else 0,
     )
 
@@ -109,7 +109,6 @@ def failed_queries(
 _REPEATS = {
     "ignore": "earn nothing",
     "count": "are hits again",
-    "collapse": "were removed from the rankings",
     "error": "are refused",
 }
 

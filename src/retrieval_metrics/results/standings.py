@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 NAMED = 4
 """The largest number of systems named in a sentence; the table has all of them."""
 
-Standing: TypeAlias = Literal["better", "best", "baseline", "no clear difference", "not known", "worse"]
-STANDINGS: dict[Standing, str] = {
+Status: TypeAlias = Literal["better", "best", "baseline", "no clear difference", "not known", "worse"]
+SIGNS: dict[Status, str] = {
     "better": "▲",
     "best": " ",
     "baseline": " ",
@@ -32,19 +32,19 @@ STANDINGS: dict[Standing, str] = {
     "worse": "▼",
 }
 """The sign of each standing, in the order of a ranking."""
-OF_KIND: dict[Kind, Standing] = {
+OF_KIND: dict[Kind, Status] = {
     "better": "better",
     "worse": "worse",
     "no clear difference": "no clear difference",
     "the same": "no clear difference",
 }
 """How a system stands to the other of a pair; not known if it is not here."""
-HEIGHT: dict[Standing, int] = {"better": -1, "worse": 1}
-OPPOSITE: dict[Standing, Standing] = {"better": "worse", "worse": "better"}
+HEIGHT: dict[Status, int] = {"better": -1, "worse": 1}
+OPPOSITE: dict[Status, Status] = {"better": "worse", "worse": "better"}
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Standing:
     """The place of one system in one metric.
 
     Attributes:
@@ -59,11 +59,11 @@ class Place:
     system: str
     mean: float
     interval: Interval
-    standing: Standing
+    standing: Status
 
 
 @dataclass(frozen=True, repr=False)
-class Ranking(Printed):
+class Standings(Printed):
     """The systems by metric, best first, and how each stands to the baseline or to the best.
 
     Attributes:
@@ -84,7 +84,7 @@ class Ranking(Printed):
         [('good', 'best'), ('same', 'no clear difference'), ('bad', 'worse')]
     """
 
-    places: Mapping[str, tuple[Place, ...]]
+    places: Mapping[str, tuple[Standing, ...]]
     impossible: int
     tests: int
     units: int
@@ -121,8 +121,8 @@ class Ranking(Printed):
         """How the systems stand in each metric, in words."""
         return [self._said(metric, places) for metric, places in self.places.items()]
 
-    def _said(self, metric: str, places: Sequence[Place]) -> str:
-        of: dict[Standing, list[str]] = {standing: [] for standing in STANDINGS}
+    def _said(self, metric: str, places: Sequence[Standing]) -> str:
+        of: dict[Status, list[str]] = {standing: [] for standing in SIGNS}
         for place in places:
             of[place.standing].append(place.system)
         if self.baseline is None:
@@ -139,9 +139,7 @@ class Ranking(Printed):
                 "not known": f"not known beside {self.baseline}: ",
                 "worse": f"worse than {self.baseline}: ",
             }
-        parts = [
-            f"{words[each]}{numbers.listed(of[each], most=NAMED)}" for each in STANDINGS if each in words and of[each]
-        ]
+        parts = [f"{words[each]}{numbers.listed(of[each], most=NAMED)}" for each in SIGNS if each in words and of[each]]
         return f"In {metric}, {'; '.join(parts)}."
 
     @property
@@ -174,10 +172,10 @@ class Ranking(Printed):
 
     def __repr__(self) -> str:
         metric, places = next(iter(self.places.items()))
-        return f"<Ranking by {metric}: {', '.join(f'{place.system} {place.mean:.3f}' for place in places)}>"
+        return f"<Standings by {metric}: {', '.join(f'{place.system} {place.mean:.3f}' for place in places)}>"
 
 
-def ranking_of(comparison: Compared) -> Ranking:
+def ranking_of(comparison: Compared) -> Standings:
     """Return the ranking of a comparison."""
     places = {}
     for metric, means in comparison.table.items():
@@ -188,10 +186,10 @@ def ranking_of(comparison: Compared) -> Ranking:
         standings[other] = "best" if comparison.baseline is None else "baseline"
         ends = comparison.intervals[metric]
         places[metric] = tuple(
-            Place(system, means[system], ends[system], standings[system])
+            Standing(system, means[system], ends[system], standings[system])
             for system in sorted(ordered, key=lambda system: HEIGHT.get(standings[system], 0))
         )
-    return Ranking(
+    return Standings(
         places,
         sum(each.units < each.fewest for each in comparison.differences),
         len(comparison.differences),
@@ -202,9 +200,9 @@ def ranking_of(comparison: Compared) -> Ranking:
     )
 
 
-def _cell(place: Place) -> str:
+def _cell(place: Standing) -> str:
     interval = f" {numbers.interval(place.interval)}" if place.standing in {"best", "baseline"} else ""
-    return f"{STANDINGS[place.standing]} {place.mean:.3f}{interval}"
+    return f"{SIGNS[place.standing]} {place.mean:.3f}{interval}"
 
 
 def _best(ordered: Sequence[str], concluded: Sequence[Conclusion]) -> str:
@@ -213,9 +211,9 @@ def _best(ordered: Sequence[str], concluded: Sequence[Conclusion]) -> str:
     return next((system for system in ordered if system not in beaten), ordered[0])
 
 
-def _beside(other: str, ordered: Sequence[str], concluded: Sequence[Conclusion]) -> dict[str, Standing]:
+def _beside(other: str, ordered: Sequence[str], concluded: Sequence[Conclusion]) -> dict[str, Status]:
     """Return how each system stands to one of them."""
-    found: dict[str, Standing] = dict.fromkeys(ordered, "not known")
+    found: dict[str, Status] = dict.fromkeys(ordered, "not known")
     for each in concluded:
         standing = OF_KIND.get(each.kind, "not known")
         if each.baseline == other:

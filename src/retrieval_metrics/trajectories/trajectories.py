@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.shapes import Ranking
     from retrieval_metrics.trajectories.properties import Properties
-    from retrieval_metrics.trajectories.views import Calls
+    from retrieval_metrics.trajectories.views import CallsView
 
     Row = tuple[Any, Any, int, Trajectory]
     """A row: its id, its question, its number, and what was done."""
@@ -225,7 +225,7 @@ class Trajectories(Mapping[Any, Trajectory]):
 
         return Properties.of(self)
 
-    def _searches(self, view: Calls, per_call: int | None) -> View:
+    def _searches(self, view: CallsView, per_call: int | None) -> View:
         if per_call is not None:
             positive_integer(per_call, "per_call")
         chosen = {"first": slice(1), "last": slice(-1, None)}.get(view, slice(None))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.shapes import Ranking
     from retrieval_metrics.trajectories.trajectory import SearchCall, Trajectory
 
-Calls: TypeAlias = Literal["interleaved", "union", "first", "last"]
+CallsView: TypeAlias = Literal["interleaved", "union", "first", "last"]
 """The views of several searches that need nothing but the searches."""
 
 
@@ -31,18 +31,18 @@ class Seen(NamedTuple):
     places: tuple[tuple[int, int], ...]
 
 
-def check_calls(calls: Calls) -> Calls:
+def check_calls(calls: CallsView) -> CallsView:
     """Return the name of a view of searches if it is one.
 
     Raises:
         ValueError: If it is not.
     """
-    if calls not in get_args(Calls):
-        raise ValueError(f"calls must be one of {', '.join(map(repr, get_args(Calls)))}, got {calls!r}")
+    if calls not in get_args(CallsView):
+        raise ValueError(f"calls must be one of {', '.join(map(repr, get_args(CallsView)))}, got {calls!r}")
     return calls
 
 
-def seen_in(calls: Sequence[SearchCall], view: Calls, per_call: int | None = None) -> Seen:
+def seen_in(calls: Sequence[SearchCall], view: CallsView, per_call: int | None = None) -> Seen:
     """Return the ranking that a view makes of searches; of one search that is its own ranking, scores included.
 
     An item that an earlier search has found is left out; a repeat within one search stays a repeat.

@@ -97,7 +97,10 @@ def test_a_chunk_knows_its_place() -> None:
     meta = {"source_id": "book", "split_idx_start": 10}
     run = rm.retrieve(Prepared({"q": [Document(content="the with statement", meta=meta)]}), {"q1": "q"})
     truth = {"q1": [rm.Span("book", 14, 18)]}
-    assert rm.evaluate(truth, run, "recall").means["recall"] == 1.0
+    book = rm.Matching(sources={"book": "0123456789the with statement"})
+    assert rm.evaluate(truth, run, "recall", match=book).means["recall"] == 1.0
+    with pytest.warns(rm.RetrievalWarning, match="1 with offsets that a framework recorded and nothing confirms"):
+        assert rm.evaluate(truth, run, "recall").means["recall"] == 0.0
     assert rm.evaluate({"q1": ["book"]}, run, "recall", match="source").means["recall"] == 1.0
 
 

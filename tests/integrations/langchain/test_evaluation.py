@@ -64,7 +64,9 @@ def test_quotes_spans_and_texts_need_no_ids() -> None:
         ("span", [rm.Span("yield.txt", 12, 25)]),
         ("metadata", [rm.Metadata(source="yield.txt")]),
     ]
-    result = evaluate_retriever(Prepared(answers={query: [again, chunk] for query, _ in truth}), truth, "mrr")
+    retriever = Prepared(answers={query: [again, chunk] for query, _ in truth})
+    sources = rm.Matching(sources={"yield.txt": "So, today yield gives a value. There is another chunk."})
+    result = evaluate_retriever(retriever, truth, "mrr", match=sources)
     assert result.per_query["mrr"] == {"quote": 0.5, "span": 0.5, "metadata": 1.0}
 
 

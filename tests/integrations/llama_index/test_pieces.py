@@ -41,16 +41,16 @@ def evaluator(nodes: list[BaseNode], **arguments: Any) -> RetrieverEvaluator:
     ids=lambda truth: type(truth).__name__,
 )
 def test_one_judgment_serves_every_chunking(size: int, truth: Any) -> None:
-    nodes = chunks(size)
-    result = evaluator(nodes).evaluate("q", [truth])
+    nodes, match = chunks(size), rm.Matching(sources={"reference": TEXT})
+    result = evaluator(nodes, match=match).evaluate("q", [truth])
     assert result.metric_vals_dict["recall"] == 1.0
     items = [
         rm.Retrieved(one.node_id, one.get_content(), "reference", one.start_char_idx, one.end_char_idx)  # type: ignore[attr-defined]  # these are TextNodes
         for one in nodes
     ]
-    expected = rm.evaluate({"q": [truth]}, {"q": items}, METRICS)
+    expected = rm.evaluate({"q": [truth]}, {"q": items}, METRICS, match=match)
     assert result.metric_vals_dict == {name: expected.per_query[name]["q"] for name in METRICS}
-    dataset = evaluator(nodes).evaluate_dataset([("q", [truth])])
+    dataset = evaluator(nodes, match=match).evaluate_dataset([("q", [truth])])
     assert dict(dataset.evaluation.means) == dict(expected.means)
     assert dataset[0].metric_vals_dict == result.metric_vals_dict
 

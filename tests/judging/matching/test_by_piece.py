@@ -379,7 +379,7 @@ def test_where_nothing_is_found_the_warning_asks_for_texts_and_places() -> None:
 
 def test_nothing_that_is_given_is_changed() -> None:
     truth: dict[str, Any] = {"q": [[Quote(FACT), "c2"], [Span("a", 0, 5)]]}
-    run = {"q": [item(1, FACT, source="a", start=0), item(2)]}
+    run = {"q": [item(1, FACT, source="a", start=0), item(2, source="b")]}
     before = repr((truth, run))
     rm.evaluate(truth, run, match=rm.Matching(collapse=True))
     assert repr((truth, run)) == before

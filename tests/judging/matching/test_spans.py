@@ -300,11 +300,14 @@ class TestWhereAnItemStands:
         assert (result.means["mrr"], result.counts["ambiguous"]) == (1 / 2, 1)
         assert "1 items that occur in their source more than once" in str(result)
 
-    def test_one_whose_place_is_unknown_is_counted_unless_it_stands_elsewhere(self) -> None:
-        result = self.evaluate(
-            Retrieved("x", "not there", "s"), Retrieved("y", "three four."), Retrieved("z", "three four.", "elsewhere")
-        )
+    def test_one_whose_text_is_not_in_its_source_is_counted(self) -> None:
+        result = self.evaluate(Retrieved("x", "not there", "s"), Retrieved("y", "nor there"))
         assert (result.means["mrr"], result.counts["unplaced"]) == (0, 2)
+
+    def test_one_without_a_source_or_from_an_unknown_one_is_found_by_its_text(self) -> None:
+        for source in (None, "a section of s"):
+            result = self.evaluate(Retrieved("x", "x", "other"), Retrieved("y", "three four.", source))
+            assert (result.means["mrr"], result.counts["unplaced"]) == (1 / 2, 0)
 
     def test_a_span_behind_the_end_of_its_source_is_refused(self) -> None:
         with pytest.raises(ValueError, match="ends beyond its source, which has 36 characters"):

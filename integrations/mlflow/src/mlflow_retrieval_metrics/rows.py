@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mlflow.entities import Span
 
     from retrieval_metrics import Retrieved
-    from retrieval_metrics.adapting import Calls, DocumentId
+    from retrieval_metrics.adapting import CallsTaken, DocumentId
 
 TRACE = "trace"
 FIELDS = ("inputs", "outputs", "expectations")
@@ -33,7 +33,7 @@ class Row(NamedTuple):
         """Return the value at a path such as `expectations.relevant_ids`."""
         return part_of(self._asdict(), path)
 
-    def retrieved(self, path: str, calls: Calls) -> list[Retrieved | DocumentId]:
+    def retrieved(self, path: str, calls: CallsTaken) -> list[Retrieved | DocumentId]:
         """Return what was retrieved, best first.
 
         Args:

@@ -11,7 +11,7 @@ from mlflow.genai.scorers import Scorer
 from mlflow_retrieval_metrics.rows import FIELDS, TRACE, Row
 from retrieval_metrics import DEFAULT_METRICS, Evaluation, Metric
 from retrieval_metrics.adapting import (
-    Calls,
+    CallsTaken,
     Counts,
     Scores,
     as_matching,
@@ -50,7 +50,7 @@ class RetrievalScorer(Scorer):
     metric: str
     relevant: str = RELEVANT
     retrieved: str = "trace"
-    calls: Calls = "union"
+    calls: CallsTaken = "union"
     match: Any = "id"
     semantics: Any = "standard"
     max_grade: float | None = None
@@ -88,7 +88,7 @@ def retrieval_scorers(
     *,
     relevant: str = RELEVANT,
     retrieved: str = "trace",
-    calls: Calls = "union",
+    calls: CallsTaken = "union",
     match: str | Key | Matching = "id",
     semantics: str | Rules = "standard",
     max_grade: float | None = None,

@@ -20,7 +20,7 @@ from pydantic_evals_retrieval_metrics.reports import (
 from pydantic_evals_retrieval_metrics.spans import SPANS, check_spans, items_in_spans
 from retrieval_metrics import DEFAULT_METRICS
 from retrieval_metrics.adapting import (
-    Calls,
+    CallsTaken,
     as_matching,
     as_metrics,
     as_rules,
@@ -78,7 +78,7 @@ class RetrievalMetrics(Evaluator):
     metrics: list[str] = field(default_factory=lambda: list(DEFAULT_METRICS))
     relevant: str = RELEVANT
     retrieved: str = "output"
-    calls: Calls = "union"
+    calls: CallsTaken = "union"
     match: str = "id"
     semantics: str = "standard"
     max_grade: float | None = None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic_evals.lifecycle import CaseLifecycle
 
 from retrieval_metrics import RetrievalWarning, Retrieved
-from retrieval_metrics.adapting import Calls, check_calls, items_in, items_of_calls
+from retrieval_metrics.adapting import CallsTaken, check_calls, items_in, items_of_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +38,7 @@ def check_spans(path: str) -> str:
     return path
 
 
-def items_in_spans(tree: SpanTree, path: str, calls: Calls) -> list[Retrieved | DocumentId]:
+def items_in_spans(tree: SpanTree, path: str, calls: CallsTaken) -> list[Retrieved | DocumentId]:
     """Return an attribute of the spans with a name: a sequence of ids, or the JSON of ids or documents.
 
     Raises:
@@ -64,7 +64,7 @@ def items_in_spans(tree: SpanTree, path: str, calls: Calls) -> list[Retrieved | 
     return items_of_calls(found, calls)
 
 
-def keep_spans(retrieved: str, *, calls: Calls = "union") -> Callable[[Case[Any, Any, Any]], CaseLifecycle]:
+def keep_spans(retrieved: str, *, calls: CallsTaken = "union") -> Callable[[Case[Any, Any, Any]], CaseLifecycle]:
     """Return a lifecycle for `Dataset.evaluate(task, lifecycle=...)` that keeps documents from spans in the report.
 
     A report has no spans. This stores the retrieved documents as the attribute `retrieved` of each case, for
@@ -87,7 +87,7 @@ def keep_spans(retrieved: str, *, calls: Calls = "union") -> Callable[[Case[Any,
 
 
 class _KeepsSpans(CaseLifecycle):
-    def __init__(self, case: Case[Any, Any, Any], path: str, calls: Calls) -> None:
+    def __init__(self, case: Case[Any, Any, Any], path: str, calls: CallsTaken) -> None:
         super().__init__(case)
         self._path = path
         self._calls = calls

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Repeats:
+class RepeatedRuns:
     """The results of several rounds of the same questions.
 
     Attributes:
@@ -31,7 +31,7 @@ class Repeats:
     means: Mapping[str, Sequence[float]]
 
     @classmethod
-    def of(cls, qrels: Qrels, runs: Sequence[Any], metrics: Sequence[str], given: Mapping[str, Any]) -> Repeats:
+    def of(cls, qrels: Qrels, runs: Sequence[Any], metrics: Sequence[str], given: Mapping[str, Any]) -> RepeatedRuns:
         """Evaluate each round, and pool them.
 
         Args:

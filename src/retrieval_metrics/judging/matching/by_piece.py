@@ -11,16 +11,16 @@ from retrieval_metrics.inputs.pieces import Metadata, Quote, Span, Text
 from retrieval_metrics.inputs.ranking import as_list
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.by_id import NoId, judge_by_id
+from retrieval_metrics.judging.judged_rows import Repeats
 from retrieval_metrics.judging.judged_run import JudgedRun
 from retrieval_metrics.judging.matching.budget import Lengths
 from retrieval_metrics.judging.matching.covered import CoveredCharacters
 from retrieval_metrics.judging.matching.keys import IdRule, MetadataRule
 from retrieval_metrics.judging.matching.piece_hits import PieceHits
-from retrieval_metrics.judging.matching.positions import Locator
+from retrieval_metrics.judging.matching.places import Locator
 from retrieval_metrics.judging.matching.quotes import QuoteRule
 from retrieval_metrics.judging.matching.spans import SpanRule
 from retrieval_metrics.judging.matching.texts import TextRule
-from retrieval_metrics.judging.rows import Repeats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.inputs.pieces import Span, Text
+from retrieval_metrics.judging.judged_rows import within
 from retrieval_metrics.judging.matching.alternatives import Atoms, best_choice
-from retrieval_metrics.judging.matching.positions import Positions
+from retrieval_metrics.judging.matching.places import Positions
 from retrieval_metrics.judging.matching.stretches import merged, shared
 from retrieval_metrics.judging.matching.texts import words
-from retrieval_metrics.judging.rows import within
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.judging.matching.piece_hits import PieceHits
-    from retrieval_metrics.judging.matching.positions import Locator
+    from retrieval_metrics.judging.matching.places import Locator
 
 
 class CoveredCharacters:
@@ -101,7 +101,10 @@ class CoveredCharacters:
                 atoms.add([at], of_piece[at], int(self._size[at]))
         for source, of_source in spans.items():
             held = merged(
-                (start, end) for rank, where, start, end in positions.stretches if rank <= depth and where == source
+                stretch
+                for rank, place in positions.places
+                if rank <= depth and place.source == source
+                for stretch in place.stretches
             )
             edges = sorted({edge for span in of_source.values() for edge in (span.start, span.end)})
             for start, end in pairwise(edges):

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.judging.matching.positions import Positions
-from retrieval_metrics.judging.rows import Additions, Items, JudgedRanks
+from retrieval_metrics.judging.judged_rows import Additions, Items, JudgedRanks
+from retrieval_metrics.judging.matching.places import Positions
 
 if TYPE_CHECKING:
     from retrieval_metrics.aliases import FloatArray, IntArray
     from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.judging.matching.places import Place
 
 
 class PieceHits:
@@ -50,11 +51,11 @@ class PieceHits:
             if before / self.size[piece] < share <= after / self.size[piece]:
                 self.satisfied(piece, rank)
 
-    def located(self, query: int, rank: int, place: tuple[str, int, int] | None) -> None:
-        """Record the source, start and end of an item that may cover a span of its query; None if unknown."""
+    def located(self, query: int, rank: int, place: Place | None) -> None:
+        """Record the place of an item that may cover a span of its query; None if it is unknown."""
         found = self.positions.setdefault(query, Positions())
         if place is not None:
-            found.stretches.append((rank, *place))
+            found.places.append((rank, place))
         elif found.first_unplaced is None:
             found.first_unplaced = rank
 

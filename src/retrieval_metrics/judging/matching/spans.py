@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import insort
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.inputs.pieces import Span
-from retrieval_metrics.judging.rows import Misplaced
+from retrieval_metrics.inputs.pieces import Quote, Span
+from retrieval_metrics.judging.judged_rows import Unplaced
+from retrieval_metrics.judging.matching.normalised import normalised
+from retrieval_metrics.judging.matching.places import Place
+from retrieval_metrics.judging.matching.stretches import Union, shared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,40 +18,39 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.judging.matching.matching import Matching
     from retrieval_metrics.judging.matching.piece_hits import PieceHits
-    from retrieval_metrics.judging.matching.positions import Locator
+    from retrieval_metrics.judging.matching.places import Locator
 
 
 class _Covered:
-    """A span, and the parts of it that the items cover so far."""
+    """A span, and how much of it the items cover so far."""
 
     def __init__(self, at: int, span: Span, locator: Locator) -> None:
         self.at = at
-        self.start = span.start
-        self.end = span.end
-        self._source = span.source
+        self.span = span
         self._locator = locator
         self._characters = 0
-        self._stretches: list[tuple[int, int]] = []
+        self._union = Union()
 
-    def take(self, start: int, end: int) -> tuple[int, int]:
-        """Cover a stretch of the span; return how many characters were covered before, and how many are now."""
+    def take(self, stretches: Sequence[tuple[int, int]]) -> tuple[int, int]:
+        """Cover some stretches; return how many characters were covered before, and how many are now."""
         before = self._characters
-        for stretch in uncovered(start, end, self._stretches):
-            insort(self._stretches, stretch)
-            self._characters += self._locator.length(self._source, *stretch)
+        for stretch in stretches:
+            for fresh in self._union.add(*stretch):
+                self._characters += self._locator.length(self.span.source, *fresh)
         return before, self._characters
 
 
 class SpanRule:
-    """Finds spans by the union of the offsets of the items so far."""
+    """Finds spans by the union of the places of the items so far."""
 
     def __init__(self, qrels: Qrels, matching: Matching, hits: PieceHits, locator: Locator) -> None:
         self._matching = matching
         self._locator = locator
         self._queries = qrels.queries
         self._spans: dict[int, dict[str, list[tuple[int, Span]]]] = {}
-        self.unplaced = 0
-        self.misplaced: list[Misplaced] = []
+        self._beside = _quotes_beside(qrels)
+        self.unplaced: list[Unplaced] = []
+        self.misplaced = 0
         for at, piece in enumerate(qrels.documents):
             if isinstance(piece, Span):
                 query = int(qrels.document_query[at])
@@ -69,48 +70,48 @@ class SpanRule:
 
     def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], hits: PieceHits) -> None:
         """Look for the spans of a query in the items of its ranking."""
+        if query not in self._spans:
+            return
         by_source = {
             source: [_Covered(at, span, self._locator) for at, span in spans]
-            for source, spans in self._spans.get(query, {}).items()
+            for source, spans in self._spans[query].items()
         }
-        if not by_source:
-            return
+        among = {
+            source: [(one.span, self._beside.get(one.at, ())) for one in spans] for source, spans in by_source.items()
+        }
         for rank, item in ranking:
-            if item.source is not None and item.source not in by_source:
+            place = self._locator.place(item, among)
+            if place is None:
                 continue
-            place = self._locator.place(item)
-            if self._locator.is_misplaced(item):
-                self.misplaced.append(Misplaced(self._queries[query], item.id, found=place is not None))
-            if place is None or item.source is None:
-                self.unplaced += 1
+            self.misplaced += self._locator.is_misplaced(item)
+            if not isinstance(place, Place):
+                self.unplaced.append(Unplaced(self._queries[query], item.id, place))
                 hits.located(query, rank, None)
                 continue
-            hits.located(query, rank, (item.source, *place))
-            for covered in by_source[item.source]:
-                start, end = max(place[0], covered.start), min(place[1], covered.end)
-                if start < end and (shared := self._locator.length(item.source, start, end)):
-                    shorter = min(hits.size[covered.at], self._locator.length(item.source, *place))
-                    if shared / shorter >= self._matching.overlap:
-                        hits.overlapping(covered.at, rank)
-                    hits.cover(covered.at, rank, covered.take(start, end), self._matching.share)
+            hits.located(query, rank, place)
+            for covered in by_source[place.source]:
+                self._cover(covered, rank, place, hits)
+
+    def _cover(self, covered: _Covered, rank: int, place: Place, hits: PieceHits) -> None:
+        common = shared(place.stretches, [(covered.span.start, covered.span.end)])
+        if characters := self._characters(place.source, common):
+            shorter = min(hits.size[covered.at], self._characters(place.source, place.stretches))
+            if characters / shorter >= self._matching.overlap:
+                hits.overlapping(covered.at, rank)
+            hits.cover(covered.at, rank, covered.take(common), self._matching.share)
+
+    def _characters(self, source: str, stretches: Sequence[tuple[int, int]]) -> int:
+        return sum(self._locator.length(source, *stretch) for stretch in stretches)
 
 
-def uncovered(start: int, end: int, covered: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the parts of [start, end) that are not covered by some stretches, which are sorted and disjoint.
-
-    Example:
-        >>> uncovered(0, 10, [(2, 4), (8, 12)])
-        [(0, 2), (4, 8)]
-    """
-    fresh = []
-    for left, right in covered:
-        if right <= start:
-            continue
-        if left >= end:
-            break
-        if start < left:
-            fresh.append((start, left))
-        start = max(start, right)
-    if start < end:
-        fresh.append((start, end))
-    return fresh
+def _quotes_beside(qrels: Qrels) -> dict[int, list[str]]:
+    """Return, by span, the normalised quotes that are alternatives to it, so that they name the same place."""
+    spans: dict[int, list[int]] = {}
+    quotes: dict[int, list[str]] = {}
+    for document, group in zip(qrels.member_document.tolist(), qrels.member_group.tolist(), strict=True):
+        piece = qrels.documents[document]
+        if isinstance(piece, Span):
+            spans.setdefault(group, []).append(document)
+        elif isinstance(piece, Quote):
+            quotes.setdefault(group, []).append(normalised(piece.text))
+    return {document: quotes[group] for group, members in spans.items() if group in quotes for document in members}

@@ -11,9 +11,10 @@ from retrieval_metrics.reranking.engine.exact import exact_cosines
 from retrieval_metrics.reranking.engine.products import ALL
 
 if TYPE_CHECKING:
+    from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.reranking.engine.directions import Directions
     from retrieval_metrics.reranking.engine.relevance import Relevance
-    from retrieval_metrics.reranking.engine.vectors import FloatArray, Indices, Vectors
+    from retrieval_metrics.reranking.engine.vectors import Indices, Vectors
 
 
 class MarginalRelevance:

@@ -14,8 +14,9 @@ from retrieval_metrics.reranking.engine.vectors import matrix, numbers, vector
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.reranking.engine.relevance import Relevance
-    from retrieval_metrics.reranking.engine.vectors import FloatArray, Vectors
+    from retrieval_metrics.reranking.engine.vectors import Vectors
 
 
 @dataclass(frozen=True)

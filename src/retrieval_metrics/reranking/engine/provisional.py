@@ -11,8 +11,9 @@ from retrieval_metrics.reranking.engine.marginal_relevance import MarginalReleva
 from retrieval_metrics.reranking.engine.products import ALL, DOUBLE, EPS, SINGLE
 
 if TYPE_CHECKING:
+    from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.reranking.engine.relevance import Relevance
-    from retrieval_metrics.reranking.engine.vectors import FloatArray, Indices
+    from retrieval_metrics.reranking.engine.vectors import Indices
 
 _FEW = 8  # fewer rivals than this are settled at once if they seem to tie
 _PROVED = 4  # times as many rivals as picks: with more, selecting in float64 is as fast as a proof

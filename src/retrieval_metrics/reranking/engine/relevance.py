@@ -11,8 +11,9 @@ import numpy as np
 from retrieval_metrics.reranking.engine.exact import exact_cosines
 
 if TYPE_CHECKING:
+    from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.reranking.engine.directions import Directions
-    from retrieval_metrics.reranking.engine.vectors import FloatArray, Indices, Vectors
+    from retrieval_metrics.reranking.engine.vectors import Indices, Vectors
 
 
 class Relevance(Protocol):

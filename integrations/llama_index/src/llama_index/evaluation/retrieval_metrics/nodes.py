@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
@@ -13,14 +13,14 @@ from retrieval_metrics import Matching, Retrieved
 if TYPE_CHECKING:
     from retrieval_metrics.adapting import DocumentId
 
-Key: TypeAlias = Callable[[NodeWithScore], str | int]
-Match: TypeAlias = str | Key | Matching
-Source: TypeAlias = str | Callable[[NodeWithScore], str]
+NodeKey: TypeAlias = Callable[[NodeWithScore], str | int]
+NodeMatch: TypeAlias = str | NodeKey | Matching
+Source: TypeAlias = str | Callable[[NodeWithScore], str | None]
 
 METADATA = "metadata:"
 
 
-def key_of(match: Match) -> Key:
+def key_of(match: NodeMatch) -> NodeKey:
     """Return the function that returns the id by which a retrieved node is judged.
 
     Args:
@@ -61,7 +61,7 @@ def _ref_doc_id(scored: NodeWithScore) -> DocumentId:
     return source
 
 
-def _metadata(key: str) -> Key:
+def _metadata(key: str) -> NodeKey:
     def value(scored: NodeWithScore) -> DocumentId:
         if scored.node.metadata.get(key) is None:
             has = ", ".join(map(repr, scored.node.metadata)) or "none"
@@ -96,6 +96,33 @@ def source_of(source: Source) -> Callable[[NodeWithScore], str | None]:
 def _document_id(scored: NodeWithScore) -> str | None:
     node = scored.node
     return node.node_id if isinstance(node, Document) else node.ref_doc_id
+
+
+def one_document_each(source: Source, judged: Collection[str]) -> Callable[[NodeWithScore], str | None]:
+    """Return the function of `source_of`, which raises once two documents have one name that spans refer to.
+
+    Args:
+        source: The name of a node's document, as in `source_of`.
+        judged: The sources of the judged spans.
+    """
+    named = source_of(source)
+    documents: dict[str, str | None] = {}
+
+    def name(scored: NodeWithScore) -> str | None:
+        found = named(scored)
+        if found is not None and found in judged:
+            document = _document_id(scored)
+            other = documents.setdefault(found, document)
+            if other != document:
+                raise ValueError(
+                    f"the documents {other!r} and {document!r} are both named {found!r} by source={source!r}, as the "
+                    f"pages of one file are, so a span of {found!r} could mean either; name the document of a span by "
+                    "its doc_id and pass source='ref_doc_id', or use a function that tells pages apart: "
+                    "source=lambda node: f\"{node.metadata['file_name']}#{node.metadata['page_label']}\""
+                )
+        return found
+
+    return name
 
 
 def source_texts(documents: Iterable[Document], source: Source = "ref_doc_id") -> dict[str, str]:
@@ -141,7 +168,10 @@ def as_retrieved(
     text = text_of(scored)
     start, end = _offsets(node, text)
     named = node.node_id if name is None else name
-    return Retrieved(named, text, source(scored), start, end, scored.score, node.metadata)
+    # A document is its own source. Nothing says whether the offsets of a node are those in its document: after a second
+    # parser, they are those in a section, while the node still names the document.
+    claimed = not isinstance(node, Document)
+    return Retrieved(named, text, source(scored), start, end, scored.score, node.metadata, claimed=claimed)
 
 
 def _offsets(node: BaseNode, text: str) -> tuple[int | None, int | None]:
@@ -184,7 +214,7 @@ def items_of(answer: Any) -> list[Retrieved]:
     return [as_retrieved(one) for one in nodes_of(answer)]
 
 
-def ids_of(items: Sequence[Retrieved], match: Match) -> list[DocumentId | None]:
+def ids_of(items: Sequence[Retrieved], match: NodeMatch) -> list[DocumentId | None]:
     """Return the ids by which items of `as_items` are judged; if a `Matching` has none, that of the node."""
     if not isinstance(match, Matching):
         return [item.id for item in items]
@@ -214,7 +244,7 @@ def of_mode(nodes: Sequence[NodeWithScore], mode: RetrievalEvalMode) -> Sequence
 
 def as_items(
     nodes: Any,
-    match: Match,
+    match: NodeMatch,
     mode: RetrievalEvalMode = RetrievalEvalMode.TEXT,
     source: Source = "ref_doc_id",
 ) -> list[Retrieved]:

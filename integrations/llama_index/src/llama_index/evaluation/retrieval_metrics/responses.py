@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 
 from llama_index.evaluation.retrieval_metrics.datasets import as_evaluation_set
-from llama_index.evaluation.retrieval_metrics.nodes import as_items, key_of, source_of
-from llama_index.evaluation.retrieval_metrics.questions import Questions
+from llama_index.evaluation.retrieval_metrics.nodes import as_items, key_of, one_document_each
+from llama_index.evaluation.retrieval_metrics.questions import CheckedQuestions
 from retrieval_metrics import Matching, Metric, Retrieved
 from retrieval_metrics.adapting import score_queries
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from llama_index.core.base.response.schema import Response
 
-    from llama_index.evaluation.retrieval_metrics.nodes import Match, Source
+    from llama_index.evaluation.retrieval_metrics.nodes import NodeMatch, Source
 
 
 class ResponseEvaluator(BaseEvaluator):
@@ -48,13 +48,14 @@ class ResponseEvaluator(BaseEvaluator):
         metric: str | Metric,
         dataset: Any,
         *,
-        match: Match = "id",
+        match: NodeMatch = "id",
         source: Source = "ref_doc_id",
         passing: float = 0.5,
     ) -> None:
         """Set the questions, the judgments and the options."""
         self._metric = Metric.parse(metric) if isinstance(metric, str) else metric
-        questions = Questions(as_evaluation_set(dataset))
+        questions = CheckedQuestions(as_evaluation_set(dataset))
+        self._source = one_document_each(source, questions.sources)
         self._has_ids = questions.qrels.document_kind is not None
         self._judgments: dict[str, Any] = {}
         for query, (text, judgments) in questions.rows.items():
@@ -62,8 +63,7 @@ class ResponseEvaluator(BaseEvaluator):
                 raise ValueError(f"query {query!r} has the text of another, {text!r}, but responses are found by text")
             self._judgments[text] = judgments
         key_of(match)
-        source_of(source)
-        self._match, self._source, self._passing = match, source, passing
+        self._match, self._passing = match, passing
 
     def _get_prompts(self) -> dict[str, Any]:
         return {}

@@ -36,6 +36,7 @@ def as_retrieved(document: Document) -> Retrieved:
         start=start if placed else None,
         score=document.score,
         metadata=document.meta,
+        claimed=True,
     )
 
 

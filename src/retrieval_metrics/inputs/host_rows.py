@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     Items = list[Retrieved | DocumentId]
 
-Calls: TypeAlias = Literal["union", "first", "last"]
+CallsTaken: TypeAlias = Literal["union", "first", "last"]
 """Which calls of a retriever count if a trace holds several."""
 
 _TEXT = ("page_content", "content", "text")
@@ -31,14 +31,14 @@ def check_path(path: str, what: str, fields: Sequence[str]) -> str:
     return path
 
 
-def check_calls(calls: Calls) -> Calls:
+def check_calls(calls: CallsTaken) -> CallsTaken:
     """Return the choice of calls if it is valid.
 
     Raises:
         ValueError: If it is not valid.
     """
-    if calls not in get_args(Calls):
-        raise ValueError(f"calls must be one of {', '.join(map(repr, get_args(Calls)))}, got {calls!r}")
+    if calls not in get_args(CallsTaken):
+        raise ValueError(f"calls must be one of {', '.join(map(repr, get_args(CallsTaken)))}, got {calls!r}")
     return calls
 
 
@@ -87,7 +87,7 @@ metadata={'source': 'with'}, tokens=None)]
     return [_item(one, where) for one in found]
 
 
-def items_of_calls(found: Sequence[Items], calls: Calls) -> Items:
+def items_of_calls(found: Sequence[Items], calls: CallsTaken) -> Items:
     """Return the items found by the calls that count, in the order of the calls.
 
     The union leaves out items that an earlier call found; a repeat within one call stays a repeat.
@@ -124,6 +124,7 @@ def _item(found: Any, where: str) -> Retrieved | DocumentId:
         source=next((metadata[key] for key in _SOURCE if key in metadata), None),
         start=start if isinstance(start, int) and start >= 0 else None,  # splitters write -1 if it is not found
         metadata=metadata,
+        claimed=True,
     )
 
 

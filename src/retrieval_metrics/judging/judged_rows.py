@@ -9,6 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from retrieval_metrics.aliases import BoolArray, Cut, DocumentId, FloatArray, IntArray, QueryId
     from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.judging.matching.places import Doubt
 
 
 class Items(NamedTuple):
@@ -110,18 +111,18 @@ _NONE = np.zeros(0, dtype=np.int64)
 NO_REPEATS = Repeats(_NONE, _NONE, _NONE)
 
 
-class Misplaced(NamedTuple):
-    """A retrieved item whose offsets do not fit its text or its source.
+class Unplaced(NamedTuple):
+    """A retrieved item whose place in its source is unknown, though a span of the source is judged.
 
     Attributes:
         query: The query it was retrieved for.
         document: Its id.
-        found: Whether its text was found in its source, so that its position is known anyway.
+        doubt: Why: `"no offsets"`, `"unchecked"`, `"wrong length"` or `"not in the source"`.
     """
 
     query: QueryId
     document: DocumentId | None
-    found: bool
+    doubt: Doubt
 
 
 class Hits(NamedTuple):

@@ -1,0 +1,45 @@
+"""Warn of retrieved items whose place in their source is unknown, though a span of it is judged."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.checks import RetrievalWarning
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.judging.matching.places import Doubt
+
+_DOUBTS: Mapping[Doubt, str] = {
+    "no offsets": "without offsets",
+    "unchecked": "with offsets that a framework recorded and nothing confirms",
+    "wrong length": "with offsets that do not fit their text",
+    "not in the source": "whose text is not in their source",
+}
+
+
+def warn_of_unplaced(judged: JudgedRun, stacklevel: int) -> None:
+    """Warn if spans could not be looked for in some items: how many, why, and what to pass.
+
+    Args:
+        judged: The judged run.
+        stacklevel: Which caller the warning names, as in `warnings.warn`; 2 is the caller of this function.
+    """
+    if not judged.unplaced:
+        return
+    numbers = Counter(one.doubt for one in judged.unplaced)
+    reasons = ", ".join(f"{numbers[doubt]} {said}" for doubt, said in _DOUBTS.items() if numbers[doubt])
+    first = judged.unplaced[0]
+    advice = "pass match=Matching(sources={name: text}), and they are found by their texts"
+    if numbers["not in the source"] == len(judged.unplaced):
+        advice = "look at how their texts were changed, or judge by Quote"
+    warnings.warn(
+        f"the place of {len(judged.unplaced)} retrieved items is unknown, so no span was found in them: {reasons}; for "
+        f"example {first.document!r} for query {first.query!r} ({first.doubt}). To place them, {advice}",
+        RetrievalWarning,
+        stacklevel=stacklevel,
+    )

@@ -1,0 +1,199 @@
+"""Where retrieved items are in their sources, and how long stretches of a source are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from retrieval_metrics.inputs.sources import Location, SourceText, read_sources
+from retrieval_metrics.judging.matching.normalised import normalised
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from retrieval_metrics.inputs.pieces import Span
+    from retrieval_metrics.inputs.retrieved import Retrieved
+
+    Beside: TypeAlias = "Sequence[tuple[Span, Sequence[str]]]"
+    """Spans, each with the normalised quotes that are alternatives to it."""
+
+Doubt: TypeAlias = Literal["no offsets", "unchecked", "wrong length", "not in the source"]
+"""Why an item has no place: nothing is known of it; nothing confirms what is; or it contradicts what is."""
+
+TELLING = 8
+"""A text that begins with so many letters of the end of a quote, or ends with its first ones, may hold part of it."""
+
+
+class Place(NamedTuple):
+    """Where an item is.
+
+    Attributes:
+        source: The name of its source.
+        stretches: Start and end of each part of the item that is in the source, sorted and disjoint.
+    """
+
+    source: str
+    stretches: tuple[tuple[int, int], ...]
+
+
+@dataclass
+class Positions:
+    """Where the items of one query are, for items from a source that has a span of the query.
+
+    Attributes:
+        places: Rank and place of each.
+        first_unplaced: The first rank whose item could cover something but whose position is unknown.
+    """
+
+    places: list[tuple[int, Place]] = field(default_factory=list)
+    first_unplaced: int | None = None
+
+
+class Locator:
+    """Measures stretches in the characters that count, and places items.
+
+    Offsets are claims until a text confirms them, because parsers and postprocessors leave wrong ones behind. If the
+    text of a source is given, it must hold the item there; otherwise the item is searched for in it. Without it, the
+    offsets must be as far apart as the item is long, and those that a framework recorded must agree with the quotes
+    beside the spans. What cannot be placed so has no place.
+
+    With the text of a source, white space does not count. Without it, every character counts.
+
+    Attributes:
+        ambiguous: How many different items were searched for and occur in their source more than once; the first place
+            is used.
+    """
+
+    def __init__(self, sources: Mapping[str, str] | None) -> None:
+        self._sources = read_sources(sources)
+        self._found: dict[tuple[str, str], Location | None] = {}
+        self._fitting: dict[tuple[str | None, str | None, int, int], bool] = {}
+        self._normalised: dict[str, str] = {}
+        self.ambiguous = 0
+
+    def source(self, name: str) -> SourceText | None:
+        """Return a source; None if its text was not given."""
+        return self._sources.get(name)
+
+    def length(self, name: str, start: int, end: int) -> int:
+        """Return how many characters of a stretch count."""
+        source = self._sources.get(name)
+        return end - start if source is None else source.length(start, end)
+
+    def length_of(self, item: Retrieved) -> int:
+        """Return how many characters of an item count, wherever it is."""
+        if item.text is not None:
+            return len("".join(item.text.split())) if self._sources else len(item.text)
+        if item.start is None or item.end is None:
+            return 0
+        return self.length(item.source or "", item.start, item.end)
+
+    def place(self, item: Retrieved, among: Mapping[str, Beside]) -> Place | Doubt | None:
+        """Return where an item is.
+
+        Args:
+            item: The item.
+            among: By source, the spans that it is compared with.
+
+        Returns:
+            The place; why it is unknown; or None if the item is in another source.
+        """
+        name = item.source
+        if name is not None and name in self._sources:
+            return self._in_source(item, name) if name in among else None
+        if name is not None and name in among:
+            return self._by_claim(item, name, among[name])
+        return self._by_text(item, among)
+
+    def is_misplaced(self, item: Retrieved) -> bool:
+        """Return whether an item has offsets that do not fit its text or its source."""
+        if item.start is None or item.end is None:
+            return False
+        key = item.source, item.text, item.start, item.end
+        if key not in self._fitting:
+            source = None if item.source is None else self._sources.get(item.source)
+            if source is None:
+                self._fitting[key] = item.text is None or item.end - item.start == len(item.text)
+            else:
+                self._fitting[key] = source.holds(item.text, item.start, item.end)
+        return not self._fitting[key]
+
+    def _in_source(self, item: Retrieved, name: str) -> Place | Doubt:
+        """Place an item in a source whose text is known."""
+        if item.start is not None and item.end is not None and not self.is_misplaced(item):
+            if item.text is not None or not item.claimed:
+                return Place(name, ((item.start, item.end),))
+            return "unchecked"
+        if item.text is None:
+            return "no offsets" if item.start is None else "not in the source"
+        found = self._search(item.text, name)
+        return "not in the source" if found is None else Place(name, ((found.start, found.end),))
+
+    def _by_claim(self, item: Retrieved, name: str, spans: Beside) -> Place | Doubt:
+        """Place an item in a source whose text is not known."""
+        if item.start is None or item.end is None:
+            return "no offsets"
+        if self.is_misplaced(item):
+            return "wrong length"
+        if item.claimed and not all(self._agrees(item, item.start, span, quotes) for span, quotes in spans):
+            return "unchecked"
+        return Place(name, ((item.start, item.end),))
+
+    def _by_text(self, item: Retrieved, among: Mapping[str, Beside]) -> Place | Doubt | None:
+        """Place an item whose source has no name, or one that is no source, as an intermediate document has."""
+        if item.text is not None:
+            for name in among:
+                if name in self._sources and (found := self._search(item.text, name)) is not None:
+                    return Place(name, ((found.start, found.end),))
+        if item.source is not None:
+            return None
+        if item.text is None or not self._sources:
+            return "no offsets"
+        elsewhere = any(self._search(item.text, name) for name in self._sources if name not in among)
+        return None if elsewhere else "not in the source"
+
+    def _search(self, text: str, name: str) -> Location | None:
+        key = name, text
+        if key not in self._found:
+            place = self._found[key] = self._sources[name].find(text)
+            self.ambiguous += place is not None and place.ambiguous
+        return self._found[key]
+
+    def _agrees(self, item: Retrieved, offset: int, span: Span, quotes: Sequence[str]) -> bool:
+        """Return whether the text of an item confirms that its claimed offsets cover a span or do not."""
+        if not quotes or item.text is None:
+            return False
+        start, end = max(span.start - offset, 0), min(span.end - offset, len(item.text))
+        if start < end:
+            part = normalised(item.text[start:end])
+            from_start, to_end = span.start >= offset, span.end <= offset + len(item.text)
+            return any(_is_part(part, quote, from_start=from_start, to_end=to_end) for quote in quotes)
+        text = self._normal(item.text)
+        return not any(_may_hold(text, quote) for quote in quotes)
+
+    def _normal(self, text: str) -> str:
+        if text not in self._normalised:
+            self._normalised[text] = normalised(text)
+        return self._normalised[text]
+
+
+def _is_part(part: str, quote: str, *, from_start: bool, to_end: bool) -> bool:
+    """Return whether a text is a quote, or the part of it that begins or ends where the quote does."""
+    if from_start and to_end:
+        return part in quote or quote in part  # a span may be a little longer than its quote
+    if from_start:
+        return quote.startswith(part)
+    return quote.endswith(part) if to_end else part in quote
+
+
+def _may_hold(text: str, quote: str) -> bool:
+    """Return whether a text holds a quote, or the beginning or the end of it.
+
+    Example:
+        >>> _may_hold("refundstakefive", "takefiveworkingdays"), _may_hold("refundstaken", "takefiveworkingdays")
+        (True, False)
+    """
+    if quote in text or text in quote:
+        return True
+    first, last = quote.rfind(text[:TELLING]), quote.find(text[-TELLING:])
+    return (first >= 0 and text.startswith(quote[first:])) or (last >= 0 and text.endswith(quote[: last + TELLING]))

@@ -1,0 +1,104 @@
+"""A place is trusted only where it was checked."""
+
+import warnings
+from typing import Any
+
+import pytest
+
+import retrieval_metrics as rm
+from retrieval_metrics import Quote, Retrieved, Span
+
+SOURCE = "One two three four. Refunds take five working days. Nothing else is said of them in this text."
+FACT = "Refunds take five working days."
+AT = SOURCE.index(FACT)
+SPAN = Span("s", AT, AT + len(FACT))
+
+
+def chunk(start: int, end: int, shift: int = 0, **options: Any) -> Retrieved:
+    """A chunk as a framework hands it over, its offsets wrong by `shift`."""
+    values = {"source": "s", "start": start + shift, "end": end + shift, "claimed": True, **options}
+    return Retrieved(f"{start}", SOURCE[start:end], **values)
+
+
+def recall(truth: Any, *ranking: Retrieved, **options: Any) -> tuple[float, int]:
+    result = rm.evaluate({"q": truth}, {"q": list(ranking)}, "recall", **options)
+    return result.means["recall"], result.counts["unplaced"]
+
+
+class TestWithoutTheSource:
+    def test_the_offsets_of_the_caller_count(self) -> None:
+        assert recall([SPAN], chunk(15, 60, claimed=False)) == (1, 0)
+
+    def test_those_of_a_framework_are_unchecked_and_said_to_be(self) -> None:
+        with pytest.warns(rm.RetrievalWarning) as said:
+            assert recall([SPAN], chunk(15, 60), chunk(0, 15)) == (0, 2)
+        assert "the place of 2 retrieved items is unknown, so no span was found in them: 2 with" in str(said[0].message)
+        assert "example '15' for query 'q' (unchecked)" in str(said[0].message)
+
+    def test_the_count_is_printed(self) -> None:
+        with pytest.warns(rm.RetrievalWarning):
+            result = rm.evaluate({"q": [SPAN]}, {"q": [chunk(15, 60)]}, "recall")
+        assert "1 retrieved items whose position in a source is unknown" in str(result)
+
+    @pytest.mark.parametrize("cut", [(15, 60), (0, 35), (25, 45), (35, len(SOURCE)), (60, len(SOURCE)), (0, 15)])
+    def test_the_quote_beside_a_span_confirms_or_contradicts_them(self, cut: tuple[int, int]) -> None:
+        truth = [[Quote(FACT), SPAN]]
+        whole = cut[0] <= AT and AT + len(FACT) <= cut[1]
+        assert recall_without_warning(truth, chunk(*cut)) == (whole, 0)
+        for shift in (-11, 13):
+            if shift + cut[0] >= 0:
+                found, unplaced = recall_without_warning(truth, chunk(*cut, shift))
+                assert found == whole
+                assert unplaced >= whole
+
+    def test_two_halves_are_confirmed_by_their_quote(self) -> None:
+        halves = chunk(0, AT + 12), chunk(AT + 12, len(SOURCE))
+        assert recall([[Quote(FACT), SPAN]], *halves) == (1, 0)
+        wrong = chunk(0, AT + 12), chunk(AT + 12, len(SOURCE), 30)
+        assert recall_without_warning([[Quote(FACT), SPAN]], *wrong) == (0, 1)
+        assert recall_without_warning([[Quote(FACT), SPAN]], wrong[1], wrong[0]) == (0, 1)
+
+    def test_a_span_without_a_quote_leaves_them_unchecked(self) -> None:
+        assert recall_without_warning([[Quote(FACT), SPAN], [Span("s", 60, 70)]], chunk(15, 60)) == (0.5, 1)
+
+
+class TestWithTheSource:
+    MATCH = rm.Matching(sources={"s": SOURCE})
+
+    @pytest.mark.parametrize("shift", [0, 7, 40])
+    def test_an_item_is_placed_by_its_text(self, shift: int) -> None:
+        assert recall([SPAN], chunk(15, 60, shift), match=self.MATCH) == (1, 0)
+        assert recall_without_warning([SPAN], chunk(55, 90, -shift), match=self.MATCH) == (0, 0)
+
+    def test_offsets_without_a_text_are_checked_by_nothing(self) -> None:
+        claim = Retrieved("a", source="s", start=15, end=60, claimed=True)
+        assert recall_without_warning([SPAN], claim, match=self.MATCH) == (0, 1)
+        assert recall([SPAN], Retrieved("a", source="s", start=15, end=60), match=self.MATCH) == (1, 0)
+
+    def test_an_item_from_another_known_source_is_not_looked_for_here(self) -> None:
+        both = rm.Matching(sources={"s": SOURCE, "t": SOURCE})
+        assert recall_without_warning([SPAN], chunk(15, 60, source="t"), match=both) == (0, 0)
+
+    def test_a_text_of_unknown_source_is_elsewhere_if_it_is_found_there(self) -> None:
+        other = rm.Matching(sources={"s": SOURCE, "t": "Quite another text."})
+        assert recall_without_warning([SPAN], Retrieved("a", "another text"), match=other) == (0, 0)
+        assert recall_without_warning([SPAN], Retrieved("a", "from nowhere"), match=other) == (0, 1)
+
+
+def recall_without_warning(*arguments: Any, **options: Any) -> tuple[float, int]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rm.RetrievalWarning)
+        return recall(*arguments, **options)
+
+
+def test_what_is_claimed_survives_a_file(tmp_path: Any) -> None:
+    path = tmp_path / "run.json"
+    rm.write_run({"q": [chunk(15, 60), chunk(0, 15, claimed=False)]}, path)
+    assert [one.claimed for one in rm.read_run(path)["q"]] == [True, False]
+
+
+def test_coverage_is_unknown_from_the_first_unplaced_item_on() -> None:
+    truth, run = {"q": [SPAN]}, {"q": [chunk(15, 60, claimed=False), chunk(0, 15)]}
+    with pytest.warns(rm.RetrievalWarning):
+        means = rm.evaluate(truth, run, ["coverage@1", "coverage@2"]).means
+    assert repr(means) == "{'coverage@1': 1.0, 'coverage@2': nan}"
