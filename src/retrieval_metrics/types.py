@@ -6,6 +6,7 @@ from retrieval_metrics.lazy import lazy
 
 if TYPE_CHECKING:
     from retrieval_metrics.auditing.audit import Audit, RuleDifference
+    from retrieval_metrics.comparing.plan import Plan
     from retrieval_metrics.evaluation.slices import Slices
     from retrieval_metrics.explaining.explanation import Explanation, Worst
     from retrieval_metrics.explaining.finding import Finding
@@ -58,6 +59,7 @@ __all__ = [
     "Match",
     "Matches",
     "PairedDifference",
+    "Plan",
     "Pool",
     "Properties",
     "RejectedQuestion",
@@ -99,6 +101,7 @@ if not TYPE_CHECKING:  # a type checker knows the names from above
             "Match": "rechunking.match",
             "Matches": "rechunking.match",
             "PairedDifference": "statistics.paired",
+            "Plan": "comparing.plan",
             "Pool": "labelling.pool",
             "Properties": "trajectories.properties",
             "RejectedQuestion": "questions.generating.generated",

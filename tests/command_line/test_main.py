@@ -240,6 +240,20 @@ def test_a_comparison_is_that_of_python(systems: list[str], capsys: pytest.Captu
     assert content["verdict"] == expected.verdict
 
 
+def test_the_runs_are_a_pilot_for_a_plan(systems: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    runs = {"good": rm.read_run(systems[1]), "bad": rm.read_run(systems[2])}
+    difference = rm.compare(rm.read_qrels(systems[0]), runs, "mrr", baseline="good").difference("mrr")
+    expected = rm.plan(0.05, "mrr", pilot=difference)
+    call = ["compare", *systems, "-m", "mrr", "--baseline", "good", "--plan", "0.05"]
+    assert main(call) == 0
+    out = capsys.readouterr().out
+    assert "questions for a difference of 0.05, found in 80 % of evaluations" in out
+    assert f"{expected.questions:,}" in out
+    main([*call, "--format", "json"])
+    (planned,) = json.loads(capsys.readouterr().out)["plan"]
+    assert (planned["questions"], planned["range"]) == (expected.questions, list(expected.range))
+
+
 def test_a_run_proven_worse_than_the_baseline_fails_where_that_is_asked_for(
     systems: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

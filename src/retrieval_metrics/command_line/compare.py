@@ -19,10 +19,12 @@ from retrieval_metrics.command_line.arguments import (
 from retrieval_metrics.command_line.named_files import named, read_both
 from retrieval_metrics.command_line.values import clusters
 from retrieval_metrics.comparing.compare import compare
+from retrieval_metrics.comparing.plan import FEWEST_OF_A_PILOT, plan
 from retrieval_metrics.definition.metric import DEFAULT_METRICS
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.keeping.document import is_saved
 from retrieval_metrics.loading import load
+from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reporting.retrieval import notes_tables
 from retrieval_metrics.reporting.verdict import comparison_tables
 from retrieval_metrics.scoring.rules import as_rules
@@ -78,6 +80,12 @@ def add_to(commands: Any) -> None:
         metavar="N",
         help="with --unjudged bounds: a query may have up to N more relevant documents that nobody retrieved",
     )
+    parser.add_argument(
+        "--plan",
+        type=float,
+        metavar="SIZE",
+        help="also say how many questions it takes to find a difference of this size, with these as a pilot",
+    )
     parser.add_argument("--seed", type=int, default=0, help="seed of the randomisation test (default: %(default)s)")
     add_output_to(parser)
     add_texts_to(parser)
@@ -99,7 +107,9 @@ def run(given: argparse.Namespace) -> bool:
         result.report(given.report, **texts)
     if given.save is not None:
         result.save(given.save)
-    return output.finish(_shown(result), given.format, given.output, _worse(result) if given.fail_if_worse else ())
+    return output.finish(
+        _shown(result, given.plan), given.format, given.output, _worse(result) if given.fail_if_worse else ()
+    )
 
 
 def _of_runs(given: argparse.Namespace, paths: dict[str, str]) -> Comparison:
@@ -144,7 +154,45 @@ def _worse(result: Comparison) -> list[str]:
     return [each.sentence for each in result.conclusions if each.kind == "worse"]
 
 
-def _shown(result: Comparison) -> output.Shown:
+def _plans(result: Comparison, size: float) -> list[dict[str, Any]]:
+    """Return how many questions each difference takes that shows a spread."""
+    found = []
+    for each in result.differences:
+        if each.n >= FEWEST_OF_A_PILOT and not each.identical:
+            of = plan(size, each.metric, pilot=each, comparisons=len(result.differences), level=result.level)
+            row = of.rows[1]
+            found.append(
+                {
+                    "metric": each.metric,
+                    "system": each.system,
+                    "baseline": each.baseline,
+                    "spread": row.spread,
+                    "questions": row.questions,
+                    "range": list(of.range),
+                    "if_few_carry_it": row.uneven,
+                }
+            )
+    return found
+
+
+def _plan_table(plans: list[dict[str, Any]], size: float) -> Table:
+    header = ["metric", "pair", "spread", "questions", "range", "if few carry it"]
+    rows = [
+        [
+            each["metric"],
+            f"{each['system']} - {each['baseline']}",
+            f"{each['spread']:.3f}",
+            f"{each['questions']:,}",
+            "{:,} to {:,}".format(*each["range"]),
+            f"{each['if_few_carry_it']:,}",
+        ]
+        for each in plans
+    ]
+    notes = [] if rows else ["no pair of systems differs on any query, which shows no spread to plan with"]
+    return Table(header, rows, notes, f"questions for a difference of {size:g}, found in 80 % of evaluations", (0, 1))
+
+
+def _shown(result: Comparison, size: float | None) -> output.Shown:
     data = {
         "baseline": result.baseline,
         "level": result.level,
@@ -161,4 +209,8 @@ def _shown(result: Comparison) -> output.Shown:
         ]
         for each in result.conclusions
     ]
-    return output.Shown([*comparison_tables(result), *notes_tables(result)], data, [header, *rows])
+    tables = [*comparison_tables(result), *notes_tables(result)]
+    if size is not None:
+        data["plan"] = _plans(result, size)
+        tables.append(_plan_table(_plans(result, size), size))
+    return output.Shown(tables, data, [header, *rows])

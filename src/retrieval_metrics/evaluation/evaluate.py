@@ -120,7 +120,8 @@ def _filled_by_the_first_call(metrics: Iterable[Metric], run: object) -> str:
 
 
 def _warn(scores: Scores) -> None:
-    judged, run, _ = scores.needed_origin("warned of")
+    origin = scores.needed_origin("warned of")
+    judged, run = origin.judged, origin.run
     counts, rules = scores.counts, scores.rules
     if counts["missing"]:
         first = judged.qrels.queries[int((judged.n_retrieved == 0).argmax())]
