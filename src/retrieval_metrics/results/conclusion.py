@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.statistics import Interval
     from retrieval_metrics.statistics.margin import MarginOutcome
 
-Kind: TypeAlias = Literal[
+ConclusionKind: TypeAlias = Literal[
     "better",
     "worse",
     "no clear difference",
@@ -66,7 +66,7 @@ tried would change that |
         caveats: Sentences on what else the conclusion rests on.
     """
 
-    kind: Kind
+    kind: ConclusionKind
     found: Difference
     level: float
     margin: float | None = None

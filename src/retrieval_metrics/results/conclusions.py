@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics.definition.metric import Metric
-    from retrieval_metrics.results.conclusion import Kind
+    from retrieval_metrics.results.conclusion import ConclusionKind
     from retrieval_metrics.results.difference import Difference
     from retrieval_metrics.results.ignorance import UnjudgedBounds
 
@@ -104,7 +104,7 @@ def conclude(
     return Conclusions(found)
 
 
-def _kind(one: Difference, grades: OtherGrades | None) -> Kind:
+def _kind(one: Difference, grades: OtherGrades | None) -> ConclusionKind:
     if not one.n:
         return "no common query"
     if not one.comparable:

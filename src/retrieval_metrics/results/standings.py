@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.compared import Compared
-    from retrieval_metrics.results.conclusion import Conclusion, Kind
+    from retrieval_metrics.results.conclusion import Conclusion, ConclusionKind
     from retrieval_metrics.statistics import Interval
 
 NAMED = 4
@@ -32,7 +32,7 @@ SIGNS: dict[Status, str] = {
     "worse": "▼",
 }
 """The sign of each standing, in the order of a ranking."""
-OF_KIND: dict[Kind, Status] = {
+OF_KIND: dict[ConclusionKind, Status] = {
     "better": "better",
     "worse": "worse",
     "no clear difference": "no clear difference",
