@@ -76,6 +76,12 @@ def add_to(commands: Any) -> None:
         "out of the rankings (default: they are not relevant)",
     )
     parser.add_argument(
+        "--unseen",
+        type=int,
+        metavar="N",
+        help="with --unjudged bounds: a query may have up to N more relevant documents that nobody retrieved",
+    )
+    parser.add_argument(
         "--plan",
         type=float,
         metavar="SIZE",
@@ -121,6 +127,7 @@ def _of_runs(given: argparse.Namespace, paths: dict[str, str]) -> Comparison:
         seed=given.seed,
         margin=given.margin,
         unjudged=given.unjudged,
+        unseen=given.unseen,
         clusters=clusters(given.clusters),
     )
 
@@ -142,12 +149,12 @@ def _of_saved(given: argparse.Namespace, paths: dict[str, str]) -> Comparison:
         seed=given.seed,
         margin=given.margin,
         unjudged=given.unjudged,
+        unseen=given.unseen,
     )
 
 
 def _worse(result: Comparison) -> list[str]:
-    worse = [each for each in result.differences if each.significant and each.mean < 0]
-    return [f"{each.system} is worse than {each.baseline} in {each.metric}, by {-each.mean:.4f}" for each in worse]
+    return [each.sentence for each in result.conclusions if each.kind == "worse"]
 
 
 def _plans(result: Comparison, size: float) -> list[dict[str, Any]]:
@@ -189,45 +196,21 @@ def _plan_table(plans: list[dict[str, Any]], size: float) -> Table:
 
 
 def _shown(result: Comparison, size: float | None) -> output.Shown:
-    differences = [
-        {
-            "metric": each.metric,
-            "system": each.system,
-            "baseline": each.baseline,
-            "n": each.n,
-            "mean": each.mean,
-            "interval": list(each.interval),
-            "p": each.p_corrected,
-            "p_alone": each.p_value,
-            "significant": bool(each.significant),
-            "margin": None if each.margin is None else each.margin.outcome,
-        }
-        for each in result.differences
-    ]
     data = {
         "baseline": result.baseline,
         "level": result.level,
         "means": {name: dict(means) for name, means in result.table.items()},
-        "differences": differences,
+        "conclusions": [each.as_dict() for each in result.conclusions],
         "verdict": result.verdict,
         "notes": list(result.notes),
     }
-    header = ["metric", "system", "baseline", "n", "mean", "low", "high", "p", "p_alone", "significant"]
+    header = ["metric", "system", "baseline", "n", "difference", "low", "high", "p", "p_alone", "conclusion"]
     rows = [
         [
-            *(
-                each.metric,
-                each.system,
-                each.baseline,
-                each.n,
-                each.mean,
-                *each.interval,
-                each.p_corrected,
-                each.p_value,
-            ),
-            str(bool(each.significant)).lower(),  # as JSON writes it
+            *(each.metric, each.system, each.baseline, each.n, each.difference, *each.interval),
+            *(each.p, each.found.p_value, each.kind),
         ]
-        for each in result.differences
+        for each in result.conclusions
     ]
     tables = [*comparison_tables(result), *notes_tables(result)]
     if size is not None:

@@ -81,8 +81,8 @@ def compare_retrievers(
         >>> questions = [(f"question {number}", ["d"]) for number in range(8)]
         >>> retrievers = {"second": lambda text: ["x", "d"], "first": lambda text: ["d", "x"]}
         >>> comparison = compare_retrievers(retrievers, questions, "mrr")
-        >>> print(*comparison.verdict)
-        first is better than second in mrr, by 0.500 (0.500 to 0.500).
+        >>> print(comparison.conclusions.of("mrr"))
+        first is better than second in mrr, by 0.500 in every query.
         >>> len(comparison.seconds["first"])
         8
     """
