@@ -337,7 +337,7 @@ KINDS: tuple[tuple[str, Callable[[Case, random.Random], Planted], tuple[str, ...
     ("quote with a word changed", missing, ("missing_quote",)),
     ("quote in two documents", ambiguous, ("ambiguous_quote",)),
     ("span moved", moved, ("moved_span",)),
-    ("group without a way", impossible, ("impossible_group",)),
+    ("group without a way", impossible, ("impossible_group", "unknown_document", "missing_quote")),
     ("copy of a passage", exact_copies, ("unjudged_duplicate",)),
     ("copy, a tenth changed", edited_copies, ("unjudged_duplicate", "possible_answer")),
     ("held in another passage", held_inside, ("unjudged_duplicate", "possible_answer")),

@@ -6,8 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.files.folders import texts_at
 from retrieval_metrics.inputs.hosts import host_of
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.matching.normalised import normalised
@@ -54,12 +57,15 @@ class Passages:
 
     @classmethod
     def of(cls, corpus: Any) -> Passages:
-        """Read a corpus: texts by id, BEIR rows by id, passages, documents of a host, or only ids.
+        """Read a corpus: texts by id, BEIR rows by id, passages, documents of a host, a folder, a file, or only ids.
 
         Raises:
             TypeError: If it is none of these.
             ValueError: If it is empty, or an id appears twice.
+            OSError: If a file cannot be read.
         """
+        if isinstance(corpus, PathLike) or (isinstance(corpus, str) and Path(corpus).exists()):
+            corpus = texts_at(corpus)
         if isinstance(corpus, (str, bytes)) or not isinstance(corpus, Iterable):
             raise TypeError(
                 "a corpus must map ids to texts, or be a list of Retrieved(id, text=..., source=...) or of documents "
