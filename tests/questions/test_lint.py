@@ -358,6 +358,19 @@ class TestWhatASplitterDropped:
         assert found(away, "moved_span") == ["q"]
 
 
+class TestRewordedCopies:
+    def test_a_copy_with_a_quarter_of_its_words_changed(self) -> None:
+        words = VAULT.split()
+        words[::4] = ["moreover"] * len(words[::4])
+        result = lint(corpus=CORPUS | {"copy": " ".join(words)})
+        (finding,) = result.of("possible_answer")
+        assert (finding.query, finding.evidence["document"], finding.evidence["like"]) == ("q1", "copy", "vault")
+        assert "of its rare words with 'vault'" in finding.message
+
+    def test_other_passages_are_none(self) -> None:
+        assert lint().of("possible_answer") == []
+
+
 class TestLeaks:
     def test_an_answer_appended_to_its_question(self) -> None:
         sentence = VAULT.split(". ", maxsplit=1)[0]

@@ -25,6 +25,8 @@ SHINGLE = 4
 """The number of words in a run that passages are compared by."""
 COMMON = 50
 """A run of words in more passages than this is boilerplate, and ignored."""
+FEWEST_RARE = 12
+"""Passages with fewer rare words share many of them by chance."""
 UNPLACED = "\0"
 """Fills the gaps of an assembled source that no passage covers."""
 TRIMMED = 4
@@ -196,6 +198,25 @@ class Passages:
             if count >= least * min(len(telling), size):
                 alike[other] = count / min(len(telling), size)
         return alike
+
+    def alike_in_words(self, at: int, least: float) -> dict[int, float]:
+        """Return the passages that share rare words with one, and the share of the shorter list of rare words.
+
+        This finds copies in which so many words were changed that few runs are left. Words in very many passages are
+        ignored, and so are passages with few others.
+        """
+        own = self._rare[at]
+        shared = Counter(other for word in own for other in self._having[word] if other != at)
+        alike = {}
+        for other, count in shared.items():
+            size = min(len(own), len(self._rare[other]))
+            if size >= FEWEST_RARE and count >= least * size:
+                alike[other] = count / size
+        return alike
+
+    @cached_property
+    def _rare(self) -> list[set[str]]:
+        return [{word for word in tokens if len(self._having[word]) <= COMMON} for tokens in self.tokens]
 
     def overlap(self, at: int, other: int) -> bool:
         """Return whether two passages are parts of one source that overlap."""
