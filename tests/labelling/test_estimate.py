@@ -187,6 +187,8 @@ def test_it_becomes_a_report_and_a_frame(tmp_path: Path) -> None:
     found.report(tmp_path / "estimate.html")
     page = (tmp_path / "estimate.html").read_text()
     assert page.index("Agreement of people and model") < page.index("0.8")
+    assert page.index("<h2>Agreement</h2>") > page.index("Agreement of people and model")
+    assert "Ada with a model" in page[page.index("<h2>Agreement</h2>") :]
     frame = found.to_pandas()
     assert list(frame["system"]) == ["weak", "good", "best"]
     assert list(frame["n"]) == [30, 30, 30]
