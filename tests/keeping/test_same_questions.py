@@ -45,6 +45,11 @@ def test_judgments_that_differ_in_one_thing_are_not(other: Any) -> None:
     assert not same_questions(scores(other), scores(QRELS))
 
 
+def test_parts_of_sets_with_other_largest_grades_are_not() -> None:
+    qrels = rm.Qrels(QRELS)
+    assert not same_questions(scores(qrels), scores(qrels.with_largest_grade(5)))
+
+
 @pytest.mark.parametrize("other", [asked("why?"), asked(source="a.md")], ids=["text", "provenance"])
 def test_nor_are_questions_that_differ_in_what_came_with_them(other: rm.EvaluationSet) -> None:
     assert not same_questions(scores(asked()), scores(other))
