@@ -11,7 +11,7 @@ from retrieval_metrics.inputs.pieces import Span, Text
 from retrieval_metrics.judging.matching.alternatives import Atoms, best_choice
 from retrieval_metrics.judging.matching.places import Positions
 from retrieval_metrics.judging.matching.stretches import merged, shared
-from retrieval_metrics.judging.matching.texts import words
+from retrieval_metrics.judging.matching.texts import whole_words
 from retrieval_metrics.judging.rows import within
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class CoveredCharacters:
         for query, name in enumerate(self._qrels.queries):
             items = self._rankings.get(name, ())[: self._depth(query, k)]
             length[query] = sum(
-                sum(map(len, words(item.text or ""))) if query in has_texts else self._locator.length_of(item)
+                sum(map(len, whole_words(item.text or ""))) if query in has_texts else self._locator.length_of(item)
                 for item in items
             )
         return length

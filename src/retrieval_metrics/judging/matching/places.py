@@ -105,6 +105,20 @@ class Locator:
             return self._by_claim(item, name, among[name])
         return self._by_text(item, among)
 
+    def is_settled(self, item: Retrieved, among: Mapping[str, Beside]) -> bool:
+        """Return whether the place of an item does not matter, because quotes say the same of it as the spans would.
+
+        That is so if each span has a quote beside it, and the item holds all of the quote or nothing of it.
+        """
+        if item.text is None:
+            return False
+        text = self._normal(item.text)
+        return all(
+            bool(quotes) and (any(quote in text for quote in quotes) or not any(_may_hold(text, one) for one in quotes))
+            for spans in among.values()
+            for _, quotes in spans
+        )
+
     def is_misplaced(self, item: Retrieved) -> bool:
         """Return whether an item has offsets that do not fit its text or its source."""
         if item.start is None or item.end is None:

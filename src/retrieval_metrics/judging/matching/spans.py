@@ -85,7 +85,8 @@ class SpanRule:
                 continue
             self.misplaced += self._locator.is_misplaced(item)
             if not isinstance(place, Place):
-                self.unplaced.append(Unplaced(self._queries[query], item.id, place))
+                if not self._locator.is_settled(item, among):
+                    self.unplaced.append(Unplaced(self._queries[query], item.id, place))
                 hits.located(query, rank, None)
                 continue
             hits.located(query, rank, place)
