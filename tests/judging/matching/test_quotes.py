@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import quote_reference as naive
 import retrieval_metrics as rm
 from retrieval_metrics import Quote, Retrieved, Text
-from retrieval_metrics.judging.matching.normalised import everywhere, normalised, reading, where
+from retrieval_metrics.judging.matching.normalised import everywhere, normalised, reading, stands_alone, where
 
 pytestmark = pytest.mark.filterwarnings("ignore:none of the retrieved:retrieval_metrics.RetrievalWarning")
 
@@ -61,6 +61,7 @@ def test_a_quote_is_found_where_the_naive_reference_finds_it(seed: int) -> None:
         if plain := normalised(quote):
             expected = naive.holds(text, quote)
             assert reading(text).holds(plain) == expected, (text, quote)
+            assert expected or not stands_alone(quote, text), (text, quote)
             assert (where(quote, text) is not None) == expected, (text, quote)
             found, refused = found + expected, refused + (plain in normalised(text) and not expected)
     assert min(found, refused) > 100

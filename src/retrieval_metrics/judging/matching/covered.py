@@ -102,7 +102,7 @@ class CoveredCharacters:
         for source, of_source in spans.items():
             held = merged(
                 stretch
-                for rank, place in positions.places
+                for rank, place in zip(positions.ranks, positions.places, strict=True)
                 if rank <= depth and place.source == source
                 for stretch in place.stretches
             )
