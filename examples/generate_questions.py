@@ -59,7 +59,7 @@ class Script:
         telling = [word for quote in quotes for word in chance.sample(sorted(telling_words(quote)), 3)]
         if "search box" in prompt:
             question = " ".join(telling[:3])
-        elif "Use none of the telling words" in prompt:
+        elif "in other words than the passage" in prompt:
             question = f"Which remedy helps a bewildered newcomer struggling over {telling[0]} or {telling[1]}?"
         else:
             question = f"How do {', '.join(telling)} go together?"

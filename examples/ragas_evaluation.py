@@ -2,6 +2,7 @@
 # requires-python = ">=3.11"
 # dependencies = [
 #   "retrieval-metrics",
+#   "langchain-retrieval-metrics",
 #   "ragas-retrieval-metrics",
 #   "bm25s>=0.2.14",
 #   "scikit-learn>=1.4",
@@ -9,6 +10,7 @@
 #
 # [tool.uv.sources]
 # retrieval-metrics = { path = "..", editable = true }
+# langchain-retrieval-metrics = { path = "../integrations/langchain", editable = true }
 # ragas-retrieval-metrics = { path = "../integrations/ragas", editable = true }
 # ///
 """Ranking metrics in Ragas, on real questions with graded judgments and groups: no LLM, no key, no network.

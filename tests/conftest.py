@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+import quick
 from browsing import Browser
 from retrieval_metrics.definition.define import defined_metrics, forget_metric
 
@@ -28,7 +29,18 @@ os.environ.update(
 # `--hypothesis-profile=fresh`, once a week by the scheduled workflow.
 settings.register_profile("suite", deadline=None, derandomize=True)
 settings.register_profile("fresh", deadline=None, print_blob=True)
+settings.register_profile("quick", deadline=None, derandomize=True, max_examples=10)
 settings.load_profile("suite")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help="run the tests that belong to the changed files, no host")
+    parser.addoption("--changed", action="append", metavar="FILE", help="with --quick: this file, not what git says")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("quick"):
+        quick.start(config)
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups

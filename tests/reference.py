@@ -127,9 +127,10 @@ def average_precision(
 def worth(grade: float | None, gain: str, gains: str | None = None) -> float:
     if grade is None or grade <= 0:
         return 0.0
-    given = dict(map(float, pair.split(":")) for pair in gains.split(";")) if gains else {}
-    if grade in given:
-        return given[grade]
+    for pair in gains.split(";") if gains else ():
+        special, value = pair.split(":")
+        if grade == float(special):
+            return float(value)
     return {"linear": grade, "exponential": 2**grade - 1, "binary": 1.0}[gain]
 
 

@@ -25,8 +25,8 @@ FLOORS = [
     ["retrieving"],
     ["models"],
     ["files"],
-    ["trajectories"],
     ["judging"],
+    ["trajectories"],
     ["definition"],
     ["scoring"],
     ["metrics"],
@@ -109,6 +109,48 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     }
     # Raises CycleError with the modules of a circle.
     assert set(graphlib.TopologicalSorter(graph).static_order()) == set(graph)
+
+
+COMMANDS = {"audit", "compare", "evaluate", "generate", "history", "lint"}
+"""A command has the name of the function it calls, and so has its file."""
+
+
+def test_no_two_files_of_the_core_have_one_name() -> None:
+    stems: dict[str, list[str]] = {}
+    for module in MODULES.keys() - {"retrieval_metrics"}:
+        folder, _, stem = module.rpartition(".")
+        if not (stem.startswith("__") or MODULES[module].stem == "__init__"):
+            stems.setdefault(stem, []).append(folder)
+    twice = {
+        stem: folders
+        for stem, found in stems.items()
+        if len(folders := [one for one in found if stem not in COMMANDS or not one.endswith(".command_line")]) > 1
+    }
+    assert not twice, f"one word for two things: {twice}"
+
+
+def named_kinds(path: Path) -> set[str]:
+    """Return the classes and aliases that a file defines for others."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found |= {node.target.id} if ast.unparse(node.annotation) == "TypeAlias" else set()
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            made = ast.unparse(node.value.func) in {"TypeVar", "NewType", "namedtuple"}
+            found |= {target.id for target in node.targets if made and isinstance(target, ast.Name)}
+    return {name for name in found if not name.startswith("_") and len(name) > 1}
+
+
+@pytest.mark.parametrize("integration", INTEGRATIONS)
+def test_no_two_classes_have_one_name(integration: str) -> None:
+    places: dict[str, list[str]] = {}
+    for path in [*CORE.rglob("*.py"), *INTEGRATIONS[integration].rglob("*.py")]:
+        for name in named_kinds(path):
+            places.setdefault(name, []).append(str(path.relative_to(ROOT)))
+    twice = {name: sorted(found) for name, found in places.items() if len(found) > 1}
+    assert not twice, f"one word for two things: {twice}"
 
 
 def integration_files() -> list[Any]:

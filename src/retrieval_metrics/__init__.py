@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.comparing.compare import compare
     from retrieval_metrics.comparing.compare_retrievers import acompare_retrievers, compare_retrievers
     from retrieval_metrics.comparing.comparison import Comparison
+    from retrieval_metrics.comparing.plan import plan
     from retrieval_metrics.definition.define import define_metric
     from retrieval_metrics.evaluation.evaluate import evaluate
     from retrieval_metrics.evaluation.evaluate_ranking import evaluate_ranking
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.merge import merge
     from retrieval_metrics.files.limits import Limits
     from retrieval_metrics.files.reading import read_qrels, read_run
-    from retrieval_metrics.files.texts import read_corpus, read_queries
+    from retrieval_metrics.files.text_files import read_corpus, read_queries
     from retrieval_metrics.files.writing import write_qrels, write_run
     from retrieval_metrics.history.history import History
     from retrieval_metrics.inputs.provenance import Provenance
@@ -60,12 +61,13 @@ if TYPE_CHECKING:
     from retrieval_metrics.questions.generating.prompts import QuestionPrompts
     from retrieval_metrics.rechunking.match import match
     from retrieval_metrics.rechunking.relabel import relabel
-    from retrieval_metrics.reranking.batch import mmr_batch
+    from retrieval_metrics.reranking.batches import mmr_batch
     from retrieval_metrics.reranking.diversity import intra_list_diversity
     from retrieval_metrics.reranking.mmr import mmr, mmr_from_similarity
     from retrieval_metrics.reranking.sweep import mmr_sweep
     from retrieval_metrics.results.totals import Totals
     from retrieval_metrics.retrieving.retrieve import aretrieve, retrieve
+    from retrieval_metrics.trajectories.traces.read import read_traces
     from retrieval_metrics.trajectories.trajectories import Trajectories
     from retrieval_metrics.trajectories.trajectory import SearchCall, Trajectory
 
@@ -124,12 +126,14 @@ __all__ = [
     "mmr_from_similarity",
     "mmr_sweep",
     "ndcg",
+    "plan",
     "pool",
     "precision",
     "read_corpus",
     "read_qrels",
     "read_queries",
     "read_run",
+    "read_traces",
     "recall",
     "reciprocal_rank",
     "relabel",
@@ -177,14 +181,16 @@ _LAZY = {
     "match": "rechunking.match",
     "merge": "evaluation.merge",
     "mmr": "reranking.mmr",
-    "mmr_batch": "reranking.batch",
+    "mmr_batch": "reranking.batches",
     "mmr_from_similarity": "reranking.mmr",
     "mmr_sweep": "reranking.sweep",
+    "plan": "comparing.plan",
     "pool": "labelling.pooling",
-    "read_corpus": "files.texts",
+    "read_corpus": "files.text_files",
     "read_qrels": "files.reading",
-    "read_queries": "files.texts",
+    "read_queries": "files.text_files",
     "read_run": "files.reading",
+    "read_traces": "trajectories.traces.read",
     "relabel": "rechunking.relabel",
     "retrieve": "retrieving.retrieve",
     "save_run": "loading",

@@ -19,15 +19,15 @@ from retrieval_metrics.evaluation.row_scores import check_row_metrics, score_row
 from retrieval_metrics.evaluation.scored_run import score_queries, scored_run
 from retrieval_metrics.files import trec
 from retrieval_metrics.files.formats import format_by_name
-from retrieval_metrics.inputs.clusters import clusters_of
 from retrieval_metrics.inputs.columns import OF_JUDGMENTS, allowances, find_columns
 from retrieval_metrics.inputs.frame_columns import is_frame
 from retrieval_metrics.inputs.frames import qrels_batch, run_batch
+from retrieval_metrics.inputs.host_rows import check_path, items_in, part_of
 from retrieval_metrics.inputs.hosts import GROUP, Host, host_of, installed_hosts
 from retrieval_metrics.inputs.pieces import Piece
 from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.question_clusters import clusters_of
 from retrieval_metrics.inputs.questions import QUERY_KEYS
-from retrieval_metrics.inputs.rows import Calls, check_calls, check_path, items_in, items_of_calls, part_of
 from retrieval_metrics.inputs.shapes import Judgments, QrelsMapping, Ranking
 from retrieval_metrics.judging.matching.matching import as_matching
 from retrieval_metrics.keeping.identity import questions_fingerprint
@@ -42,11 +42,13 @@ from retrieval_metrics.retrieving.retrieve import WORKERS
 from retrieval_metrics.saving import save_text
 from retrieval_metrics.scoring.rules import as_rules
 from retrieval_metrics.statistics import ExactSums
+from retrieval_metrics.trajectories.traces.read import searches_in
+from retrieval_metrics.trajectories.views import CallsView, Seen, check_calls, seen_in
 
 if TYPE_CHECKING:  # these exist only for type checkers, so __all__ cannot name them
     from retrieval_metrics.aliases import BoolArray as BoolArray  # noqa: PLC0414  (likewise)
     from retrieval_metrics.aliases import FloatArray as FloatArray  # noqa: PLC0414  (likewise)
-    from retrieval_metrics.inputs.clusters import ClustersBy as ClustersBy  # noqa: PLC0414  (likewise)
+    from retrieval_metrics.inputs.question_clusters import ClustersBy as ClustersBy  # noqa: PLC0414  (likewise)
     from retrieval_metrics.judging.matching.matching import Key as Key  # noqa: PLC0414  (exported by this form)
 
 __all__ = [
@@ -58,7 +60,7 @@ __all__ = [
     "OTHER_IDS",
     "QUERY_KEYS",
     "WORKERS",
-    "Calls",
+    "CallsView",
     "Column",
     "Counts",
     "Difference",
@@ -73,6 +75,7 @@ __all__ = [
     "QueryScore",
     "Ranking",
     "Scores",
+    "Seen",
     "allowances",
     "as_matching",
     "as_metrics",
@@ -93,7 +96,6 @@ __all__ = [
     "installed_hosts",
     "is_frame",
     "items_in",
-    "items_of_calls",
     "numbers",
     "page",
     "part_of",
@@ -110,6 +112,8 @@ __all__ = [
     "score_queries",
     "score_row",
     "scored_run",
+    "searches_in",
+    "seen_in",
     "tables",
     "trec",
 ]

@@ -11,7 +11,7 @@ from retrieval_metrics.keeping.comparisons import compared_of
 from retrieval_metrics.keeping.document import Section, read_document, write_document
 from retrieval_metrics.keeping.evaluations import evaluation_of, scale_of
 from retrieval_metrics.keeping.question_sets import questions_of
-from retrieval_metrics.keeping.rankings import Texts, of_run, run_of
+from retrieval_metrics.keeping.runs import Texts, of_run, run_of
 from retrieval_metrics.labelling.labels import labels_of
 from retrieval_metrics.questions.evaluation_set import EvaluationSet
 from retrieval_metrics.questions.sample import sample_of

@@ -6,23 +6,26 @@ from retrieval_metrics.lazy import lazy
 
 if TYPE_CHECKING:
     from retrieval_metrics.auditing.audit import Audit, RuleDifference
+    from retrieval_metrics.comparing.plan import Plan
     from retrieval_metrics.evaluation.slices import Slices
     from retrieval_metrics.explaining.explanation import Explanation, Worst
-    from retrieval_metrics.explaining.kinds import Finding
-    from retrieval_metrics.labelling.agreement import Agreement
+    from retrieval_metrics.explaining.finding import Finding
     from retrieval_metrics.labelling.estimate import Estimate
     from retrieval_metrics.labelling.estimated import EstimatedDifference
+    from retrieval_metrics.labelling.people_and_model import Agreement
     from retrieval_metrics.labelling.pool import Pool
     from retrieval_metrics.models.calls import Calls
     from retrieval_metrics.questions.generating.generated import GeneratedQuestions, RejectedQuestion
     from retrieval_metrics.questions.linting.findings import LintFinding
-    from retrieval_metrics.questions.linting.lint import Lint
+    from retrieval_metrics.questions.linting.result import Lint
     from retrieval_metrics.questions.sample import Sample
     from retrieval_metrics.rechunking.match import Match, Matches
     from retrieval_metrics.rechunking.relabel import Relabelled, Relabelling
     from retrieval_metrics.reranking.selection import Selection
     from retrieval_metrics.reranking.sweep import MMRSweep
     from retrieval_metrics.results.by_metric import ByMetric
+    from retrieval_metrics.results.conclusion import Conclusion
+    from retrieval_metrics.results.conclusions import Conclusions
     from retrieval_metrics.results.counts import Counts
     from retrieval_metrics.results.difference import Difference
     from retrieval_metrics.results.room import BudgetUse, Filling
@@ -39,6 +42,8 @@ __all__ = [
     "BudgetUse",
     "ByMetric",
     "Calls",
+    "Conclusion",
+    "Conclusions",
     "Counts",
     "Difference",
     "Estimate",
@@ -54,6 +59,7 @@ __all__ = [
     "Match",
     "Matches",
     "PairedDifference",
+    "Plan",
     "Pool",
     "Properties",
     "RejectedQuestion",
@@ -73,26 +79,29 @@ if not TYPE_CHECKING:  # a type checker knows the names from above
     __getattr__ = lazy(
         __name__,
         {
-            "Agreement": "labelling.agreement",
+            "Agreement": "labelling.people_and_model",
             "Audit": "auditing.audit",
             "BudgetUse": "results.room",
             "ByMetric": "results.by_metric",
             "Calls": "models.calls",
             "Counts": "results.counts",
+            "Conclusion": "results.conclusion",
+            "Conclusions": "results.conclusions",
             "Difference": "results.difference",
             "Estimate": "labelling.estimate",
             "EstimatedDifference": "labelling.estimated",
             "Explanation": "explaining.explanation",
             "Filling": "results.room",
-            "Finding": "explaining.kinds",
+            "Finding": "explaining.finding",
             "GeneratedQuestions": "questions.generating.generated",
             "Interval": "statistics.intervals",
-            "Lint": "questions.linting.lint",
+            "Lint": "questions.linting.result",
             "LintFinding": "questions.linting.findings",
             "MMRSweep": "reranking.sweep",
             "Match": "rechunking.match",
             "Matches": "rechunking.match",
             "PairedDifference": "statistics.paired",
+            "Plan": "comparing.plan",
             "Pool": "labelling.pool",
             "Properties": "trajectories.properties",
             "RejectedQuestion": "questions.generating.generated",

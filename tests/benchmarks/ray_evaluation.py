@@ -39,7 +39,7 @@ from ray_retrieval_metrics.scoring import score_block  # noqa: E402
 from ray_retrieval_metrics.shuffled_rows import (  # noqa: E402
     JUDGED,
     RETRIEVED,
-    Columns,
+    RowColumns,
     blockwise,
     columns_of_run,
     to_rows,
@@ -88,8 +88,8 @@ def block_of(rows: int, *, ties: bool) -> pa.Table:
     if ties:
         run = run.set_column(2, "score", pc.round(pc.divide(run["score"], 4.0)))
     parts = [
-        to_rows(run, Columns("query_id", "doc_id", "score", "score"), RETRIEVED),
-        to_rows(qrels_of(queries), Columns("query_id", "doc_id", "grade", "grade"), JUDGED),
+        to_rows(run, RowColumns("query_id", "doc_id", "score", "score"), RETRIEVED),
+        to_rows(qrels_of(queries), RowColumns("query_id", "doc_id", "grade", "grade"), JUDGED),
     ]
     return pa.concat_tables(parts).combine_chunks()
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
+from retrieval_metrics.comparing import common_ground
 
 pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
 
@@ -97,3 +98,21 @@ def test_what_is_fixed_cannot_be_changed() -> None:
     with pytest.raises(ValueError, match="at least two systems"):
         rm.compare({"old": both["old"]})
     assert [str(metric) for metric in rm.compare(both, metrics="mrr").metrics] == ["mrr"]
+
+
+def test_equal_judgments_are_compared_and_not_hashed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(judgments: object) -> str:
+        raise AssertionError(f"hashed {judgments!r}")
+
+    monkeypatch.setattr(common_ground, "judgments_fingerprint", refused)
+    judged = [{f"q{at}": ["d", "e"] for at in order} for order in (range(20), range(20), reversed(range(20)))]
+    evaluations = {f"s{at}": rm.evaluate(one, {query: ["d"] for query in one}, "mrr") for at, one in enumerate(judged)}
+
+    assert rm.compare(evaluations).notes == ()
+
+
+def test_groups_in_another_order_are_the_same_judgments() -> None:
+    truths = [{"q": [["a", "b"], ["c"]]}, {"q": [["c"], ["b", "a"]]}]
+    evaluations = {f"s{at}": rm.evaluate(one, {"q": ["a"]}, "mrr") for at, one in enumerate(truths)}
+
+    assert rm.compare(evaluations).notes == ()

@@ -153,3 +153,37 @@ def test_wrong_arguments_are_refused_before_anybody_is_asked(
 def test_progress_counts_the_questions_of_all_systems(capsys: pytest.CaptureFixture[str]) -> None:
     rm.compare_retrievers({"bm25": bm25, "dense": dense}, QUESTIONS, METRICS, show_progress=True)
     assert "24/24" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("compared", DOORS)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"level": 2}, "level must be strictly between 0 and 1, got 2"),
+        ({"margin": -1}, "margin must be positive, got -1"),
+        ({"resamples": 0}, "resamples must be a positive integer, got 0"),
+        ({"clusters": {"other": 1}}, "clusters= has none of the judged queries"),
+        ({"unjudged": "bound"}, "unjudged must be one of"),
+        ({"unjudged": "condensed"}, "only if documents are judged by id"),
+        ({"unjudged": "bounds"}, "only if single documents are judged by id"),
+        ({"semantics": "trec_eval", "ties": "any"}, "ties must be one of"),
+        ({"metrics": "judged@5"}, "judged measures the judgments"),
+        ({"questions": [("text 0", [rm.Quote("long enough")]), ("text 1", [rm.Quote("wiki")])]}, "the quote 'wiki'"),
+        ({"questions": [("text 0", {"d": 1.5})], "semantics": "trec_eval"}, "takes whole grades only"),
+    ],
+)
+def test_what_the_comparison_refuses_costs_no_call(
+    compared: Callable[..., rm.Comparison], options: dict[str, Any], message: str
+) -> None:
+    asked = []
+
+    def retriever(text: str) -> list[rm.Retrieved]:
+        asked.append(text)
+        return [rm.Retrieved("d", "long enough")]
+
+    given = {"questions": [(f"text {number}", [rm.Quote("long enough")]) for number in range(9)], "metrics": "mrr"}
+    given |= options
+    with pytest.raises(ValueError, match=message) as caught:
+        compared({"a": retriever, "b": retriever}, given.pop("questions"), given.pop("metrics"), **given)
+    assert not asked
+    assert not hasattr(caught.value, "__notes__")

@@ -13,7 +13,6 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent.parent))  # for the command above; pytest puts it there itself
 
 import retrieval_metrics as rm
-from retrieval_metrics.definition.table import DEFINITIONS
 from running_pages import FENCE, PAGES, ROOT, RUN_HERE, as_it_runs, lay_out, name, write_outputs
 
 LANGUAGES = {"python", "text", "console", "sh", "yaml"}  # directives of the site have their name in braces
@@ -71,18 +70,6 @@ def test_every_script_that_is_named_exists(page: Path) -> None:
 
 def test_the_front_door_is_short() -> None:
     assert len((ROOT / "README.md").read_bytes()) <= 8 * 1024
-
-
-def test_every_metric_has_its_row_and_its_page() -> None:
-    text = (ROOT / "docs" / "reference" / "metrics.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| \[`(\w+)(@k)?`\]\(metrics/(\w+)\.md\) \|", text, flags=re.MULTILINE)
-    assert [name for name, *_ in rows] == [page for *_, page in rows]
-    assert {name: bool(k) for name, k, _ in rows} == {
-        name: d.takes_cutoff for name, d in DEFINITIONS.items() if not d.made_by
-    }
-    for metric, *_ in rows:
-        page = ROOT / f"docs/reference/metrics/{metric}.md"
-        assert f"```{{metric}} {metric}\n" in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.inputs.clusters import Clusters, clusters_of
 from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.question_clusters import Clusters, clusters_of
 
 QUERIES = [f"q{at}" for at in range(40)]
 BY_DOCUMENT = {query: at // 2 for at, query in enumerate(QUERIES)}

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import retrieval_metrics as rm
-from retrieval_metrics.explaining.kinds import Finding
+from retrieval_metrics.explaining.finding import Finding
 from retrieval_metrics.inputs.shapes import Judgments, QrelsMapping, Ranking, RunMapping
 
 
@@ -249,9 +249,9 @@ def test_pieces_of_text_and_budgets_are_explained_too() -> None:
         rm.Retrieved("c", "told of the exception"),
     ]
     result = rm.evaluate(qrels, {"q": chunks}, ["recall@110chars", "recall@2"])
-    for metric in ("recall@110chars", "recall@2"):
+    for metric, beyond in (("recall@110chars", "beyond the budget"), ("recall@2", "beyond the cut-off")):
         explanation = result.explain("q", metric)
-        assert [one.kind for one in explanation.findings] == ["found", "beyond the cut-off", "never retrieved"]
+        assert [one.kind for one in explanation.findings] == ["found", beyond, "never retrieved"]
     assert "Quote(" not in str(explanation)
     assert "\u201ctold of the exception\u201d" in str(explanation)
     assert "a          unjudged  xxx" in str(explanation)

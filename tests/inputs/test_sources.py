@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import retrieval_metrics as rm
 from retrieval_metrics import Retrieved
-from retrieval_metrics.inputs.sources import Source
+from retrieval_metrics.inputs.sources import SourceText
 
 LETTERS = ["a", "b", " ", "\n", "\r\n", "\u0301", "\u6587", "\u3000", "\U0001f600", "\x1c", "\ud800"]
 texts = st.lists(st.sampled_from(LETTERS), max_size=30).map("".join)
@@ -17,13 +17,13 @@ texts = st.lists(st.sampled_from(LETTERS), max_size=30).map("".join)
 @given(text=texts, start=st.integers(0, 40), end=st.integers(0, 40))
 def test_a_length_is_the_number_of_characters_that_are_no_white_space(text: str, start: int, end: int) -> None:
     if start <= end:
-        assert Source(text).length(start, end) == sum(not letter.isspace() for letter in text[start:end])
+        assert SourceText(text).length(start, end) == sum(not letter.isspace() for letter in text[start:end])
 
 
 @given(text=texts, start=st.integers(0, 30), end=st.integers(0, 30), length=st.integers(0, 30))
 def test_what_is_found_reads_the_same_but_for_white_space(text: str, start: int, end: int, length: int) -> None:
     piece = text[start:end]
-    place = Source(text).find(piece, previous=(start - 1, start - 1 + length))
+    place = SourceText(text).find(piece, previous=(start - 1, start - 1 + length))
     if not piece.strip():
         assert place is None
         return
@@ -44,7 +44,7 @@ def test_of_several_places_the_nearest_to_the_end_of_the_piece_before_is_taken(
 ) -> None:
     start, end = min(previous[0], len(text)), min(previous[1], len(text))
     places = [at for at in range(len(text)) if text.startswith(piece, at) and (at > start or at >= end)]
-    place = Source(text).find(piece, (start, end))
+    place = SourceText(text).find(piece, (start, end))
     if not places:
         assert place is None
         return

@@ -49,7 +49,7 @@ def in_columns(run: Mapping[Any, Any], pieces: int = 1) -> Run:
 
 def assert_same(truth: Mapping[str, Any], run: Mapping[Any, Any], columns: Run) -> None:
     qrels = rm.Qrels(truth)
-    expected, got = judge_by_id(qrels, run), judge_by_column(qrels, columns)
+    expected, got = judge_by_id(qrels, run, "docid"), judge_by_column(qrels, columns)
     for ours, theirs in zip(got.items, expected.items, strict=True):
         assert ours.tolist() == theirs.tolist()
         assert ours.dtype == theirs.dtype

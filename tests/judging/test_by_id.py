@@ -17,7 +17,7 @@ scored_runs = st.dictionaries(
 
 
 def ranks(truth: Any, ranking: Any) -> dict[Any, int]:
-    judged = judge_by_id(rm.Qrels({"q": truth}), {"q": ranking})
+    judged = judge_by_id(rm.Qrels({"q": truth}), {"q": ranking}, "docid")
     documents = [judged.qrels.documents[at] for at in judged.items.document.tolist()]
     return dict(zip(documents, judged.items.rank.tolist(), strict=True))
 
@@ -43,7 +43,7 @@ def test_ties_are_found_in_long_rankings_too() -> None:
     rng = random.Random(4)
     run = {f"d{number}": float(rng.randrange(40)) for number in range(1500)}
     order = sorted(run, key=lambda document: (run[document], document), reverse=True)
-    judged = judge_by_id(rm.Qrels({"q": list(run)}), {"q": run})
+    judged = judge_by_id(rm.Qrels({"q": list(run)}), {"q": run}, "docid")
     assert [judged.qrels.documents[at] for at in judged.items.document.tolist()] == order
     assert judged.items.tied.tolist() == [sum(score == run[d] for score in run.values()) for d in order]
 
@@ -57,7 +57,7 @@ def test_scores_whose_sum_overflows_are_finite_all_the_same() -> None:
 
 
 def test_a_repeated_document_stands_at_its_first_rank() -> None:
-    judged = judge_by_id(rm.Qrels({"q": ["a", "b"]}), {"q": ["a", "a", "x", "b", "x"]})
+    judged = judge_by_id(rm.Qrels({"q": ["a", "b"]}), {"q": ["a", "a", "x", "b", "x"]}, "docid")
     assert judged.items.rank.tolist() == [1, 4]
     assert judged.n_retrieved.tolist() == [5]
     assert judged.n_repeated.tolist() == [2]
@@ -91,10 +91,10 @@ def test_a_repeated_document_stands_at_its_first_rank() -> None:
 )
 def test_a_ranking_that_is_none_is_refused_by_name(ranking: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        judge_by_id(rm.Qrels({"q": ["d1", "d2"]}), {"q": ranking})
+        judge_by_id(rm.Qrels({"q": ["d1", "d2"]}), {"q": ranking}, "docid")
 
 
 def test_an_empty_ranking_retrieves_nothing() -> None:
     empties: list[Any] = [[], {}, ()]
     for empty in empties:
-        assert judge_by_id(rm.Qrels({"q": ["a"]}), {"q": empty}).n_retrieved.tolist() == [0]
+        assert judge_by_id(rm.Qrels({"q": ["a"]}), {"q": empty}, "docid").n_retrieved.tolist() == [0]

@@ -1,6 +1,7 @@
 """What is saved is loaded as it was: every number to the bit, every id with its type, every answer."""
 
 import datetime as dt
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -298,3 +299,15 @@ def test_a_function_is_refused_before_anything_is_written(tmp_path: Any) -> None
         assert not list(tmp_path.iterdir())
         result.save(tmp_path / "numbers.json", rankings=False)
         (tmp_path / "numbers.json").unlink()
+
+
+def test_saving_a_set_looks_up_no_query_in_a_list(tmp_path: Path) -> None:
+    class Unsearchable(list[Any]):
+        def index(self, *_: Any) -> int:
+            raise AssertionError("one search of all queries for each query")
+
+    qrels = rm.Qrels({f"q{at}": [["a", "b"], [f"d{at}"]] for at in range(5)})
+    qrels.queries = Unsearchable(qrels.queries)
+    made = rm.EvaluationSet({f"q{at}": "why?" for at in range(5)}, qrels)
+    made.save(tmp_path / "set.json")
+    assert rm.load(tmp_path / "set.json").qrels == qrels.as_dict()

@@ -28,7 +28,7 @@ def engine(truth: Any, ranking: list[str], metric: rm.Metric) -> float:
 
 def check(name: str, truth: reference.Truth, ranking: list[str], k: int | None, **parameters: Any) -> None:
     definition = DEFINITIONS[name]
-    cut = {"k": k} if definition.takes_cutoff else {}
+    cut: dict[str, Any] = {"k": k} if definition.takes_cutoff else {}
     value = engine(truth, ranking, rm.Metric.of(name, **cut, **parameters))
     if definition.needs_relevant and not reference.needed(truth, parameters.get("rel")):
         assert math.isnan(value)

@@ -10,7 +10,7 @@ import questions as asked
 import retrieval_metrics as rm
 from corpus import passages
 from retrieval_metrics.questions.linting.findings import MEANING
-from retrieval_metrics.questions.linting.lint import COLUMNS
+from retrieval_metrics.questions.linting.result import COLUMNS
 
 VAULT = (
     "The vault of the main branch may be opened at night by the duty officer together with a second member of staff. "

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from mmr_reference import situations
-from retrieval_metrics.reranking import batch
-from retrieval_metrics.reranking.batch import mmr_batch
+from retrieval_metrics.reranking import batches
+from retrieval_metrics.reranking.batches import mmr_batch
 from retrieval_metrics.reranking.mmr import mmr
 from retrieval_metrics.reranking.selection import Selection
 
@@ -64,7 +64,7 @@ def test_however_many_are_computed_together(monkeypatch: pytest.MonkeyPatch) -> 
     queries, candidates = rng.normal(size=(11, 6)), rng.normal(size=(11, 9, 6))
     expected = mmr_batch(queries, candidates)
     for numbers in (1, 4 * 9 * 6, 10**9):
-        monkeypatch.setattr(batch, "_NUMBERS_AT_ONCE", numbers)
+        monkeypatch.setattr(batches, "_NUMBERS_AT_ONCE", numbers)
         assert same(mmr_batch(queries, candidates), expected)
 
 

@@ -123,7 +123,7 @@ class TestRepeats:
 
     @pytest.mark.parametrize(
         ("repeats", "expected"),
-        [("ignore", (1 + 2 / 4) / 2), ("count", (1 + 2 / 2 + 3 / 4) / 2), ("collapse", (1 + 2 / 3) / 2)],
+        [("ignore", (1 + 2 / 4) / 2), ("count", (1 + 2 / 2 + 3 / 4) / 2)],
     )
     def test_of_average_precision(self, repeats: Any, expected: float) -> None:
         rules = rm.Rules(name="mine", repeats=repeats)
@@ -131,10 +131,22 @@ class TestRepeats:
         assert result.means["map"] == pytest.approx(expected)
         assert result.counts["duplicates"] == 1
 
-    def test_collapsed_lists_are_cut_after_that(self) -> None:
-        rules = rm.Rules(name="mine", repeats="collapse")
-        result = rm.evaluate(self.TRUTH, self.RUN, ["recall@3", "precision"], semantics=rules).means
-        assert dict(result) == {"recall@3": 1.0, "precision": 2 / 3}
+    def test_removing_them_is_a_matter_of_matching_budgets_included(self) -> None:
+        with pytest.raises(
+            ValueError, match=r"repeats must be one of .* got 'collapse'; match=Matching\(collapse=True"
+        ):
+            rm.Rules(name="mine", repeats="collapse")  # type: ignore[arg-type]  # what is tested
+        with pytest.raises(ValueError, match="no_relevant must be one of"):
+            rm.Rules(name="mine", exceptions={"map": {"no_relevant": "one"}})
+        once = rm.Matching(collapse=True)
+        result = rm.evaluate(
+            {"q": ["a", "b"]}, {"q": [rm.Retrieved(one) for one in "aaxb"]}, ["recall@3", "precision"], match=once
+        )
+        assert dict(result.means) == {"recall@3": 1.0, "precision": 2 / 3}
+        a, b = rm.Retrieved("a", text="a" * 100), rm.Retrieved("b", text="b" * 1000)
+        for ranking in ([a, b], [a, a, b]):
+            found = rm.evaluate({"q": ["b"]}, {"q": ranking}, ["recall@200chars", "recall@1100chars"], match=once)
+            assert dict(found.means) == {"recall@200chars": 0.0, "recall@1100chars": 1.0}
 
     def test_of_quotes_there_are_none_to_count(self) -> None:
         item = rm.Retrieved("a", text="the words that were quoted")
@@ -154,10 +166,6 @@ class TestRepeats:
         assert rm.audit(self.TRUTH, run, "map").means["llama_index"]["map"] == (1 + 2 / 2 + 3 / 4) / 2
         # 3 of the 4 retrieved are distinct, and 2 of these are relevant
         assert rm.evaluate(self.TRUTH, run, "precision(norm=distinct)").means["precision(norm=distinct)"] == 2 / 3
-
-    def test_taken_out_of_the_ranking_they_are_not_subtracted_again(self) -> None:
-        rules = rm.Rules(name="mine", repeats="collapse", parameters={"precision": {"norm": "distinct"}})
-        assert rm.evaluate(self.TRUTH, self.RUN, "precision", semantics=rules).means["precision"] == 2 / 3  # a, x, b
 
     def test_the_residual_follows_the_rules(self) -> None:
         rules = rm.Rules(name="mine", parameters={"rbp": {"p": 0.5}})

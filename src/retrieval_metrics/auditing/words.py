@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 _WORDS: Mapping[str, str] = {
     "repeats=ignore": "a repeated document earns nothing",
     "repeats=count": "a repeated document counts again",
-    "repeats=collapse": "repeated documents are removed before ranking",
     "repeats=error": "a ranking with a repeated document is refused",
     "ties=docid": "equal scores are ordered by document id",
     "ties=input": "equal scores stay in the order given",

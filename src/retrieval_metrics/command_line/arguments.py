@@ -15,7 +15,7 @@ from retrieval_metrics.command_line.values import memory_size, metrics
 from retrieval_metrics.definition.metric import DEFAULT_METRICS
 from retrieval_metrics.files.formats import FORMATS
 from retrieval_metrics.files.limits import Limits
-from retrieval_metrics.files.texts import read_corpus, read_queries
+from retrieval_metrics.files.text_files import read_corpus, read_queries
 from retrieval_metrics.inputs.columns import ALLOWED
 from retrieval_metrics.saving import STANDARD_OUTPUT
 from retrieval_metrics.scoring.rules import RULE_SETS

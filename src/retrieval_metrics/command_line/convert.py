@@ -8,7 +8,7 @@ from typing import Any
 
 from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import Target, add_limits_to
-from retrieval_metrics.command_line.reading import limits, show_progress
+from retrieval_metrics.command_line.named_files import limits, show_progress
 from retrieval_metrics.command_line.values import assignments
 from retrieval_metrics.files.formats import FORMATS
 from retrieval_metrics.files.reading import read_qrels, read_run

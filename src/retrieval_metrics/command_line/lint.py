@@ -10,14 +10,14 @@ from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import add_output_to
 from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.files.reading import read_qrels, read_run
-from retrieval_metrics.files.texts import read_corpus, read_queries
+from retrieval_metrics.files.text_files import read_corpus, read_queries
 from retrieval_metrics.inputs.qrels import judgments_by_query
 from retrieval_metrics.questions.evaluation_set import EvaluationSet
-from retrieval_metrics.questions.linting.lint import COLUMNS
+from retrieval_metrics.questions.linting.result import COLUMNS
 from retrieval_metrics.saving import save_text
 
 if TYPE_CHECKING:
-    from retrieval_metrics.questions.linting.lint import Lint
+    from retrieval_metrics.questions.linting.result import Lint
 
 EXAMPLES = """\
 examples:

@@ -14,7 +14,7 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_metrics.command_line.wording import in_options
+from retrieval_metrics.command_line.messages import in_options
 from retrieval_metrics.presentation import tables
 from retrieval_metrics.presentation.escapes import escaped
 from retrieval_metrics.saving import STANDARD_OUTPUT, save_text

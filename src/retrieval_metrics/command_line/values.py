@@ -14,7 +14,7 @@ from retrieval_metrics.definition.metric import Metric
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from retrieval_metrics.inputs.clusters import ClustersBy
+    from retrieval_metrics.inputs.question_clusters import ClustersBy
 
 UNITS = {"": 1, "K": 1000, "M": 1000**2, "G": 1000**3, "T": 1000**4}
 BETWEEN_METRICS = re.compile(r",(?![^(]*\))")

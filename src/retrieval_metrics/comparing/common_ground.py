@@ -7,12 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.definition.largest_grade import divides_by_largest_grade
-from retrieval_metrics.keeping.identity import (
-    differing_rules,
-    judgments_fingerprints,
-    match_said,
-    question_fingerprints,
-)
+from retrieval_metrics.inputs.fingerprints import judgments_fingerprint
+from retrieval_metrics.keeping.identity import differing_rules, match_said
 from retrieval_metrics.presentation.numbers import queries as queries_said
 from retrieval_metrics.results.counts import count
 from retrieval_metrics.results.totals import largest_grade_of
@@ -43,20 +39,18 @@ def common_ground(
     (first_name, first), *others = scores.items()
     said: list[str] = []
     kept = list(_judged_queries(first))
-    texts, judged = question_fingerprints(first), judgments_fingerprints(first)
     for name, other in others:
         _require_same_rules(first_name, first, name, other)
         if _same_truth(first, other):
             continue
-        other_texts, other_judged = question_fingerprints(other), judgments_fingerprints(other)
         ours, theirs = set(_judged_queries(first)), set(_judged_queries(other))
-        reworded = {query for query in texts.keys() & other_texts.keys() if texts[query] != other_texts[query]}
-        rejudged = {query for query in judged.keys() & other_judged.keys() if judged[query] != other_judged[query]}
+        reworded, rejudged = _reworded(first, other), _rejudged(first, other)
         both, n = f"in {first_name!r} and {name!r}", len(ours & theirs)
         said += _said({f"only in {first_name!r}": ours - theirs}, len(ours))
         said += _said({f"only in {name!r}": theirs - ours}, len(theirs))
         said += _said({f"worded differently {both}": reworded, f"judged differently {both}": rejudged - reworded}, n)
-        kept = [query for query in kept if query in theirs - reworded - rejudged]
+        same = theirs - reworded - rejudged
+        kept = [query for query in kept if query in same]
     if not kept:
         raise ValueError(
             f"there is no query that is the same in {', '.join(map(repr, scores))}: {' '.join(said)} Evaluate the "
@@ -77,6 +71,34 @@ def _same_truth(one: Scores, other: Scores) -> bool:
     if one.origin is None or other.origin is None:
         return False
     return one.origin.judged.qrels is other.origin.judged.qrels
+
+
+def _reworded(one: Scores, other: Scores) -> set[QueryId]:
+    """Return the queries whose texts are known in both and differ."""
+    ours, theirs = _texts(one), _texts(other)
+    return {query for query in ours.keys() & theirs.keys() if ours[query] != theirs[query]}
+
+
+def _texts(scores: Scores) -> Mapping[QueryId, str]:
+    return {} if scores.origin is None else scores.origin.judged.qrels.texts
+
+
+def _rejudged(one: Scores, other: Scores) -> set[QueryId]:
+    """Return the queries whose judgments are known in both and differ."""
+    if one.origin is None or other.origin is None:
+        return set()
+    ours, theirs = one.origin.judged.qrels, other.origin.judged.qrels
+    if ours.same_columns(theirs):
+        return set()
+    place = {query: at for at, query in enumerate(theirs.queries)}
+    found = set()
+    for at, query in enumerate(ours.queries):
+        if query in place:
+            left, right = ours.judgments(at), theirs.judgments(place[query])
+            # Equal values are equal judgments; unequal ones can be, as groups in another order are.
+            if left != right and judgments_fingerprint(left) != judgments_fingerprint(right):
+                found.add(query)
+    return found
 
 
 def _said(found: Mapping[str, Collection[QueryId]], of: int) -> list[str]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.comparing.compare import compare
 from retrieval_metrics.comparing.paired_tests import pairs_of
-from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
-from retrieval_metrics.evaluation.first_answer import first_answer_check
+from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metrics
+from retrieval_metrics.evaluation.first_answer import first_answer_check, without_budget
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.retrieving.asking import Asking, ask_all
@@ -18,7 +18,7 @@ from retrieval_metrics.retrieving.event_loop import run_until_complete
 from retrieval_metrics.retrieving.retrieve import WORKERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from retrieval_metrics.comparing.comparison import Comparison
     from retrieval_metrics.inputs.retrieved_run import RetrievedRun
@@ -44,7 +44,8 @@ def compare_retrievers(
     """Ask several retrievers the same questions, and test in which metrics they differ.
 
     The retrievers are asked one after the other, so that they do not slow each other down. Before that, each is asked
-    the first question, so that an error in the answers of any of them is raised early.
+    the first question, so that an error in the answers of any of them is raised early. Judgments, metrics and options
+    are checked before the first question.
 
     Args:
         retrievers: The retrievers by the name of the system, as in `retrieve`: functions, asynchronous functions, and
@@ -79,8 +80,8 @@ def compare_retrievers(
         >>> questions = [(f"question {number}", ["d"]) for number in range(8)]
         >>> retrievers = {"second": lambda text: ["x", "d"], "first": lambda text: ["d", "x"]}
         >>> comparison = compare_retrievers(retrievers, questions, "mrr")
-        >>> print(*comparison.verdict)
-        first is better than second in mrr, by 0.500 (0.500 to 0.500).
+        >>> print(comparison.conclusions.of("mrr"))
+        first is better than second in mrr, by 0.500 in every query.
         >>> len(comparison.seconds["first"])
         8
     """
@@ -150,8 +151,11 @@ class _Retrieval:
         self.metrics = metrics if isinstance(metrics, (str, Metric)) else list(metrics)
         evaluation_set = Questions.of(questions)
         self.qrels = as_qrels(evaluation_set)  # with the texts and sources of the questions
-        rules = {name: options[name] for name in ("semantics", "match", "ties") if name in options}
+        rules = {name: options[name] for name in ("semantics", "match", "ties", "unjudged") if name in options}
+        if rules.get("unjudged") == "bounds":
+            del rules["unjudged"]
         check = first_answer_check(self.qrels, self.metrics, **rules)
+        self._rehearse(list(retrievers))
         match = options["match"]
         self.askings = []
         for name, retriever in retrievers.items():
@@ -161,6 +165,15 @@ class _Retrieval:
                 error.add_note(f"this is the retriever of the system {name!r}")
                 raise
             self.askings.append(asking)
+
+    def _rehearse(self, names: Sequence[str]) -> None:
+        """Compare empty rankings, so that an option that the comparison refuses is refused before any call."""
+        pair = dict.fromkeys([self.options["baseline"] or names[0], *names])
+        nothing: Any = dict.fromkeys(self.qrels.queries, ())
+        metrics = [without_budget(metric) for metric in as_metrics(self.metrics)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compare(self.qrels, dict.fromkeys(list(pair)[:2], nothing), metrics, **self.options)
 
     def compared(self, runs: list[RetrievedRun]) -> Comparison:
         """Compare the runs; warnings point to the caller of the public function."""

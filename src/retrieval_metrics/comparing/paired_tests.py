@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.inputs.clusters import Clusters
+from retrieval_metrics.inputs.question_clusters import Clusters
 from retrieval_metrics.results.aligned import aligned, on_all_queries
 from retrieval_metrics.results.difference import Difference
 from retrieval_metrics.results.summary import bounds_of

@@ -110,7 +110,8 @@ class Metric:
         """
         first = "what was retrieved"
         if self.k is not None:
-            first = "the first result" if self.k == 1 else f"the first {self.k}"
+            size = self.k.in_words if isinstance(self.k, Budget) else self.k
+            first = "the first result" if size == 1 else f"the first {size}"
         return (self.definition.in_words or self.definition.summary).format(first=first)
 
     def __reduce__(self) -> tuple[Any, ...]:

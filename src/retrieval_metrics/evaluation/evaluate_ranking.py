@@ -67,5 +67,5 @@ def evaluate_ranking(
             f"{needy[0]} divides by the largest grade of all judgments, which one ranking does not show; pass "
             f"max_grade=, or write it into the name: {needy[0].name}(max_grade=3)"
         )
-    judged = judge(truth, {_QUERY: retrieved}, match)
+    judged = judge(truth, {_QUERY: retrieved}, match, STANDARD.ties)
     return ByMetric({str(metric): float(score(judged, metric, STANDARD).values[0]) for metric in chosen})

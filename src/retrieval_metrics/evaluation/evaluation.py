@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from retrieval_metrics.checks import require
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.results import summary
-from retrieval_metrics.results.retrieval import errors_of, seconds_of
 from retrieval_metrics.results.scores import Scores
 from retrieval_metrics.results.tie_range import TieRange
 
@@ -148,12 +147,12 @@ class Evaluation(Printed):
     @property
     def errors(self) -> dict[QueryId, Exception]:
         """The exception of each query whose retriever failed; empty if the run has no exceptions or is not kept."""
-        return errors_of(self.record) if isinstance(self.record, Scores) else {}
+        return self.record.errors if isinstance(self.record, Scores) else {}
 
     @property
     def seconds(self) -> dict[QueryId, float]:
         """How long the retriever took for each query; empty if the run has no times or is not kept."""
-        return seconds_of(self.record) if isinstance(self.record, Scores) else {}
+        return self.record.seconds if isinstance(self.record, Scores) else {}
 
     def intervals(self, level: float = 0.95) -> ByMetric[Interval]:
         """Return the confidence interval of each mean.
@@ -365,10 +364,10 @@ class Evaluation(Printed):
         Raises:
             ValueError: If the evaluation was made without its run, or `k`, `text_length` or `n` is not positive.
         """
-        from retrieval_metrics.reporting.queries import Shown  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.reporting.queries import ShownQueries  # noqa: PLC0415  (seldom asked for)
         from retrieval_metrics.reporting.reports import evaluation_report  # noqa: PLC0415  (as above)
 
-        shown = Shown.of(queries, corpus, slices, k=k, length=text_length, known=self.scores.query_texts)
+        shown = ShownQueries.of(queries, corpus, slices, k=k, length=text_length, known=self.scores.query_texts)
         evaluation_report(self.scores, path, title, shown, n)
 
     def save(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metrics
 from retrieval_metrics.evaluation.scored_run import scored_run
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
+from retrieval_metrics.judging.matching.budget import Budget
 from retrieval_metrics.scoring.rules import as_rules
 
 if TYPE_CHECKING:
@@ -24,11 +25,13 @@ def first_answer_check(
     semantics: str | Rules = "standard",
     match: str | Key | Matching = "id",
     ties: str | None = None,
+    unjudged: str | None = None,
 ) -> Callable[[RunMapping], None]:
     """Return a check that raises, for a run of one query, what `evaluate` would raise for the whole run.
 
     It finds a cut-off by characters for documents without text, quotes for rankings of ids, or a repeated document
-    under rules that refuse it. Pass it to `retrieve` as `check=`.
+    under rules that refuse it. Pass it to `retrieve` as `check=`. What needs no answer to be refused, such as a quote
+    that is too short, is raised at once.
 
     Args:
         qrels: The judgments, as in `evaluate`.
@@ -36,10 +39,12 @@ def first_answer_check(
         semantics: The rules, as in `evaluate`.
         match: What ids are compared with, as in `evaluate`.
         ties: How ties are broken, as in `evaluate`.
+        unjudged: How unjudged documents count, as in `evaluate`.
 
     Raises:
         TypeError: If judgments, metrics or rules are of the wrong type.
-        ValueError: If a metric or a rule set is unknown, or the judgments are empty.
+        ValueError: If a metric or a rule set is unknown, the judgments are empty, or they cannot be used with the
+            metrics, the rules or `match`.
 
     Example:
         >>> check = first_answer_check({"q1": ["d7"]}, "recall@2000chars")
@@ -49,7 +54,8 @@ def first_answer_check(
         ...     print(str(error).partition(";")[0])
         a cut-off of 2000chars needs the lengths of the items, but the rankings hold only ids
     """
-    rules, chosen, truth = as_rules(semantics, ties), as_metrics(metrics), as_qrels(qrels)
+    rules, chosen, truth = as_rules(semantics, ties, unjudged), as_metrics(metrics), as_qrels(qrels)
+    scored_run(truth, dict.fromkeys(truth.queries, ()), [without_budget(metric) for metric in chosen], rules, match)
 
     def check(run: RunMapping) -> None:
         judged = {query: truth.judgments(at) for at, query in enumerate(truth.queries) if query in run}
@@ -57,3 +63,8 @@ def first_answer_check(
             scored_run(Qrels(judged), run, chosen, rules, match, scale=truth.largest_grade)  # type: ignore[arg-type]
 
     return check
+
+
+def without_budget(metric: Metric) -> Metric:
+    """Return a metric without its budget, which no empty ranking of ids could count."""
+    return Metric(metric.name, None, metric.parameters) if isinstance(metric.k, Budget) else metric

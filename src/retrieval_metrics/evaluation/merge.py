@@ -10,7 +10,7 @@ import numpy as np
 
 from retrieval_metrics.checks import id_kind
 from retrieval_metrics.evaluation.evaluation import TOTALS_HOLD_NO_CLUSTERS, Evaluation, is_clustered
-from retrieval_metrics.inputs.clusters import Clusters
+from retrieval_metrics.inputs.question_clusters import Clusters
 from retrieval_metrics.results.scores import Scores
 from retrieval_metrics.results.totals import Totals
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.explaining.granularity import further_parts, relatives
 from retrieval_metrics.inputs.pieces import Piece
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.judging.matching.budget import no_lengths
 from retrieval_metrics.presentation.numbers import count
 
 if TYPE_CHECKING:
@@ -17,9 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics.aliases import DocumentId, QueryId
-    from retrieval_metrics.explaining.kinds import Outcome
-    from retrieval_metrics.explaining.rankings import Rankings
+    from retrieval_metrics.explaining.finding import Outcome
     from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.judging.matching.budget import Budget
+    from retrieval_metrics.judging.ranking_order import Rankings
 
 
 @dataclass(kw_only=True)
@@ -32,6 +34,7 @@ class Case:
         index: The position of the query among the judged ones.
         ranking: What was retrieved for it.
         k: How many items count; None counts all.
+        budget: The budget that these fit into, if the cut-off is one.
         places: Rank and number of equal scores of each relevant document that was retrieved.
     """
 
@@ -40,6 +43,7 @@ class Case:
     index: int
     ranking: Any
     k: int | None
+    budget: Budget | None
     places: Mapping[int, tuple[int, int]]
 
     @property
@@ -60,7 +64,8 @@ class Case:
         if not needed:
             return "not needed", "not needed: an alternative was found"
         if self._no_room(grade):
-            return "no room", f"no room: the first {self.k} are as relevant"
+            first = self.k if self.budget is None else self.budget.in_words
+            return "no room", f"no room: the first {first} are as relevant"
         return self._not_retrieved(place) if rank is None else self._too_late(place, rank, tied)
 
     def _no_room(self, grade: float) -> bool:
@@ -75,6 +80,8 @@ class Case:
         return len(best) == k and min(best.values(), default=0.0) >= grade
 
     def _too_late(self, place: int, rank: int, tied: int) -> tuple[Outcome, str]:
+        if self.budget is not None:
+            return self._does_not_fit(rank, self.budget)
         k, ranking = self.k or 0, self.ranking
         if tied > 1 and isinstance(ranking, Mapping):
             score = ranking[self.judged.qrels.documents[place]]
@@ -92,6 +99,21 @@ class Case:
             rest = f" and {surplus - most} of other documents" if surplus > most else ""
             return "behind chunks of one document", f"behind {count(most, 'further chunk')} of {document}{rest}"
         return "beyond the cut-off", f"beyond the cut-off {k}"
+
+    def _does_not_fit(self, rank: int, budget: Budget) -> tuple[Outcome, str]:
+        lengths = self.judged.lengths
+        if lengths is None:
+            raise no_lengths(budget)
+        of_each = lengths.of_items(self.query, rank, budget.unit)
+        if budget.unit == "calls":
+            return "beyond the budget", f"beyond the first {budget.in_words}: call {of_each[-1]} found it"
+        above, end = self.ids[: rank - 1], sum(of_each)
+        repeated = (
+            [at for at, one in enumerate(above) if one in above[:at]] if self.judged.n_repeated[self.index] else []
+        )
+        if repeated and end - sum(of_each[at] for at in repeated) <= budget.size:
+            return "behind repeats", f"behind {count(len(repeated), 'repeated document')}"
+        return "beyond the budget", f"does not fit into the first {budget.in_words}: it ends at {end:,}"
 
     def _parts_above(self, above: Sequence[DocumentId]) -> Counter[str]:
         items = self.rankings.items(self.ranking)

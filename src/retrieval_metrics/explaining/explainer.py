@@ -8,16 +8,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.definition.metric import Metric, as_metric
-from retrieval_metrics.explaining.findings import Investigation, Question, needs, unmet
 from retrieval_metrics.explaining.needed import Needed
-from retrieval_metrics.explaining.rankings import Rankings
+from retrieval_metrics.explaining.outcomes import Investigation, Question, needs, unmet
 from retrieval_metrics.explaining.results import CameBack
+from retrieval_metrics.judging.ranking_order import Rankings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from retrieval_metrics.aliases import QueryId
-    from retrieval_metrics.explaining.kinds import Finding
+    from retrieval_metrics.explaining.finding import Finding
     from retrieval_metrics.explaining.results import Result
     from retrieval_metrics.results.scores import Scores
 
@@ -116,8 +116,8 @@ class Explainer:
     def results(self, explained: Explained, k: int | None = None) -> tuple[Result, ...]:
         """Return the first `k` results of a query; None takes the metric's cut-off."""
         if k is None:
-            cut = self._judged.cutoff(self.question.k)
-            k = SHOWN if cut is None else cut if isinstance(cut, int) else int(cut[explained.index])
+            cut, _ = self._investigation.cutoff(explained.index)
+            k = SHOWN if cut is None else cut
         return tuple(self._came_back.first(explained.index, explained.ranking, max(k, 1), self._texts))
 
     def with_texts(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -130,7 +130,7 @@ def texts_of(scores: Scores) -> Mapping[Any, str]:
     known = scores.remembered
     if "texts" not in known:
         origin = scores.needed_origin("explained")
-        known["texts"] = Rankings(origin.run, origin.match).texts()
+        known["texts"] = Rankings(origin.run, origin.match, scores.rules.ties).texts()
     texts: Mapping[Any, str] = known["texts"]
     return texts
 
@@ -143,13 +143,12 @@ def name_of(scores: Scores, metric: str | Metric) -> str:
 
 def _question(scores: Scores, metric: str | Metric | None) -> Question:
     if metric is None:
-        cutoffs = [each.k for each in scores.metrics if isinstance(each.k, int)]
-        return Question(k=max(cutoffs, default=None))
+        return Question(cuts=tuple(dict.fromkeys(each.k for each in scores.metrics if each.k is not None)))
     chosen = Metric.parse(name_of(scores, metric))
     parameters: dict[str, Any] = dict(chosen.parameters)
     rel = parameters.get("rel")
     return Question(
-        k=chosen.k,
+        cuts=() if chosen.k is None else (chosen.k,),
         rel=None if rel is None else float(rel),
         one_suffices=chosen.definition.one_suffices(**parameters),
         at_needed=chosen.definition.cuts_at_needed,

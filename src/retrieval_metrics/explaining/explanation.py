@@ -13,8 +13,8 @@ import numpy as np
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.explaining.explainer import Explainer, name_of
-from retrieval_metrics.explaining.findings import met
 from retrieval_metrics.explaining.needed import Needed
+from retrieval_metrics.explaining.outcomes import met
 from retrieval_metrics.inputs.questions import texts_to_show
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.beginnings import beginning
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.explaining.explainer import Explained
-    from retrieval_metrics.explaining.kinds import Finding, Outcome
+    from retrieval_metrics.explaining.finding import Finding, Outcome
     from retrieval_metrics.explaining.results import Result
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.inputs.shapes import QueryTexts

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from retrieval_metrics.aliases import DocumentId, FloatArray, IntArray
-    from retrieval_metrics.explaining.rankings import Rankings
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.inputs.shapes import Relevant
     from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.judging.ranking_order import Rankings
 
 _UUID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
 

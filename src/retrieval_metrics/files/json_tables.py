@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.files.tables import collected
+from retrieval_metrics.files.named_columns import collected
 from retrieval_metrics.inputs.entries import item_of, judged_of, of_item, of_judged
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from retrieval_metrics.files.named_columns import FileTable
     from retrieval_metrics.files.opening import Reader
-    from retrieval_metrics.files.tables import FileTable
     from retrieval_metrics.inputs.qrels import Qrels
 
 ITEM, PIECE = "retrieved_json", "judged_json"

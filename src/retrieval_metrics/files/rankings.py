@@ -9,7 +9,7 @@ import numpy as np
 
 from retrieval_metrics.inputs.batch import Batch
 from retrieval_metrics.inputs.entries import item_of
-from retrieval_metrics.inputs.frames import Table
+from retrieval_metrics.inputs.frames import LongTable
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.run import Run
@@ -45,7 +45,7 @@ def _batch(rankings: Mapping[Any, Any], source: str, allow: Collection[str], *, 
     columns: dict[str, Any] = {"document": documents or pl.Series([], dtype=pl.String)}
     if scores:
         columns["score"] = [score for ranking in rankings.values() for score in ranking.values()]
-    table = Table(columns, source, {role: role for role in columns}, None, allow)
+    table = LongTable(columns, source, {role: role for role in columns}, None, allow)
     bounds = np.cumsum([0, *map(len, rankings.values())])
     return Batch(list(rankings), bounds, table.ids("document"), table.numbers("score") if scores else None)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import require
-from retrieval_metrics.files import formats, json_files, tables
+from retrieval_metrics.files import formats, json_files, named_columns
 from retrieval_metrics.files.errors import errors_of
 from retrieval_metrics.files.json_tables import items_of_table, judgments_of_table
 from retrieval_metrics.files.opening import opened
@@ -88,7 +88,7 @@ def _qrels(source: Reader, kind: str, columns: Mapping[str, str | None] | None, 
             return _qrels_of_json(judgments, source.name, allow)
         found, line = json_files.rows(source, OF_JUDGMENTS, columns, allow)
         return Qrels.of_table(qrels_batch(found, columns, source.name, line, allow=allow))
-    table = tables.read_table(source, kind)
+    table = named_columns.read_table(source, kind)
     if (pieces := judgments_of_table(table, source)) is not None:
         return Qrels(pieces)
     batch = qrels_batch(table.frame, columns, source.name, table.line, allow=allow, names=table.names)
@@ -186,7 +186,7 @@ def _run(
             for query in rankings:
                 _refuse_blanks(query, "query", source.name)
         return run_of_json(rankings, source.name, allow)
-    table = tables.read_table(source, kind)
+    table = named_columns.read_table(source, kind)
     if (items := items_of_table(table, source)) is not None:
         return items
     return Run([run_batch(table.frame, columns, source.name, table.line, allow=allow, names=table.names)])

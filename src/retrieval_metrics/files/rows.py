@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.files.tables import SEPARATORS
+from retrieval_metrics.files.named_columns import SEPARATORS
 from retrieval_metrics.inputs.grouping import first_repeat
 
 if TYPE_CHECKING:

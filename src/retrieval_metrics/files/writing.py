@@ -11,9 +11,9 @@ from retrieval_metrics.checks import require
 from retrieval_metrics.files.compressed import saving_compressed
 from retrieval_metrics.files.formats import format_by_name, known_format
 from retrieval_metrics.files.json_tables import table_of_items, table_of_judgments
+from retrieval_metrics.files.named_columns import SEPARATORS
 from retrieval_metrics.files.rankings import items_of, run_of_mapping
 from retrieval_metrics.files.rows import ONLY_JSON, judgment_frame, require_text, require_words, table_frame, trec_frame
-from retrieval_metrics.files.tables import SEPARATORS
 from retrieval_metrics.inputs.entries import of_item, of_judgments
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.run import Run

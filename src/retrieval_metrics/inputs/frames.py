@@ -108,17 +108,17 @@ def _table(  # noqa: PLR0917  (what both of the above were given)
     line: Line | None,
     allow: str | Collection[str],
     names: Iterable[str] | None,
-) -> Table:
+) -> LongTable:
     require("polars", "reading a DataFrame")
     allowed = allowances(allow)
     roles = find_columns(column_names(frame) if names is None else names, wanted, columns, source, allowed)
-    table = Table(frame, source, roles, line, allowed)
+    table = LongTable(frame, source, roles, line, allowed)
     if not len(table.frame):
         raise ValueError(f"{source} is empty: it has no rows")
     return table
 
 
-class Table:
+class LongTable:
     """The columns in use, checked as they are read.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from typing import Self
@@ -125,6 +125,9 @@ class Questions:
 
     def __len__(self) -> int:
         return len(self.queries)
+
+
+QuestionsT = TypeVar("QuestionsT", bound=Questions)
 
 
 def _part(dataset: Any, name: str) -> Any:

@@ -19,10 +19,10 @@ Grades: TypeAlias = (
     " | Mapping[Piece, float] | Mapping[Relevant, float]"
 )
 
-Group: TypeAlias = "Grades | Collection[Relevant]"
+Alternatives: TypeAlias = "Grades | Collection[Relevant]"
 """Alternatives of which one suffices: ids or pieces, with or without grades."""
 
-Judgments: TypeAlias = "Grades | Collection[Relevant] | Sequence[Group]"
+Judgments: TypeAlias = "Grades | Collection[Relevant] | Sequence[Alternatives]"
 """The judgments of one query: ids or pieces, with or without grades, or groups that are all needed."""
 
 Ranking: TypeAlias = "NumberById | Sequence[DocumentId] | Sequence[Retrieved]"

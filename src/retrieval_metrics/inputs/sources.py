@@ -39,11 +39,11 @@ class Location(NamedTuple):
     ambiguous: bool
 
 
-class Source:
+class SourceText:
     r"""A source text; offsets count all characters, lengths only those that are not white space.
 
     Example:
-        >>> source = Source("ab  cd\r\nab")
+        >>> source = SourceText("ab  cd\r\nab")
         >>> source.length(0, 6)
         4
         >>> source.find("c d")
@@ -107,7 +107,7 @@ class Source:
         return "".join(self.text.split())
 
 
-def read_sources(sources: Mapping[str, str] | None) -> dict[str, Source]:
+def read_sources(sources: Mapping[str, str] | None) -> dict[str, SourceText]:
     """Return the sources by name.
 
     Raises:
@@ -117,7 +117,7 @@ def read_sources(sources: Mapping[str, str] | None) -> dict[str, Source]:
         return {}
     if not isinstance(sources, Mapping) or not all(isinstance(text, str) for text in sources.values()):
         raise TypeError(f"sources must map names to texts, got {type(sources).__name__}")
-    return {name: Source(text) for name, text in sources.items()}
+    return {name: SourceText(text) for name, text in sources.items()}
 
 
 class LocatedChunks(list[Retrieved]):

@@ -18,8 +18,8 @@ import numpy as np
 from retrieval_metrics.checks import id_kind, same_kind
 from retrieval_metrics.inputs.frame_columns import reads_a_file, refuse_frame
 from retrieval_metrics.inputs.ranking import as_list, refuse_bad_score
+from retrieval_metrics.judging.judged_rows import Items, Repeats
 from retrieval_metrics.judging.judged_run import JudgedRun
-from retrieval_metrics.judging.rows import Items, Repeats
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,7 +33,7 @@ EXACT = 2.0**53
 """Integers beyond this limit tie if their nearest floats do, as in columns and files."""
 
 
-def judge_by_id(qrels: Qrels, run: RunMapping, ties: str = "docid", lengths: Lengths | None = None) -> JudgedRun:
+def judge_by_id(qrels: Qrels, run: RunMapping, ties: str, lengths: Lengths | None = None) -> JudgedRun:
     """Find the judged documents of every query in its ranking.
 
     Args:

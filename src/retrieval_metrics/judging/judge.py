@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.judging.matching.matching import Key, Matching
 
 
-def judge(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching = "id", ties: str = "docid") -> JudgedRun:
+def judge(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching, ties: str) -> JudgedRun:
     """Join judgments and rankings.
 
     Args:

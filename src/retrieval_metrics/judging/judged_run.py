@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.judging.matching.budget import no_lengths
-from retrieval_metrics.judging.rows import (
+from retrieval_metrics.judging.judged_rows import (
     NO_REPEATS,
     Credits,
     Hits,
@@ -19,15 +18,16 @@ from retrieval_metrics.judging.rows import (
     ordinals,
     within,
 )
+from retrieval_metrics.judging.matching.budget import no_lengths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics.aliases import BoolArray, Cut, FloatArray, IntArray
     from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.judging.judged_rows import Additions, JudgedRanks, Unplaced
     from retrieval_metrics.judging.matching.budget import Budget, Filled, Lengths
     from retrieval_metrics.judging.matching.covered import CoveredCharacters
-    from retrieval_metrics.judging.rows import Additions, JudgedRanks, Unplaced
 
 
 class JudgedRun:
@@ -140,11 +140,11 @@ class JudgedRun:
     def with_repeats(self, rule: str) -> JudgedRun:
         """Return the judged run with repeated documents treated by a rule; see `Rules.repeats`."""
         # Pieces have no repeats to count: an item can satisfy a piece again without repeating an id.
-        if rule in {"ignore", "error"} or not self.is_by_id or not len(self.repeats.query):
+        if rule != "count" or not self.is_by_id or not len(self.repeats.query):
             return self
-        if ("repeats", rule) not in self._known:
-            self._known["repeats", rule] = self._counted() if rule == "count" else self._collapsed()
-        found: JudgedRun = self._known["repeats", rule]
+        if "counted" not in self._known:
+            self._known["counted"] = self._counted()
+        found: JudgedRun = self._known["counted"]
         return found
 
     def _counted(self) -> JudgedRun:
@@ -168,14 +168,6 @@ class JudgedRun:
             covered=self.covered,
             lengths=self.lengths,
         )
-
-    def _collapsed(self) -> JudgedRun:
-        """Return the judged run without repeats; documents below them move up."""
-        items, repeats = self.items, self.repeats
-        above = count_above(items.query, items.rank, repeats.query, repeats.rank)
-        moved = items._replace(rank=items.rank - above, tied_from=items.tied_from - above)
-        left = self.n_retrieved - self.n_repeated
-        return JudgedRun(self.qrels, moved, left, covered=self.covered, lengths=self.lengths)
 
     def condensed(self) -> JudgedRun:
         """Return the judged run with unjudged documents removed from the rankings; documents below them move up.

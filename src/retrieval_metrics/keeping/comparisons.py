@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.keeping.document import Lines, Section, write_document
 from retrieval_metrics.keeping.evaluations import evaluation_of, metric_of, of_evaluation, of_metric, same_questions
-from retrieval_metrics.keeping.rankings import Texts
 from retrieval_metrics.keeping.records import of_record, record_of
+from retrieval_metrics.keeping.runs import Texts
 from retrieval_metrics.results.compared import Compared
 from retrieval_metrics.results.scores import Scores
 

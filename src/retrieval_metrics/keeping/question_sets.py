@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.inputs.entries import judgments_of, of_judged, of_judgments, plain
 from retrieval_metrics.inputs.pieces import Piece
 from retrieval_metrics.inputs.provenance import Provenance
-from retrieval_metrics.inputs.qrels import Qrels
+from retrieval_metrics.inputs.qrels import Qrels, judgments_by_query
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.inputs.ranking_entries import of_id
 from retrieval_metrics.keeping.document import Document, Lines, write_document
@@ -22,19 +22,13 @@ if TYPE_CHECKING:
 
 def save_questions(questions: Questions, path: str | PathLike[str], labels: Labels | None = None) -> None:
     """Write an evaluation set; see `EvaluationSet.save`."""
-    qrels = questions.qrels
-    if not isinstance(qrels, Qrels):
-        Qrels(qrels)  # errors in the judgments are raised before anything is written
-    entries = Lines(_entry(query, text, _judgments(questions, query), questions.provenance.get(query))
-                    for query, text in questions.queries.items())  # fmt: skip
+    if not isinstance(questions.qrels, Qrels):
+        Qrels(questions.qrels)  # errors in the judgments are raised before anything is written
+    qrels = judgments_by_query(questions.qrels)
+    entries = Lines(
+        _entry(query, text, qrels[query], questions.provenance.get(query)) for query, text in questions.queries.items()
+    )
     write_document(path, "questions", {"questions": entries}, labels)
-
-
-def _judgments(questions: Questions, query: QueryId) -> Any:
-    if isinstance(questions.qrels, Qrels):
-        return questions.qrels.judgments(questions.qrels.queries.index(query))
-    held: Any = questions.qrels
-    return held[query]
 
 
 def of_qrels(qrels: Qrels) -> Lines:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from retrieval_metrics.definition.metric import Metric
-    from retrieval_metrics.labelling.agreement import Agreement
     from retrieval_metrics.labelling.estimated import EstimatedDifference, EstimatedMean
+    from retrieval_metrics.labelling.people_and_model import Agreement
     from retrieval_metrics.questions.sample import Sample
     from retrieval_metrics.statistics import Interval
 

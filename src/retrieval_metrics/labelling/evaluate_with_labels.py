@@ -15,17 +15,18 @@ from retrieval_metrics.comparing.compare import evaluated_as
 from retrieval_metrics.comparing.unjudged import depth_of
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, as_metrics
 from retrieval_metrics.evaluation.evaluate import evaluate
-from retrieval_metrics.explaining.rankings import Rankings
-from retrieval_metrics.inputs.clusters import clusters_of
 from retrieval_metrics.inputs.named_runs import named_runs
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
-from retrieval_metrics.labelling.agreement import Agreement
+from retrieval_metrics.inputs.question_clusters import clusters_of
+from retrieval_metrics.judging.ranking_order import Rankings
 from retrieval_metrics.labelling.estimate import Estimate
 from retrieval_metrics.labelling.estimated import EstimatedDifference, EstimatedMean
 from retrieval_metrics.labelling.labels import Labels
+from retrieval_metrics.labelling.people_and_model import Agreement
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.questions.sample import Sample
 from retrieval_metrics.scoring import ideal
+from retrieval_metrics.scoring.rules import STANDARD
 from retrieval_metrics.statistics import corrected_mean
 
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.definition.metric import Metric
-    from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
+    from retrieval_metrics.inputs.question_clusters import ClustersBy
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.matching.matching import Key, Matching
@@ -332,7 +333,7 @@ def _ungraded(runs: Mapping[str, Any], truth: Qrels, k: int, match: Any) -> tupl
     known = {query: set(_graded(truth.judgments(at))) for at, query in enumerate(truth.queries)}
     seen: dict[Any, set[Any]] = {query: set() for query in known}
     for run in runs.values():
-        found = Rankings(run, match)
+        found = Rankings(run, match, STANDARD.ties)
         for query, ranking in found.of(known):
             seen[query].update(found.ids(ranking)[:k])
     return sum(len(held - known[query]) for query, held in seen.items()), sum(map(len, seen.values()))

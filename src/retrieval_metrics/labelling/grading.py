@@ -10,6 +10,7 @@ from retrieval_metrics.checks import integer, positive_integer
 from retrieval_metrics.inputs.fingerprints import fingerprint
 from retrieval_metrics.labelling.label import GRADES, RUBRIC, Label
 from retrieval_metrics.labelling.labels import Labels
+from retrieval_metrics.models.enclosed import enclosed
 from retrieval_metrics.models.json_reply import BadReplyError, json_reply
 from retrieval_metrics.models.prompter import Prompter
 from retrieval_metrics.presentation import numbers
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from os import PathLike
 
-    from retrieval_metrics.labelling.passages import Pooled
+    from retrieval_metrics.labelling.pooled import Pooled
 
 UNNAMED = "the model"
 ASKED = """You grade how well a passage answers a question.
@@ -160,10 +161,10 @@ def _groups(items: Sequence[Pooled], size: int, seed: int) -> list[list[Pooled]]
 def _prompt(group: Sequence[Pooled], queries: Mapping[Any, str], rubric: Sequence[str]) -> str:
     lines = "\n".join(f"{grade}: it {meaning}" for grade, meaning in zip(GRADES, rubric, strict=True))
     if len(group) == 1:
-        passages, form = f"Passage:\n<passage>\n{group[0].text}\n</passage>", ONE
+        passages, form = f"Passage:\n{enclosed('passage', group[0].text)}", ONE
     else:
         passages = "\n\n".join(
-            f"Passage {number}:\n<passage>\n{item.text}\n</passage>" for number, item in enumerate(group, start=1)
+            f"Passage {number}:\n{enclosed('passage', item.text)}" for number, item in enumerate(group, start=1)
         )
         example = ", ".join(f"grade of passage {number}" for number in range(1, len(group) + 1))
         form = SEVERAL.format(count=len(group), example=example)

@@ -13,8 +13,8 @@ from retrieval_metrics.checks import require
 from retrieval_metrics.inputs.pieces import Piece, Quote
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.keeping.document import Document, Lines, write_document
-from retrieval_metrics.labelling.agreement import Agreement
 from retrieval_metrics.labelling.label import FIELDS, Grader, Label
+from retrieval_metrics.labelling.people_and_model import Agreement
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.aliases import DocumentId, QueryId
     from retrieval_metrics.inputs.shapes import QrelsMapping
-    from retrieval_metrics.labelling.agreement import Kinds
+    from retrieval_metrics.labelling.people_and_model import Kinds
 
     Key = tuple[QueryId, DocumentId]
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from retrieval_metrics.checks import integer, positive_integer, require
 from retrieval_metrics.labelling.grading import Grading, grades_of
-from retrieval_metrics.labelling.page import write_page
-from retrieval_metrics.labelling.passages import Pooled, kinds_of
+from retrieval_metrics.labelling.labelling_page import write_page
+from retrieval_metrics.labelling.pooled import Pooled, kinds_of
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from retrieval_metrics.labelling.agreement import Kinds
     from retrieval_metrics.labelling.labels import Labels
+    from retrieval_metrics.labelling.people_and_model import Kinds
 
 By = Literal["rank", "effect", "random"]
 COLUMNS = ("query", "document", "text", "best_rank", "found_by", "effect")

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.checks import RetrievalWarning, positive_integer
 from retrieval_metrics.comparing.compare import compare
 from retrieval_metrics.definition.metric import Metric, as_metric
-from retrieval_metrics.explaining.rankings import Rankings
 from retrieval_metrics.inputs.named_runs import named_runs
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions
-from retrieval_metrics.labelling.passages import Pooled
+from retrieval_metrics.judging.ranking_order import Rankings
 from retrieval_metrics.labelling.pool import Pool
+from retrieval_metrics.labelling.pooled import Pooled
 from retrieval_metrics.presentation.beginnings import beginning
 from retrieval_metrics.questions.linting.passages import Passages
+from retrieval_metrics.scoring.rules import STANDARD
 
 if TYPE_CHECKING:
     from retrieval_metrics.inputs.run import Run
@@ -70,7 +71,7 @@ def pool(
     ranks: dict[Any, dict[Any, dict[str, int]]] = {query: {} for query in texts}
     contents: dict[Any, str | None] = {}
     for name, run in named.items():
-        rankings = Rankings(run, match)
+        rankings = Rankings(run, match, STANDARD.ties)
         for query, ranking in rankings.of(texts):
             for rank, (document, item) in enumerate(rankings.first(ranking, k), start=1):
                 if document is None:

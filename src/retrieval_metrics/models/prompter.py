@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
     from os import PathLike
 
-Key = TypeVar("Key")
+KeyT = TypeVar("KeyT")
 Parsed = TypeVar("Parsed")
 
 UNHEARD = 3
@@ -53,7 +53,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Replies(Generic[Key, Parsed]):
+class Replies(Generic[KeyT, Parsed]):
     """The parsed replies and the failures; each key is in one of the two, in the order of the prompts.
 
     Attributes:
@@ -61,8 +61,8 @@ class Replies(Generic[Key, Parsed]):
         failures: The prompts that failed.
     """
 
-    parsed: dict[Key, Parsed] = field(default_factory=dict)
-    failures: dict[Key, Failure] = field(default_factory=dict)
+    parsed: dict[KeyT, Parsed] = field(default_factory=dict)
+    failures: dict[KeyT, Failure] = field(default_factory=dict)
 
     @property
     def reasons(self) -> dict[str, int]:
@@ -143,13 +143,13 @@ class Prompter:
 
     async def ask(
         self,
-        prompts: Mapping[Key, str],
-        parse: Callable[[Key, str], Parsed],
+        prompts: Mapping[KeyT, str],
+        parse: Callable[[KeyT, str], Parsed],
         *,
         again: Callable[[str, str, BadReplyError], str] | None = once_more,
         label: str = "asking the model",
         show_progress: bool = False,
-    ) -> Replies[Key, Parsed]:
+    ) -> Replies[KeyT, Parsed]:
         """Send every prompt and parse the replies; synchronous callers use `run_until_complete`.
 
         Prompts are sent one at a time until the model has replied once, then several at a time. Identical prompts are
@@ -172,12 +172,12 @@ class Prompter:
             OSError: If the cache cannot be written.
             ImportError: If `show_progress` is set and rich is not installed.
         """
-        parsed: dict[Key, Parsed] = {}
-        failures: dict[Key, Failure] = {}
+        parsed: dict[KeyT, Parsed] = {}
+        failures: dict[KeyT, Failure] = {}
         waiting = iter(prompts.items())
         with progress(label, len(prompts), enabled=show_progress and bool(prompts)) as show:
 
-            async def one(asked: tuple[Key, str]) -> None:
+            async def one(asked: tuple[KeyT, str]) -> None:
                 key, prompt = asked
                 try:
                     parsed[key] = await self._one(key, prompt, parse, again)
@@ -193,7 +193,7 @@ class Prompter:
         return Replies(_in_order(parsed, prompts), _in_order(failures, prompts))
 
     async def _first(
-        self, waiting: Iterator[tuple[Key, str]], one: Callable[[tuple[Key, str]], Awaitable[None]]
+        self, waiting: Iterator[tuple[KeyT, str]], one: Callable[[tuple[KeyT, str]], Awaitable[None]]
     ) -> None:
         """Send one prompt after the other until the model has replied, so that a broken one costs few calls."""
         while not self._heard and (asked := next(waiting, None)) is not None:
@@ -201,9 +201,9 @@ class Prompter:
 
     async def _one(
         self,
-        key: Key,
+        key: KeyT,
         prompt: str,
-        parse: Callable[[Key, str], Parsed],
+        parse: Callable[[KeyT, str], Parsed],
         again: Callable[[str, str, BadReplyError], str] | None,
     ) -> Parsed:
         try:
@@ -302,5 +302,5 @@ class _FailedError(Exception):
         self.failure = Failure(reason, message, reply)
 
 
-def _in_order(found: Mapping[Key, Any], keys: Iterable[Key]) -> dict[Key, Any]:
+def _in_order(found: Mapping[KeyT, Any], keys: Iterable[KeyT]) -> dict[KeyT, Any]:
     return {key: found[key] for key in keys if key in found}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 from math import isnan
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.series import style
@@ -12,6 +12,7 @@ from retrieval_metrics.presentation.series import style
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from retrieval_metrics.presentation.series import Mean
     from retrieval_metrics.statistics.intervals import Interval
 
 WIDE, HIGH = 400, 150
@@ -36,15 +37,6 @@ _MARKS = {
 }
 
 
-class Row(NamedTuple):
-    """A mean with its interval, under a name."""
-
-    name: str
-    mean: float
-    interval: Interval
-    style: int = 0
-
-
 def grid(*charts: str) -> str:
     """Return charts side by side if there is room, and below each other on a phone."""
     return f'<div class="charts">{"".join(charts)}</div>'
@@ -60,7 +52,7 @@ def _marker(at: int, x: float, y: float) -> str:
     return f'<g fill="{style(at).colour}" stroke="{style(at).colour}">{drawn}</g>'
 
 
-def means(title: str, rows: Sequence[Row], level: float, high: float = 1.0) -> str:
+def means(title: str, rows: Sequence[Mean], level: float, high: float = 1.0) -> str:
     """Return the means of one metric, one below the other, each with its interval on one scale from 0."""
     cells = []
     for name, mean, interval, at in rows:

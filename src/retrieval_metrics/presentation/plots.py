@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from retrieval_metrics.aliases import FloatArray
+    from retrieval_metrics.presentation.series import Mean
     from retrieval_metrics.statistics.intervals import Interval
 
 PANEL = 4.6, 3.0
@@ -135,15 +136,6 @@ def plain(axes: Axes, *, grid: str) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="x" if grid == "x" else "y", alpha=0.3, linewidth=0.7)
     axes.set_axisbelow(True)
-
-
-class Mean(NamedTuple):
-    """A mean with its interval, under a name."""
-
-    name: str
-    mean: float
-    interval: Interval
-    series: int
 
 
 def draw_means(axes: Axes, rows: Sequence[Mean], title: str, level: float, *, named: bool) -> None:

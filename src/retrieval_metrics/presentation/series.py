@@ -1,8 +1,11 @@
-"""The colour, marker and dash of each system, the same in every plot."""
+"""What charts and plots have in common: means with their intervals, and the look of each system."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from retrieval_metrics.statistics.intervals import Interval
 
 COLOURS = ("#2f7fc1", "#c2701a", "#1f8f6b", "#a45ab4", "#c9514f", "#77791f")
 """Mid tones that colour-blind readers can tell apart, with a contrast of 3:1 to both white and black."""
@@ -29,3 +32,19 @@ def style(at: int) -> Style:
         Style(colour='#2f7fc1', marker='X', dash='6 3')
     """
     return Style(COLOURS[at % len(COLOURS)], MARKERS[at % len(MARKERS)], DASHES[(at // len(COLOURS)) % len(DASHES)])
+
+
+class Mean(NamedTuple):
+    """A mean with its interval, under a name.
+
+    Attributes:
+        name: What it is the mean of, or for.
+        mean: The mean.
+        interval: Its confidence interval.
+        series: The number of the system, which decides how it is drawn.
+    """
+
+    name: str
+    mean: float
+    interval: Interval
+    series: int = 0

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.definition.metric import Metric
-    from retrieval_metrics.questions.linting.lint import Lint
+    from retrieval_metrics.questions.linting.result import Lint
 
 
 @dataclass(frozen=True, slots=True, repr=False)

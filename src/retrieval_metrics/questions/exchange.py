@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.files.reading import read_qrels
-from retrieval_metrics.files.texts import read_queries
+from retrieval_metrics.files.text_files import read_queries
 from retrieval_metrics.files.writing import write_qrels
 from retrieval_metrics.inputs.pieces import Piece, Quote, Text
 from retrieval_metrics.inputs.provenance import ENTRIES, Provenance
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
-from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.saving import save_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-Asked = TypeVar("Asked", bound=Questions)
+    from retrieval_metrics.inputs.questions import Questions, QuestionsT
+
 
 QUERIES, CORPUS = "queries.jsonl", "corpus.jsonl"
 
@@ -41,7 +41,7 @@ def read_json(path: Path) -> dict[str, Any]:
     return content
 
 
-def read_beir(kind: type[Asked], folder: Path, split: str) -> Asked:
+def read_beir(kind: type[QuestionsT], folder: Path, split: str) -> QuestionsT:
     """Read a BEIR folder: the queries that a split judges, and its judgments.
 
     Raises:

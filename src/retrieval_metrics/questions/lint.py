@@ -13,31 +13,31 @@ from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.judging.matching.matching import Matching
 from retrieval_metrics.presentation.progress import progress
 from retrieval_metrics.questions.linting import difficulty, questions_alone, repeated_questions, searching, whole_set
-from retrieval_metrics.questions.linting.judgments import Judgments, without_relevant
-from retrieval_metrics.questions.linting.lint import Asked, Lint
+from retrieval_metrics.questions.linting.judgments import JudgmentChecks, without_relevant
 from retrieval_metrics.questions.linting.passages import Passages
+from retrieval_metrics.questions.linting.result import Lint
 from retrieval_metrics.questions.linting.subject import Subject
-from retrieval_metrics.questions.linting.unjudged import Unjudged
+from retrieval_metrics.questions.linting.unjudged_documents import Unjudged
 from retrieval_metrics.scoring.rules import STANDARD
 from retrieval_metrics.scoring.score import score
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from retrieval_metrics.inputs.questions import Questions
+    from retrieval_metrics.inputs.questions import Questions, QuestionsT
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.questions.linting.findings import LintFinding
 
 
 def lint(
-    questions: Asked,
+    questions: QuestionsT,
     corpus: Any = None,
     runs: Any = None,
     *,
     metric: str | Metric = "ndcg@10",
     difference: float = 0.05,
     show_progress: bool = False,
-) -> Lint[Asked]:
+) -> Lint[QuestionsT]:
     """Find problems in an evaluation set; `EvaluationSet.lint` documents the arguments."""
     wanted = Metric.parse(metric) if isinstance(metric, str) else metric
     proportion(difference, "difference", one=True)
@@ -75,7 +75,7 @@ class _Bench:
             lambda: whole_set.too_few_questions(subject, self._values(metric), str(metric), difference),
         ]
         if passages is not None:
-            steps += [Judgments(subject, passages).findings, Unjudged(subject, passages).findings]
+            steps += [JudgmentChecks(subject, passages).findings, Unjudged(subject, passages).findings]
         return steps
 
     def unchecked(self) -> list[str]:
@@ -118,7 +118,7 @@ class _Bench:
         match: Any = "id"
         if qrels.has_pieces:
             match = Matching(sources=None if passages is None else passages.sources, shortest_quote=1)
-        return {name: judge(qrels, run, match) for name, run in self._runs.items()}
+        return {name: judge(qrels, run, match, STANDARD.ties) for name, run in self._runs.items()}
 
     def _sources(self) -> dict[Any, str]:
         known = self._questions.provenance

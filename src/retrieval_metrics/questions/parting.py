@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import math
 import random
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import id_kind, integer
-from retrieval_metrics.inputs.clusters import Clusters
 from retrieval_metrics.inputs.pieces import Metadata, Span
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
-from retrieval_metrics.inputs.questions import Questions
+from retrieval_metrics.inputs.question_clusters import Clusters
+from retrieval_metrics.inputs.questions import Questions, QuestionsT
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
     from retrieval_metrics.aliases import QueryId
-
-Asked = TypeVar("Asked", bound=Questions)
 
 
 def parts(questions: Questions, shares: Sequence[float], seed: int) -> list[set[QueryId]]:
@@ -65,7 +63,7 @@ def _clusters(questions: Questions) -> list[list[QueryId]]:
     return list(together.values())
 
 
-def merged(kind: type[Asked], sets: Sequence[Questions]) -> Asked:
+def merged(kind: type[QuestionsT], sets: Sequence[Questions]) -> QuestionsT:
     """Merge several sets; see `EvaluationSet.merge`."""
     texts: dict[Any, str] = {}
     qrels: dict[Any, Any] = {}

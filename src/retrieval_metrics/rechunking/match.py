@@ -10,6 +10,7 @@ from retrieval_metrics.judging.by_id import common_queries
 from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.scoring.rules import STANDARD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -113,7 +114,7 @@ def match(qrels: QuestionsOrQrels, run: RunMapping, match: str | Key | Matching 
     """
     truth = as_qrels(qrels)
     common_queries(run, truth)
-    items = judge(truth, run, match).items
+    items = judge(truth, run, match, STANDARD.ties).items
     rank = dict(zip(items.document.tolist(), items.rank.tolist(), strict=True))
     return Matches(
         [

@@ -9,6 +9,7 @@ from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.definition.metric import Metric, as_metric
 from retrieval_metrics.presentation import plots
 from retrieval_metrics.presentation.plots import Panel
+from retrieval_metrics.presentation.series import Mean
 from retrieval_metrics.reporting.verdict import telling
 from retrieval_metrics.results.cutoffs import intervals_over_cutoffs, over_cutoffs, size_of, unit_of, usual_cutoffs
 from retrieval_metrics.results.scores import Scores
@@ -70,14 +71,14 @@ def with_cutoff(scores: Summed) -> list[Metric]:
 
 def _means_of_one(scores: Summed) -> Panel:
     ends = intervals(scores, LEVEL)
-    rows = [plots.Mean(name, mean, ends[name], 0) for name, mean in means(scores).items()]
+    rows = [Mean(name, mean, ends[name], 0) for name, mean in means(scores).items()]
     return Panel(partial(plots.draw_means, rows=rows, title="", level=LEVEL, named=True), len(rows))
 
 
 def _means(comparison: Compared, metric: Metric) -> Panel:
     ends = comparison.intervals[metric]
     values = comparison.table[metric].items()
-    rows = [plots.Mean(system, mean, ends[system], at) for at, (system, mean) in enumerate(values)]
+    rows = [Mean(system, mean, ends[system], at) for at, (system, mean) in enumerate(values)]
     return Panel(
         partial(plots.draw_means, rows=rows, title=str(metric), level=comparison.level, named=False), len(rows)
     )

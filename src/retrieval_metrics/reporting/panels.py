@@ -8,6 +8,7 @@ import numpy as np
 
 from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.presentation import charts, numbers
+from retrieval_metrics.presentation.series import Mean
 from retrieval_metrics.results.cutoffs import intervals_over_cutoffs, over_cutoffs, size_of, unit_of, usual_cutoffs
 from retrieval_metrics.results.summary import LEVEL, intervals, means, numbers_of_queries
 
@@ -28,7 +29,7 @@ def mean_charts(comparison: Compared) -> list[str]:
     found = []
     for metric in comparison.metrics:
         means, ends = comparison.table[metric], comparison.intervals[metric]
-        rows = [charts.Row(system, means[system], ends[system], style[system]) for system in means]
+        rows = [Mean(system, means[system], ends[system], style[system]) for system in means]
         tops = [end for low, top in ends.values() for end in (top,) if np.isfinite(end)]
         high = 1.0 if metric.definition.bounded else max([*tops, *means.values(), 0.0])
         found.append(charts.means(str(metric), rows, comparison.level, high))

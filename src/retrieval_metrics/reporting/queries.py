@@ -10,11 +10,11 @@ import numpy as np
 
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.explaining.explainer import Explainer, FirstOf, texts_of
-from retrieval_metrics.explaining.kinds import FAILURES
+from retrieval_metrics.explaining.finding import FAILURES
 from retrieval_metrics.explaining.needed import Needed
 from retrieval_metrics.inputs.pieces import Metadata
 from retrieval_metrics.inputs.questions import texts_to_show
-from retrieval_metrics.reporting.passages import Passages
+from retrieval_metrics.reporting.shortened import StoredTexts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.explaining.explainer import Explained
-    from retrieval_metrics.explaining.kinds import Finding
+    from retrieval_metrics.explaining.finding import Finding
     from retrieval_metrics.explaining.results import Result
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.inputs.shapes import QueryTexts
-    from retrieval_metrics.reporting.passages import Shortened
+    from retrieval_metrics.reporting.shortened import Shortened
     from retrieval_metrics.results.scores import Scores
 
 SHOWN = 10
@@ -38,7 +38,7 @@ UNJUDGED = STATES.index("unjudged")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown:
+class ShownQueries:
     """What a report shows besides the numbers.
 
     Attributes:
@@ -65,7 +65,7 @@ class Shown:
         k: int | None,
         length: int | None,
         known: QueryTexts,
-    ) -> Shown:
+    ) -> ShownQueries:
         """Take what a caller gave, with the query texts already known, and nothing for what else was left out.
 
         Raises:
@@ -93,7 +93,7 @@ class QueryData:
         metrics: Sequence[Metric],
         main: Metric,
         pair: tuple[str, str],
-        shown: Shown,
+        shown: ShownQueries,
     ) -> None:
         self._systems = systems
         self._metrics = metrics
@@ -101,7 +101,7 @@ class QueryData:
         system, baseline = pair
         self._pair = [list(systems).index(baseline), list(systems).index(system)]
         self._shown = shown
-        self._passages = Passages()
+        self._passages = StoredTexts()
         self._kinds: dict[str, int] = {"found": 0}
         self._details: dict[str, int] = {}
         self._slices: dict[str, int] = {}

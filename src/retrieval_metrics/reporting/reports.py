@@ -15,12 +15,11 @@ from retrieval_metrics.reporting.queries import QueryData
 from retrieval_metrics.reporting.retrieval import retrieval_tables
 from retrieval_metrics.reporting.verdict import (
     GLOSSARY,
-    cautions,
     differences_table,
     means_table,
+    said_of_design_effects,
     small_print,
     telling,
-    verdict,
 )
 from retrieval_metrics.results.standings import NAMED, main_pair, ranking_of
 from retrieval_metrics.results.summary import summary_table
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.explaining.explanation import Worst
     from retrieval_metrics.inputs.shapes import QueryTexts
-    from retrieval_metrics.reporting.queries import Shown
+    from retrieval_metrics.reporting.queries import ShownQueries
     from retrieval_metrics.results.compared import Compared
     from retrieval_metrics.results.scores import Scores
 
@@ -45,7 +44,7 @@ SENTENCES = 8
 NO_SCRIPT = "This list has some of the queries; a browser that runs the script of this page shows all of them."
 
 
-def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, shown: Shown, n: int) -> None:
+def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, shown: ShownQueries, n: int) -> None:
     """Write the report of an evaluation; see `Evaluation.report`."""
     main = first_telling(scores.metrics)
     lowest = worst(scores, main, n, shown.queries, shown.corpus)
@@ -67,22 +66,22 @@ def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, sho
     page.write(path, title or "Retrieval evaluation", parts, held)
 
 
-def comparison_report(comparison: Compared, path: str | PathLike[str], title: str, shown: Shown) -> None:
+def comparison_report(comparison: Compared, path: str | PathLike[str], title: str, shown: ShownQueries) -> None:
     """Write the report of a comparison; see `Comparison.report`."""
     main = first_telling(comparison.metrics)
     pair = main_pair(comparison, main)
-    by_pair = [differences_table(comparison.of_pair(each), comparison.level) for each in comparison.pairs]
-    sentences = verdict(comparison)
+    by_pair = [differences_table(comparison.of_pair(each), comparison.level, whole=True) for each in comparison.pairs]
+    sentences = comparison.conclusions.sentences
     leads = len(sentences) <= SENTENCES
     parts = [
-        page.sentences(sentences if leads else [*cautions(comparison), *ranking_of(comparison).sentences]),
+        page.sentences(sentences if leads else [*comparison.conclusions.caveats, *ranking_of(comparison).sentences]),
         page.section("Ranking", *map(page.table, ranking_of(comparison).tables)),
         charts.grid(*mean_charts(comparison)),
         *map(page.paragraph, not_judged(comparison.scores)),
         page.section("How sure", *_pairs(comparison, by_pair, pair, main)),
         *([] if leads else [page.folded("Every pair in a sentence", page.sentences(sentences))]),
         page.folded("All means with their intervals", page.table(means_table(comparison))),
-        page.table(Table((), (), small_print(comparison))),
+        page.table(Table((), (), [*small_print(comparison), *said_of_design_effects(comparison)])),
         *map(page.table, retrieval_tables(comparison)),
     ]
     if any(scores.origin is None for scores in comparison.scores.values()):
@@ -115,7 +114,7 @@ def _pairs(comparison: Compared, tables: Sequence[Table], shown: tuple[str, str]
     return [*parts, *([page.folded(f"{numbers.count(len(folded), 'other pair')}", *folded)] if folded else [])]
 
 
-def _queries(comparison: Compared, main: Metric, pair: tuple[str, str], shown: Shown, held: int) -> list[str]:
+def _queries(comparison: Compared, main: Metric, pair: tuple[str, str], shown: ShownQueries, held: int) -> list[str]:
     corpus = FirstOf(shown.corpus, *map(texts_of, comparison.scores.values()))
     lowest = {name: worst(scores, main, LOWEST, shown.queries, corpus) for name, scores in comparison.scores.items()}
     static = page.table(_moved(comparison, main, pair, shown.queries))

@@ -8,7 +8,6 @@ import numpy as np
 
 from retrieval_metrics.presentation.numbers import queries
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.results.retrieval import errors_of, seconds_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -22,7 +21,7 @@ def retrieval_tables(comparison: Compared) -> list[Table]:
     """Return a table with one row per system whose run has times or errors; no table if there is none."""
     rows, notes = [], []
     for name, scores in comparison.scores.items():
-        seconds, errors = seconds_of(scores), errors_of(scores)
+        seconds, errors = scores.seconds, scores.errors
         if seconds or errors:
             rows.append([name, str(len(errors)), *_quantiles(seconds.values())])
         for query, error in list(errors.items())[:1]:

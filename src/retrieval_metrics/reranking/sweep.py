@@ -15,14 +15,16 @@ from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.judge import judge
+from retrieval_metrics.judging.ranking_order import ranked
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.progress import progress
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.reranking.batch import mmr_batch
+from retrieval_metrics.reranking.batches import mmr_batch
 from retrieval_metrics.reranking.diversity import intra_list_diversity
-from retrieval_metrics.reranking.engine.vectors import matrix, trade_off
 from retrieval_metrics.reranking.scaling import by_rank, scaled
+from retrieval_metrics.reranking.vectors import matrix, trade_off
+from retrieval_metrics.scoring.rules import STANDARD
 from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
@@ -32,12 +34,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.aliases import FloatArray, QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.shapes import RunMapping
-    from retrieval_metrics.reranking.engine.vectors import FloatArray
 
 LAMBDAS = tuple(step / 10 for step in range(11))
 _RETRIEVED = "as retrieved"
@@ -99,7 +100,7 @@ def mmr_sweep(
         raise ValueError("there are no lambdas to try; pass at least one, such as lambdas=[0.3, 0.5, 0.7]")
     chosen = as_metrics([f"ndcg@{k}", f"recall@{k}", f"alpha_ndcg@{k}"] if metrics is None else metrics)
     truth = as_qrels(qrels)
-    judge(truth, run, "id")  # refuses invalid rankings and scores by name
+    judge(truth, run, "id", STANDARD.ties)  # refuses invalid rankings and scores by name
     candidates = [_Candidates(query, run, vectors, query_vectors) for query in truth.queries if query in run]
     first: dict[Any, list[Any]] = {each.query: each.items[:k] for each in candidates}
     retrieved = evaluate(truth, first or run, chosen)
@@ -203,12 +204,7 @@ class _Candidates:
         ranking = run[query]
         self.query = query
         scores = ranking if isinstance(ranking, Mapping) else None
-        # Best first; equal scores in the order that `evaluate` gives them, by descending id.
-        self.items: list[Any] = (
-            list(ranking)
-            if scores is None
-            else sorted(scores, key=lambda each: (scores[each], str(each)), reverse=True)
-        )
+        self.items: list[Any] = list(ranking) if scores is None else ranked(scores, STANDARD.ties)
         names = [item.id if isinstance(item, Retrieved) else item for item in self.items]
         rows = [_vector(vectors, name, f"candidate {name!r} of query {query!r}") for name in names]
         self.vectors = matrix(rows, f"the vectors of the candidates of query {query!r}")

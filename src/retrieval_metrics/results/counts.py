@@ -109,7 +109,6 @@ def failed_queries(
 _REPEATS = {
     "ignore": "earn nothing",
     "count": "are hits again",
-    "collapse": "were removed from the rankings",
     "error": "are refused",
 }
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.results.by_metric import ByMetric
+from retrieval_metrics.results.counts import failed_queries
 from retrieval_metrics.scoring.ideal import ideal_values
 from retrieval_metrics.statistics.sums import Sums
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.aliases import FloatArray, IntArray, QueryId
     from retrieval_metrics.definition.metric import Metric
-    from retrieval_metrics.inputs.clusters import Clusters
+    from retrieval_metrics.inputs.question_clusters import Clusters
     from retrieval_metrics.inputs.shapes import QueryTexts
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.matching.matching import Key, Matching
@@ -37,11 +39,13 @@ class Origin(NamedTuple):
         judged: The judged run.
         run: The run, as given.
         match: What ids of the judgments were compared with.
+        rounds: Over how many runs each value is a mean; of several, `run` holds one ranking for each query.
     """
 
     judged: JudgedRun
     run: Mapping[Any, Any]
     match: str | Key | Matching
+    rounds: int = 1
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -183,6 +187,17 @@ class Scores:
             some = ", ".join(map(repr, self.queries[:3]))
             raise KeyError(f"query {query!r} was not evaluated; the evaluated queries begin with {some}")
         return self._judged_at[query]
+
+    @property
+    def errors(self) -> dict[QueryId, Exception]:
+        """The exception of each query whose retriever failed; none if the run has no exceptions or is not kept."""
+        return {} if self.origin is None else failed_queries(self.origin.judged, self.origin.run)
+
+    @property
+    def seconds(self) -> dict[QueryId, float]:
+        """How long the retriever took for each query; nothing if the run does not say or is not kept."""
+        run = None if self.origin is None else self.origin.run
+        return dict(run.seconds) if isinstance(run, RetrievedRun) else {}
 
     @cached_property
     def positions(self) -> IntArray:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.hosts import Host
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.inputs.shapes import QueryTexts, Ranking, RunMapping
-    from retrieval_metrics.retrieving.judgeable import Match
+    from retrieval_metrics.retrieving.judgeable import MatchBy
 
 
 class Asking:
@@ -39,7 +39,7 @@ class Asking:
         timeout: float | None,
         retries: int,
         raise_on_error: bool,
-        match: Match,
+        match: MatchBy,
         check: Callable[[RunMapping], object] | None,
         items: Callable[[Any], Sequence[Retrieved]] | None = None,
         name: str = "",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from collections.abc import Coroutine
 
-    Result = TypeVar("Result")
+    ResultT = TypeVar("ResultT")
 
 NAME = "retrieval-metrics event loop"
 SLICE = 0.1
@@ -84,7 +84,7 @@ if hasattr(os, "register_at_fork"):  # Windows does not fork
     os.register_at_fork(after_in_child=_start_afresh)
 
 
-def run_until_complete(coroutine: Coroutine[Any, Any, Result]) -> Result:
+def run_until_complete(coroutine: Coroutine[Any, Any, ResultT]) -> ResultT:
     """Run a coroutine on the event loop of this process and wait for its result.
 
     It works in a script, in any thread, and inside a running loop such as a notebook's, which waits meanwhile. The
@@ -109,7 +109,7 @@ def run_until_complete(coroutine: Coroutine[Any, Any, Result]) -> Result:
 
     finished = threading.Event()
 
-    async def work() -> Result:
+    async def work() -> ResultT:
         try:
             return await coroutine
         finally:

@@ -6,22 +6,22 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from retrieval_metrics.checks import id_kind, same_kind
-from retrieval_metrics.inputs.keys import key_of
+from retrieval_metrics.inputs.item_keys import key_of
 from retrieval_metrics.inputs.retrieved import Retrieved
 
 if TYPE_CHECKING:
     from retrieval_metrics.aliases import QueryId
-    from retrieval_metrics.inputs.keys import Key, Keyed
+    from retrieval_metrics.inputs.item_keys import Key, Keyed
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.shapes import Ranking
 
-    Match: TypeAlias = str | Key | Keyed
+    MatchBy: TypeAlias = str | Key | Keyed
 
 
 class Judgeable:
     """Checks that rankings can be judged: that they have what the judgments are compared with."""
 
-    def __init__(self, qrels: Qrels, match: Match) -> None:
+    def __init__(self, qrels: Qrels, match: MatchBy) -> None:
         """Set the judgments, and what their ids are compared with.
 
         Raises:

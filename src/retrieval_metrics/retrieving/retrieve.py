@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.inputs.retrieved_run import RetrievedRun
     from retrieval_metrics.inputs.shapes import QueryTexts, RunMapping
-    from retrieval_metrics.retrieving.judgeable import Match
+    from retrieval_metrics.retrieving.judgeable import MatchBy
 
 WORKERS = 8
 
@@ -28,7 +28,7 @@ def retrieve(
     retries: int = 0,
     show_progress: bool = False,
     raise_on_error: bool = False,
-    match: Match = "id",
+    match: MatchBy = "id",
     check: Callable[[RunMapping], object] | None = None,
     items: Callable[[Any], Sequence[Retrieved]] | None = None,
     resume: str | PathLike[str] | None = None,
@@ -108,7 +108,7 @@ async def aretrieve(
     retries: int = 0,
     show_progress: bool = False,
     raise_on_error: bool = False,
-    match: Match = "id",
+    match: MatchBy = "id",
     check: Callable[[RunMapping], object] | None = None,
     items: Callable[[Any], Sequence[Retrieved]] | None = None,
     resume: str | PathLike[str] | None = None,

@@ -12,6 +12,21 @@ if TYPE_CHECKING:
 
 Ties: TypeAlias = Literal["docid", "input", "expected"]
 UnjudgedRule: TypeAlias = Literal["nonrelevant", "condensed"]
+Empty: TypeAlias = Literal["zero", "undefined", "error"]
+NoRelevant: TypeAlias = Literal["undefined", "zero", "match", "error"]
+Repeated: TypeAlias = Literal["ignore", "count", "error"]
+
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "missing": ("zero", "skip"),
+    "empty": get_args(Empty),
+    "no_relevant": get_args(NoRelevant),
+    "negative": ("nonrelevant", "unjudged"),
+    "groups": ("credit", "flatten"),
+    "repeats": get_args(Repeated),
+    "ties": get_args(Ties),
+    "unjudged": get_args(UnjudgedRule),
+    "grades": ("real", "integer"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,8 +45,8 @@ class Rules:
         groups: Each group of alternatives is credited once (`"credit"`), or every document of every group is needed on
             its own (`"flatten"`).
         repeats: A document that is retrieved again keeps its rank and earns nothing (`"ignore"`), is a hit again
-            (`"count"`), is removed from the ranking before anything is ranked (`"collapse"`), or is an error. If pieces
-            such as quotes are matched instead of ids, `"count"` and `"collapse"` act like `"ignore"`.
+            (`"count"`), or is an error. If pieces such as quotes are matched instead of ids, `"count"` acts like
+            `"ignore"`. To remove repeats before anything is ranked, pass `match=Matching(collapse=True)`.
         ties: Documents with equal scores are ordered by id, descending (`"docid"`), keep the order in which they were
             given (`"input"`), or the value is the mean over all their orders (`"expected"`).
         grades: Any finite grade (`"real"`), or only whole numbers (`"integer"`; others are an error).
@@ -43,11 +58,11 @@ class Rules:
 
     name: str
     missing: Literal["zero", "skip"] = "zero"
-    empty: Literal["zero", "undefined", "error"] = "zero"
-    no_relevant: Literal["undefined", "zero", "match", "error"] = "undefined"
+    empty: Empty = "zero"
+    no_relevant: NoRelevant = "undefined"
     negative: Literal["nonrelevant", "unjudged"] = "nonrelevant"
     groups: Literal["credit", "flatten"] = "credit"
-    repeats: Literal["ignore", "count", "collapse", "error"] = "ignore"
+    repeats: Repeated = "ignore"
     ties: Ties = "docid"
     unjudged: UnjudgedRule = "nonrelevant"
     grades: Literal["real", "integer"] = "real"
@@ -56,12 +71,16 @@ class Rules:
     metrics: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
+        for name in _CHOICES:
+            _require(name, getattr(self, name))
         for metric, changed in self.exceptions.items():
             if not set(changed) <= {"empty", "no_relevant", "repeats"}:
                 raise ValueError(
                     f"the exceptions of {self.name} for {metric} must be among empty, no_relevant and repeats, got "
                     f"{sorted(changed)}"
                 )
+            for name, value in changed.items():
+                _require(name, value)
 
     def of(self, metric: str) -> Rules:
         """Return the rules for one metric, with its exceptions applied.
@@ -76,6 +95,12 @@ class Rules:
     def has(self, metric: str) -> bool:
         """Return whether the library has the metric."""
         return self.metrics is None or metric in self.metrics
+
+
+def _require(name: str, value: str) -> None:
+    if value not in _CHOICES[name]:
+        hint = "; match=Matching(collapse=True) removes repeats before anything is ranked" * (name == "repeats")
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, _CHOICES[name]))}, got {value!r}{hint}")
 
 
 STANDARD = Rules(name="standard")

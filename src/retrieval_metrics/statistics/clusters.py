@@ -114,9 +114,10 @@ class Units(NamedTuple):
 def effective_sums(values: ArrayLike, clusters: ArrayLike) -> Sums:
     """Return the sums of as many independent queries as carry the information of the clustered ones.
 
-    Their number is `Units.effective_count`, times (t(n - 1) / t(G - 1))^2, the squared ratio of the 97.5 % quantiles of
-    Student's t, because G clusters show a variance less well than n queries (Korn and Graubard 1998). Mean, mean
-    square, smallest and largest value stay the same.
+    Their number is `Units.effective_count`, times (t(n - 1) / t(g - 1))^2, the squared ratio of the 97.5 % quantiles of
+    Student's t, because clusters show a variance less well than n queries (Korn and Graubard 1998). With n_j queries in
+    cluster j, g = (sum n_j)^2 / sum n_j^2: the number of clusters, or fewer if a few of them hold most queries. Mean,
+    mean square, smallest and largest value stay the same.
 
     Args:
         values: One finite number per query, shape (n,).
@@ -134,6 +135,7 @@ def effective_sums(values: ArrayLike, clusters: ArrayLike) -> Sums:
 
     from scipy.special import stdtrit  # noqa: PLC0415 - importing the package must not load scipy
 
-    seen = (float(stdtrit(len(array) - 1, 0.975)) / float(stdtrit(groups - 1, 0.975))) ** 2
+    alike = len(array) ** 2 / float(units.sizes @ units.sizes)
+    seen = (float(stdtrit(len(array) - 1, 0.975)) / float(stdtrit(alike - 1, 0.975))) ** 2
     share = units.effective_count / len(array) * seen
     return Sums(sums.count * share, sums.total * share, sums.total_of_squares * share, sums.smallest, sums.largest)

@@ -19,7 +19,7 @@ LONGEST_STRETCH = 2.0
 """if it would make the weights of the labelled queries more uneven than this."""
 
 
-class Line(NamedTuple):
+class FittedLine(NamedTuple):
     """A regression of people's values on the model's, as far as it does not depend on people's.
 
     Attributes:
@@ -99,7 +99,7 @@ class Drawn:
         known = ~np.isnan(self.model)
         return float(self.model[known].mean()) if known.any() else math.nan
 
-    def line(self) -> Line:
+    def line(self) -> FittedLine:
         """Return the line that predicts people's values from the model's.
 
         The design has a column for each stratum, and the model's values about their mean. The latter are left out if
@@ -119,12 +119,12 @@ class Drawn:
         stretched = float(fitted.share @ fitted.share) / float(without.share @ without.share)
         return without if alone > LARGEST_LEVERAGE or stretched > LONGEST_STRETCH else fitted
 
-    def _fitted(self, design: NDArray[np.float64], *, slope: bool) -> Line:
+    def _fitted(self, design: NDArray[np.float64], *, slope: bool) -> FittedLine:
         rows = design[self.labelled]
         inverse = np.linalg.inv(rows.T @ (rows * self.weights[:, None])).astype(np.float64)
         share = (rows @ inverse @ design.mean(axis=0)) * self.weights
         leverage = self.weights * np.einsum("ij,jk,ik->i", rows, inverse, rows)
-        return Line(design, inverse, share, np.clip(leverage, 0.0, 1 - 1e-9), slope)
+        return FittedLine(design, inverse, share, np.clip(leverage, 0.0, 1 - 1e-9), slope)
 
     def between_clusters(self, parts: NDArray[np.float64]) -> tuple[float, int]:
         """Return the variance of the sum of all parts by cluster, and how many clusters hold labelled queries."""

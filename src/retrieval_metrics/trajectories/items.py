@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.ranking import as_list
 from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.judging.ranking_order import ranked
 
 if TYPE_CHECKING:
     from retrieval_metrics.inputs.shapes import Ranking
@@ -26,8 +27,7 @@ def identity(item: Any) -> Any:
 def in_order(ranking: Ranking) -> Sequence[Any]:
     """Return the items of a ranking, best first; of equal scores, the greater id as text first, as in trec_eval."""
     if isinstance(ranking, Mapping):
-        scores: Mapping[Any, float] = ranking
-        return sorted(sorted(scores, key=str, reverse=True), key=scores.__getitem__, reverse=True)
+        return ranked(ranking, "docid")
     return as_list(ranking, "a call")
 
 

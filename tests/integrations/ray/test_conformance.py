@@ -8,7 +8,7 @@ import retrieval_metrics as rm
 from conformance import EvaluationConformance, Rankings, Scores, Truth
 from ray_hosts import dataset, run_rows, values
 from ray_retrieval_metrics import evaluate_dataset, evaluating, to_evaluation
-from ray_retrieval_metrics.judgments import Judgments, read_judgments
+from ray_retrieval_metrics.judgments import JudgmentRows, read_judgments
 
 
 class TestRankedRowsAndJudgmentsInMemory(EvaluationConformance):
@@ -33,7 +33,7 @@ class TestJudgmentsThatAreShuffledToo(TestRankedRowsAndJudgmentsInMemory):
 
     @pytest.fixture
     def many_judgments(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        def many(*given: Any) -> Judgments:
+        def many(*given: Any) -> JudgmentRows:
             return read_judgments(*given)._replace(judged=None)
 
         monkeypatch.setattr(evaluating, "read_judgments", many)

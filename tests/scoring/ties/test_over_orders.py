@@ -32,7 +32,7 @@ def naive(name: str, k: int | None, truth: reference.Truth, ranking: list[str], 
     metric = Metric.parse(name)
     parameters: dict[str, Any] = dict(metric.parameters)
     if metric.name in {"rbp", "err"}:
-        parameters["top"] = parameters.pop("max_grade", top)
+        parameters.setdefault("max_grade", top)
     if metric.name not in {"r_precision", "bpref"}:
         parameters["k"] = k
     return reference.METRICS[metric.name](truth, ranking, **parameters)

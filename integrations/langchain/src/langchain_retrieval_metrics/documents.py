@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from retrieval_metrics import Qrels
     from retrieval_metrics.adapting import DocumentId
 
-Key: TypeAlias = Callable[[Document], str | int]
-Match: TypeAlias = str | Key | Matching
+DocumentKey: TypeAlias = Callable[[Document], str | int]
+DocumentMatch: TypeAlias = str | DocumentKey | Matching
 
 METADATA = "metadata:"
 SOURCE = "source"
@@ -53,7 +53,7 @@ def as_retrieved(document: Document, name: DocumentId | None = None) -> Retrieve
     )
 
 
-def key_of(match: Match) -> Key:
+def key_of(match: DocumentMatch) -> DocumentKey:
     """Return the function that returns the id by which a document is judged.
 
     Args:
@@ -78,7 +78,7 @@ def key_of(match: Match) -> Key:
     )
 
 
-def as_items(documents: Any, match: Match, *, by_id: bool = True) -> list[Retrieved]:
+def as_items(documents: Any, match: DocumentMatch, *, by_id: bool = True) -> list[Retrieved]:
     """Return the documents of a retriever as items of the core, in their order, with ids as in `match`.
 
     Args:
@@ -155,7 +155,7 @@ def _content(document: Document) -> DocumentId:
     return document.page_content
 
 
-def _metadata(key: str) -> Key:
+def _metadata(key: str) -> DocumentKey:
     def value(document: Document) -> DocumentId:
         if document.metadata.get(key) is None:
             has = ", ".join(map(repr, document.metadata)) or "none"
@@ -166,7 +166,7 @@ def _metadata(key: str) -> Key:
     return value
 
 
-def _by_matching(matching: Matching) -> Key:
+def _by_matching(matching: Matching) -> DocumentKey:
     def value(document: Document) -> DocumentId:
         found = matching.key(as_retrieved(document))
         if found is None:

@@ -24,7 +24,7 @@ from retrieval_metrics.adapting import WORKERS, clusters_of, first_answer_check,
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
-    from langchain_retrieval_metrics.documents import Match
+    from langchain_retrieval_metrics.documents import DocumentMatch
     from retrieval_metrics import Evaluation, Metric, RetrievedRun, Rules
     from retrieval_metrics.adapting import ClustersBy
 
@@ -41,7 +41,7 @@ def evaluate_retriever(
     dataset: Any,
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
     *,
-    match: Match = "id",
+    match: DocumentMatch = "id",
     semantics: str | Rules = "standard",
     clusters: ClustersBy = "source",
     documents_key: str | None = None,
@@ -119,7 +119,7 @@ async def aevaluate_retriever(
     dataset: Any,
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
     *,
-    match: Match = "id",
+    match: DocumentMatch = "id",
     semantics: str | Rules = "standard",
     clusters: ClustersBy = "source",
     documents_key: str | None = None,
@@ -157,7 +157,7 @@ class _Asked:
         self,
         dataset: Any,
         metrics: str | Metric | Iterable[str | Metric],
-        match: Match,
+        match: DocumentMatch,
         *,
         semantics: str | Rules,
         clusters: ClustersBy,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from langchain_core.runnables import Runnable
 
-    from langchain_retrieval_metrics.documents import Match
+    from langchain_retrieval_metrics.documents import DocumentMatch
     from retrieval_metrics import Evaluation, Metric, Retrieved
     from retrieval_metrics.adapting import QueryScore
 
@@ -40,7 +40,7 @@ class Evaluator(Protocol):
 def langsmith_evaluators(
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
     *,
-    match: Match = "id",
+    match: DocumentMatch = "id",
     documents_key: str = "documents",
     relevant_key: str = "relevant",
 ) -> list[Evaluator]:
@@ -84,7 +84,7 @@ def langsmith_evaluators(
 def langsmith_summary_evaluators(
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
     *,
-    match: Match = "id",
+    match: DocumentMatch = "id",
     documents_key: str = "documents",
     relevant_key: str = "relevant",
 ) -> list[SummaryEvaluator]:
@@ -160,7 +160,7 @@ def langsmith_target(
 class _Reading:
     """Reads documents and judgments from outputs and reference outputs."""
 
-    def __init__(self, match: Match, documents_key: str, relevant_key: str) -> None:
+    def __init__(self, match: DocumentMatch, documents_key: str, relevant_key: str) -> None:
         key_of(match)  # raises now if it is wrong
         self._match = match
         self._documents_key = documents_key

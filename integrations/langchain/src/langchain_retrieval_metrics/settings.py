@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from langchain_retrieval_metrics.relevance import by_score
 from langchain_retrieval_metrics.vector_cache import shared_cache
-from langchain_retrieval_metrics.vectors import Wanted, as_vector, state_vector
+from langchain_retrieval_metrics.vectors import WantedVectors, as_vector, state_vector
 from retrieval_metrics import mmr
 from retrieval_metrics.adapting import by_rank
 
@@ -144,7 +144,7 @@ class MMRSettings(BaseModel):
         added = {key: value for key, value in marks.items() if key is not None}
         return document.model_copy(update={"metadata": {**document.metadata, **added}})
 
-    def _wanted(self, documents: Sequence[Document]) -> Wanted:
+    def _wanted(self, documents: Sequence[Document]) -> WantedVectors:
         known: list[Any] = [None] * len(documents)
         if self.embedding_key is not None:
             known = [document.metadata.get(self.embedding_key) for document in documents]
@@ -155,7 +155,7 @@ class MMRSettings(BaseModel):
             state_vector(document) if vector is None else vector
             for document, vector in zip(documents, known, strict=True)
         ]
-        return Wanted(documents, known)
+        return WantedVectors(documents, known)
 
     def _looked_up(self, documents: Sequence[Document]) -> Sequence[Any]:
         found = self.vector_fn(documents) if self.vector_fn is not None else ()
@@ -165,7 +165,7 @@ class MMRSettings(BaseModel):
             )
         return found
 
-    def _embed_documents(self, wanted: Wanted) -> dict[str, Vector]:
+    def _embed_documents(self, wanted: WantedVectors) -> dict[str, Vector]:
         if not wanted.texts:
             return {}
         model = self._model(wanted)
@@ -173,7 +173,7 @@ class MMRSettings(BaseModel):
             "document", wanted.texts, lambda texts: wanted.checked(texts, model.embed_documents(texts))
         )
 
-    async def _aembed_documents(self, wanted: Wanted) -> dict[str, Vector]:
+    async def _aembed_documents(self, wanted: WantedVectors) -> dict[str, Vector]:
         if not wanted.texts:
             return {}
         model = self._model(wanted)
@@ -183,7 +183,7 @@ class MMRSettings(BaseModel):
 
         return await shared_cache(model, self.cache_size).avectors("document", wanted.texts, embed)
 
-    def _model(self, wanted: Wanted) -> Embeddings:
+    def _model(self, wanted: WantedVectors) -> Embeddings:
         if self.embeddings is None:
             raise ValueError(
                 f"{len(wanted.texts)} documents have no vector, for example {wanted.texts[0][:40]!r}; pass embeddings "

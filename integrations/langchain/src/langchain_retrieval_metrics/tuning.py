@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from langchain_core.documents import Document
 
-    from langchain_retrieval_metrics.documents import Match
+    from langchain_retrieval_metrics.documents import DocumentMatch
     from langchain_retrieval_metrics.retriever import MMRRetriever
     from langchain_retrieval_metrics.vector_cache import Vector
     from retrieval_metrics import Comparison, Retrieved
@@ -32,7 +32,7 @@ def tune_mmr(
     lambdas: Iterable[float] = LAMBDAS,
     fetch_ks: Iterable[int] | None = None,
     metric: str | None = None,
-    match: Match = "id",
+    match: DocumentMatch = "id",
     max_concurrency: int = WORKERS,
     show_progress: bool = False,
 ) -> MMRTuning:
@@ -74,7 +74,7 @@ async def atune_mmr(
     lambdas: Iterable[float] = LAMBDAS,
     fetch_ks: Iterable[int] | None = None,
     metric: str | None = None,
-    match: Match = "id",
+    match: DocumentMatch = "id",
     max_concurrency: int = WORKERS,
     show_progress: bool = False,
 ) -> MMRTuning:
@@ -133,7 +133,7 @@ class _Tuning:
         lambdas: Iterable[float],
         fetch_ks: Iterable[int] | None,
         metric: str | None,
-        match: Match,
+        match: DocumentMatch,
     ) -> None:
         key_of(match)
         self._retriever, self._match = retriever, match

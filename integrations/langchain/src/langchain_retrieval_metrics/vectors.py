@@ -22,7 +22,7 @@ STATE = "embedded_doc"
 """The name under which embedding compressors of LangChain keep the vector in the state of a document."""
 
 
-class Wanted:
+class WantedVectors:
     """The vectors of documents: the known ones, and the texts to embed for the others.
 
     Args:

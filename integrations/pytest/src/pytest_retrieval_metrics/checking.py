@@ -24,7 +24,7 @@ from pytest_retrieval_metrics.gates import (
 )
 from pytest_retrieval_metrics.naming import file_name, name_of, shown
 from pytest_retrieval_metrics.records import FAILING, head, metric_rows, moved, query_rows
-from pytest_retrieval_metrics.repeating import Repeats
+from pytest_retrieval_metrics.repeating import RepeatedRuns
 from pytest_retrieval_metrics.retrieving import Task
 from retrieval_metrics import Evaluation, Metric, RetrievalWarning
 from retrieval_metrics.adapting import WORKERS, questions_fingerprint
@@ -242,7 +242,7 @@ class RetrievalCheck:
         __tracebackhide__ = True
         with warnings.catch_warnings(record=True) as met:  # after the verdict, which matters more
             warnings.simplefilter("always")
-            repeats = Repeats.of(asked.task.qrels, runs, list(asked.floors), asked.given)
+            repeats = RepeatedRuns.of(asked.task.qrels, runs, list(asked.floors), asked.given)
         evaluation, shown_to_people = repeats.evaluation, lean(repeats.evaluation, texts=True)
         verdicts = floor_gate(evaluation, asked.floors, self._settings)
         verdicts += query_floor_gate(evaluation, asked.query_floors)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Repeats:
+class RepeatedRuns:
     """The results of several rounds of the same questions.
 
     Attributes:
@@ -31,7 +31,7 @@ class Repeats:
     means: Mapping[str, Sequence[float]]
 
     @classmethod
-    def of(cls, qrels: Qrels, runs: Sequence[Any], metrics: Sequence[str], given: Mapping[str, Any]) -> Repeats:
+    def of(cls, qrels: Qrels, runs: Sequence[Any], metrics: Sequence[str], given: Mapping[str, Any]) -> RepeatedRuns:
         """Evaluate each round, and pool them.
 
         Args:
@@ -56,7 +56,8 @@ class Repeats:
         pooled = evaluate(qrels, run, list(metrics), **given)
         values = np.array([_mean([row for _, row in rows[query]]) for query in pooled.queries])
         table = values.reshape(pooled.values.shape)
-        return cls(Evaluation(replace(pooled.scores, values=table, lowest=None, highest=None)), means)
+        origin = pooled.scores.needed_origin("pooled")._replace(rounds=len(runs))
+        return cls(Evaluation(replace(pooled.scores, values=table, lowest=None, highest=None, origin=origin)), means)
 
     def notes(self) -> list[str]:
         """Return in words how much the means vary; nothing for a single round."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ragas_retrieval_metrics.row import Row
 
 
-class Compared(NamedTuple):
+class RowToScore(NamedTuple):
     """The judgments and the ranking of a row.
 
     Attributes:
@@ -27,7 +27,7 @@ class Compared(NamedTuple):
     ranking: Any
 
 
-def compared(row: Row, by: By, references: References | None) -> Compared:
+def compared(row: Row, by: By, references: References | None) -> RowToScore:
     """Return what is compared in a row, in the shapes of the core.
 
     Args:
@@ -45,11 +45,11 @@ def compared(row: Row, by: By, references: References | None) -> Compared:
         column = getattr(row, FIELDS[kind][1])
         if column is not None:  # as converted, or changed since
             judgments = as_pieces(column) if kind == "texts" else column
-        return Compared(kind, judgments, items)
+        return RowToScore(kind, judgments, items)
     kind, ranking, judgments = row.pair(by, has_qrels=references is not None)
     if references is not None:
         judgments = references.of_query(row)
     if kind == "texts":
         judgments = None if judgments is None else as_pieces(judgments)
         ranking = None if ranking is None else as_items(ranking)
-    return Compared(kind, judgments, ranking)
+    return RowToScore(kind, judgments, ranking)

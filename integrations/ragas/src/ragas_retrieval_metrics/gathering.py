@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import retrieval_metrics as rm
-from ragas_retrieval_metrics.compared import Compared, compared
+from ragas_retrieval_metrics.compared import RowToScore, compared
 from ragas_retrieval_metrics.fields import read_collection
 from ragas_retrieval_metrics.row import FIELDS
 from retrieval_metrics.adapting import as_qrels, score_queries
@@ -87,7 +87,7 @@ def gather(rows: Sequence[Row], by: By, references: References | None) -> Gather
             row = row.read()  # noqa: PLW2901  (as it was meant)
             found = compared(row, by, references)
         except (TypeError, ValueError) as error:
-            found = Compared(by, _judgments_alone(row, by, references, error), [])
+            found = RowToScore(by, _judgments_alone(row, by, references, error), [])
             errors[name] = error
         read.append(row)
         if found.judgments is None and references is not None:

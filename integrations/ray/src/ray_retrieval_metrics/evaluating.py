@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from ray.data import Dataset
 
-    from ray_retrieval_metrics.judgments import Judgments
-    from ray_retrieval_metrics.shuffled_rows import Columns
+    from ray_retrieval_metrics.judgments import JudgmentRows
+    from ray_retrieval_metrics.shuffled_rows import RowColumns
     from retrieval_metrics.adapting import QrelsMapping
 
 ROWS_IN_A_PARTITION = 1_000_000
@@ -107,7 +107,7 @@ def evaluate_dataset(
     )
 
 
-def by_query(judgments: Judgments, run: Dataset, columns: Columns, partitions: int) -> Dataset:
+def by_query(judgments: JudgmentRows, run: Dataset, columns: RowColumns, partitions: int) -> Dataset:
     """Return the rows of run and judgments in `partitions` blocks, with all rows of a query in one."""
     rows = blockwise(
         run,

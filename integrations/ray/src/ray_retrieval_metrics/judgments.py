@@ -11,7 +11,7 @@ from ray_retrieval_metrics.shuffled_rows import (
     JUDGED,
     JUDGED_NOTHING,
     ON_ITS_OWN,
-    Columns,
+    RowColumns,
     blockwise,
     columns_of_qrels,
     id_kinds,
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 FEW = 1_000_000
 """The largest number of judgments held by the driver, about 50 MB."""
 
-_OF_ROWS = Columns("query", "document", "number", "grade")
+_OF_ROWS = RowColumns("query", "document", "number", "grade")
 """The columns of the result of `to_rows`."""
 
 
-class Judgments(NamedTuple):
+class JudgmentRows(NamedTuple):
     """Judgments ready to be shuffled with a run.
 
     Attributes:
@@ -53,7 +53,7 @@ class Judgments(NamedTuple):
 
 def read_judgments(
     qrels: Any, columns: Mapping[str, str | None] | None, allow: str | Collection[str] = ()
-) -> Judgments:
+) -> JudgmentRows:
     """Return judgments from a Dataset, or from anything that `rm.evaluate` or `rm.read_qrels` takes.
 
     Raises:
@@ -74,10 +74,10 @@ def read_judgments(
         # From the rows, not from the judgments as given: among texts "9" would be larger than "10".
         return 1.0 if found.number is None else max(float(cast("float", rows.max("number"))), 0.0)
 
-    return Judgments(rows, id_kinds(rows, _OF_ROWS), None, largest_grade, found.group is not None)
+    return JudgmentRows(rows, id_kinds(rows, _OF_ROWS), None, largest_grade, found.group is not None)
 
 
-def _few(rows: pa.Table) -> Judgments:
+def _few(rows: pa.Table) -> JudgmentRows:
     import pyarrow.compute as pc  # noqa: PLC0415  (Ray brings it)
     import ray  # noqa: PLC0415  (as above)
 
@@ -85,7 +85,7 @@ def _few(rows: pa.Table) -> Judgments:
     kinds = id_kinds(dataset, _OF_ROWS)
     if rows["document"].null_count == len(rows):  # every query is judged, and nothing is judged for it
         kinds[1] = None
-    return Judgments(
+    return JudgmentRows(
         dataset,
         kinds,
         pc.unique(rows["query"]),
@@ -120,7 +120,7 @@ def _rows_of(qrels: rm.Qrels) -> pa.Table:
         "grade": pa.array(qrels.member_grade),
         "group": pa.array(qrels.member_group),
     }
-    named = Columns("query", "document", "grade", "grade", None if qrels.is_flat else "group")
+    named = RowColumns("query", "document", "grade", "grade", None if qrels.is_flat else "group")
     rows = to_rows(pa.table(columns), named, JUDGED)
     empty = np.flatnonzero(np.diff(np.array(qrels.bounds)) == 0)
     return with_said_of(rows, query.take(pa.array(empty)).cast(rows.schema.field("query").type), JUDGED_NOTHING)

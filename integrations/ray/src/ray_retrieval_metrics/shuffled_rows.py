@@ -21,7 +21,7 @@ RETRIEVED, JUDGED, NOT_JUDGED, JUDGED_NOTHING = range(4)
 document."""
 
 
-class Columns(NamedTuple):
+class RowColumns(NamedTuple):
     """The columns of a dataset by role.
 
     Attributes:
@@ -41,7 +41,7 @@ class Columns(NamedTuple):
 
 def columns_of_run(
     run: Dataset, columns: Mapping[str, str | None] | None, allow: str | Collection[str] = ()
-) -> Columns:
+) -> RowColumns:
     """Return the columns of a run.
 
     Raises:
@@ -55,19 +55,19 @@ def columns_of_run(
             f"the run has the columns {', '.join(map(repr, names))}, none of them named like a score "
             "or a rank, and the rows of a Dataset have no order; name the column with run_columns={'score': ...}"
         )
-    return Columns(found["query"], found["document"], found[kind], kind)
+    return RowColumns(found["query"], found["document"], found[kind], kind)
 
 
 def columns_of_qrels(
     qrels: Dataset, columns: Mapping[str, str | None] | None, allow: str | Collection[str] = ()
-) -> Columns:
+) -> RowColumns:
     """Return the columns of judgments.
 
     Raises:
         ValueError: If a column is not found or ambiguous, or an unknown column could be the grade.
     """
     found = find_columns(_names(qrels, "the qrels"), OF_JUDGMENTS, columns, "the qrels", allowances(allow))
-    return Columns(found["query"], found["document"], found.get("grade"), "grade", found.get("group"))
+    return RowColumns(found["query"], found["document"], found.get("grade"), "grade", found.get("group"))
 
 
 def _names(dataset: Dataset, what: str) -> list[str]:
@@ -92,7 +92,7 @@ def need_dataset(given: Any, what: str) -> None:
         )
 
 
-def id_kinds(dataset: Dataset, columns: Columns) -> IdKinds:
+def id_kinds(dataset: Dataset, columns: RowColumns) -> IdKinds:
     """Return whether the ids of queries and of documents are text or whole numbers; None if it is unknown."""
     schema = dataset.schema()
     if schema is None:
@@ -131,7 +131,7 @@ def blockwise(dataset: Dataset, function: Callable[..., Any], num_cpus: float | 
 
 
 def to_rows(
-    table: pa.Table, columns: Columns, says: int, kinds: IdKinds | None = None, *, with_groups: bool = False
+    table: pa.Table, columns: RowColumns, says: int, kinds: IdKinds | None = None, *, with_groups: bool = False
 ) -> pa.Table:
     """Return the needed columns under common names, ids as text or whole numbers, numbers as float64.
 
@@ -197,7 +197,7 @@ def _as_text(ids: pa.ChunkedArray) -> pa.ChunkedArray:
     return ids.cast(pa.large_string())
 
 
-def _numbers(table: pa.Table, columns: Columns, what: str) -> pa.Array | pa.ChunkedArray:
+def _numbers(table: pa.Table, columns: RowColumns, what: str) -> pa.Array | pa.ChunkedArray:
     """Return the numbers of rows as float64, parsed if they are text."""
     import pyarrow as pa  # noqa: PLC0415  (as above)
 
@@ -218,7 +218,7 @@ def _numbers(table: pa.Table, columns: Columns, what: str) -> pa.Array | pa.Chun
         raise
 
 
-def _refuse(table: pa.Table, columns: Columns, row: int, what: str, complaint: str) -> NoReturn:
+def _refuse(table: pa.Table, columns: RowColumns, row: int, what: str, complaint: str) -> NoReturn:
     names = [name for name in (columns.query, columns.document, columns.number) if name is not None]
     raise ValueError(f"a row of {what} {complaint}: {table.select(names).slice(row, 1).to_pylist()[0]}")
 

@@ -58,6 +58,12 @@ class Budget:
         unit: Unit = _UNITS.get(match[2], match[2])  # type: ignore[assignment]  # the pattern lets no other word through
         return cls(int(match[1]), unit)
 
+    @property
+    def in_words(self) -> str:
+        """The budget as it stands in a sentence, such as `2,000 characters`."""
+        unit = "characters" if self.unit == "chars" else self.unit
+        return f"{self.size:,} {unit if self.size > 1 else unit[:-1]}"
+
     def __str__(self) -> str:
         return f"{self.size}{self.unit}"
 
@@ -133,6 +139,13 @@ class Lengths:
         count = np.array([sum(call <= budget.size for call in each) for each in calls], dtype=np.int64)
         used = np.array([min(budget.size, max(each, default=0)) for each in calls], dtype=np.int64)
         return Filled(count, used, np.array([len(each) for each in calls], dtype=np.int64) == count)
+
+    def of_items(self, query: QueryId, n: int, unit: Unit) -> list[int]:
+        """Return the length of each of the first `n` items of a query; for calls, the number of the call."""
+        if unit == "calls":
+            return list(self.calls.get(query, ())[:n])
+        measure = self._characters if unit == "chars" else self._tokens
+        return [measure(item, query) for item in self._rankings.get(query, ())[:n]]
 
     def of_first(self, k: int | None, queries: Iterable[QueryId]) -> list[int]:
         """Return how many characters the first `k` items of each query hold; nothing if the length of one is unknown.

@@ -11,6 +11,7 @@ from retrieval_metrics.inputs.pieces import Metadata, Quote, Span, Text
 from retrieval_metrics.inputs.ranking import as_list
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.by_id import NoId, judge_by_id
+from retrieval_metrics.judging.judged_rows import Repeats
 from retrieval_metrics.judging.judged_run import JudgedRun
 from retrieval_metrics.judging.matching.budget import Lengths
 from retrieval_metrics.judging.matching.covered import CoveredCharacters
@@ -20,7 +21,6 @@ from retrieval_metrics.judging.matching.places import Locator
 from retrieval_metrics.judging.matching.quotes import QuoteRule
 from retrieval_metrics.judging.matching.spans import SpanRule
 from retrieval_metrics.judging.matching.texts import TextRule
-from retrieval_metrics.judging.rows import Repeats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +61,7 @@ def judge_items(qrels: Qrels, run: RunMapping, matching: Matching, calls: Mappin
         keys = {query: list(dict.fromkeys(each)) for query, each in keys.items()}
     lengths = Lengths(qrels.queries, rankings, matching.tokens, calls)
     if not qrels.has_pieces:
-        return judge_by_id(qrels, keys, lengths=lengths)
+        return judge_by_id(qrels, keys, "input", lengths)  # items are listed in rank order
     return _judge_pieces(qrels, rankings, matching, lengths)
 
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.inputs.pieces import Span, Text
+from retrieval_metrics.judging.judged_rows import within
 from retrieval_metrics.judging.matching.alternatives import Atoms, best_choice
 from retrieval_metrics.judging.matching.places import Positions
 from retrieval_metrics.judging.matching.stretches import merged, shared
 from retrieval_metrics.judging.matching.texts import whole_words
-from retrieval_metrics.judging.rows import within
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -174,7 +174,7 @@ def stands_alone(part: str, text: str) -> bool:
     if at < 0:
         return False
     left, right = text[max(at - 2, 0) : at], text[at + len(part) : at + len(part) + 1]
-    begins = not left or (left[-1] == " " and not (left[0].isdigit() or left[0].isspace())) and not part[0].isspace()
+    begins = not left or ((left[-1] == " " and not (left[0].isdigit() or left[0].isspace())) and not part[0].isspace())
     return begins and right in {"", " "} and not (part[-1].isdigit() or part[-1].isspace() or part[-1] == "-")
 
 

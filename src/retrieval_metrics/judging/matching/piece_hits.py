@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.judging.judged_rows import Additions, Items, JudgedRanks
 from retrieval_metrics.judging.matching.places import Positions
-from retrieval_metrics.judging.rows import Additions, Items, JudgedRanks
 
 if TYPE_CHECKING:
     from retrieval_metrics.aliases import FloatArray, IntArray

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from retrieval_metrics.inputs.sources import Location, Source, read_sources
+from retrieval_metrics.inputs.sources import Location, SourceText, read_sources
 from retrieval_metrics.judging.matching.normalised import normalised
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Locator:
         self.ambiguous = 0
         self.misplaced = 0
 
-    def source(self, name: str) -> Source | None:
+    def source(self, name: str) -> SourceText | None:
         """Return a source; None if its text was not given."""
         return self._sources.get(name)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.inputs.pieces import Quote, Span
+from retrieval_metrics.judging.judged_rows import Unplaced
 from retrieval_metrics.judging.matching.normalised import normalised
 from retrieval_metrics.judging.matching.places import Place
 from retrieval_metrics.judging.matching.stretches import Union, shared
-from retrieval_metrics.judging.rows import Unplaced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

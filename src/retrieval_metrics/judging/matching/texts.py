@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.judging.matching.matching import Matching
     from retrieval_metrics.judging.matching.piece_hits import PieceHits
 
-    Run: TypeAlias = tuple[str, ...]
+    WordRun: TypeAlias = tuple[str, ...]
 
 # Scripts without spaces between words are split into letters.
 _LETTERS = rf"[^\W\d_{UNSPACED}]"
@@ -57,7 +57,7 @@ class _Reference:
         self.run = min(longest_run, len(tokens))
         self.weight = np.array([len(token) for token in tokens], dtype=np.int64)
         self.size = int(self.weight.sum())
-        self.places: dict[Run, list[int]] = {}
+        self.places: dict[WordRun, list[int]] = {}
         for place, run in enumerate(runs_of(tokens, self.run)):
             self.places.setdefault(run, []).append(place)
 
@@ -65,7 +65,7 @@ class _Reference:
         """Return how many characters the selected words have."""
         return int(self.weight[held].sum())
 
-    def held(self, runs: set[Run]) -> BoolArray | None:
+    def held(self, runs: set[WordRun]) -> BoolArray | None:
         """Return which words are in a run that also occurs in `runs`; None if none is."""
         common = self.places.keys() & runs
         if not common:
@@ -125,7 +125,7 @@ class TextRule:
         return found
 
 
-def runs_of(tokens: Sequence[str], length: int) -> zip[Run]:
+def runs_of(tokens: Sequence[str], length: int) -> zip[WordRun]:
     """Return all runs of `length` words.
 
     Example:

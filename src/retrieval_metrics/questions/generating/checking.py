@@ -9,6 +9,7 @@ import numpy as np
 
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.matching.texts import words
+from retrieval_metrics.judging.ranking_order import ranked
 from retrieval_metrics.models.json_reply import json_reply
 from retrieval_metrics.questions.generating.kinds import SEVERAL_PASSAGES
 from retrieval_metrics.questions.linting.searching import WordIndex
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.questions.generating.candidate import Candidate, Evidence
     from retrieval_metrics.questions.generating.corpus import Corpus
     from retrieval_metrics.questions.generating.prompts import QuestionPrompts
-    from retrieval_metrics.questions.generating.reading import Reading
+    from retrieval_metrics.questions.generating.replies import Reading
 
 LEFT_OUT = "[...]"
 FEWEST_WORDS_LEFT = 5
@@ -116,19 +117,17 @@ class Checking:
         """Add to each question the other passages that answer it."""
         looked_at = await self._alternatives(candidates)
         prompts, asked = {}, {}
-        reply = self._prompts.other_sentences if self._reading.by_number else self._prompts.other_quotes
         for candidate in candidates:
             for number, group in enumerate(candidate.groups):
                 places = self._to_look_at(looked_at[candidate.id], candidate, group)
                 if not places:
                     continue
                 asked[candidate.id, number] = places
-                prompts[candidate.id, number] = self._prompts.filled(
-                    "others",
-                    question=candidate.question,
-                    quote=group[0].text,
-                    passages=self._reading.shown(places),
-                    reply=reply,
+                prompts[candidate.id, number] = self._prompts.to_find_others(
+                    candidate.question,
+                    group[0].text,
+                    self._reading.shown(places),
+                    by_number=self._reading.by_number,
                 )
         replies = await self._prompter.ask(
             prompts,
@@ -161,8 +160,7 @@ class Checking:
     ) -> Replies[Any, bool]:
         questions = {candidate.id: candidate.question for candidate in candidates}
         prompts: dict[Hashable, str] = {
-            key: self._prompts.filled("answerable", question=questions[key[0]], text=text)
-            for key, text in texts.items()
+            key: self._prompts.to_answer(questions[key[0]], text) for key, text in texts.items()
         }
         return await self._prompter.ask(
             prompts, _yes_or_no, label=f"checking {what}", show_progress=self._show_progress
@@ -238,5 +236,5 @@ def _joined(evidence: Any) -> str:
 
 
 def _items(ranking: Any) -> list[Retrieved]:
-    ranked = sorted(ranking, key=lambda one: -ranking[one]) if isinstance(ranking, Mapping) else ranking
-    return [one if isinstance(one, Retrieved) else Retrieved(one) for one in ranked]
+    best_first = ranked(ranking, "docid") if isinstance(ranking, Mapping) else ranking
+    return [one if isinstance(one, Retrieved) else Retrieved(one) for one in best_first]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from os import PathLike
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.files.folders import read_folder
-from retrieval_metrics.files.texts import read_corpus
+from retrieval_metrics.files.text_files import read_corpus
 from retrieval_metrics.inputs.pieces import Span
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.matching.normalised import everywhere, normalised, where
@@ -35,10 +35,11 @@ _SENTENCE = re.compile(
     r"(?<=[.!?])[\"')\]”’]*\s+|(?<=[。！？])[”’」』]*\s*|\n[ \t]*\n\s*"  # noqa: RUF001  (Chinese has no spaces)
 )
 _SPACE = re.compile(r"\s+")
+_HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Stretch:
     """A passage: a part of a text of the corpus, or all of it.
 
     Attributes:
@@ -47,6 +48,8 @@ class Piece:
         start: Where it begins in that source.
         document: The document it comes from, for provenance.
         id: The id of its text in the corpus.
+        title: The title of its document, or its name.
+        heading: The heading that it stands under; None if there is none.
     """
 
     text: str
@@ -54,6 +57,13 @@ class Piece:
     start: int
     document: str
     id: DocumentId | None
+    title: str
+    heading: str | None = None
+
+    @property
+    def whereabouts(self) -> str:
+        """Where it comes from, in a line for a prompt."""
+        return f"Document: {self.title}" + (f", under the heading: {self.heading}" if self.heading else "")
 
     def span(self, start: int, end: int) -> Span:
         """Return the place in the source of a part of this passage."""
@@ -68,12 +78,12 @@ class Corpus:
         passages: The same, indexed, at the same places.
     """
 
-    def __init__(self, whole: list[Piece], length: int) -> None:
+    def __init__(self, whole: list[Stretch], length: int) -> None:
         """Take the texts as given, and cut those that are longer than `length` characters."""
         self._whole = whole
         self._texts = Passages(Retrieved(at, text.text) for at, text in enumerate(whole))
         self.pieces = pieces = [
-            Piece(text.text[start:end], text.source, text.start + start, text.document, text.id)
+            replace(text, text=text.text[start:end], start=text.start + start, heading=_heading(text.text, start))
             for text in whole
             for start, end in cut(text.text, length)
             if len(words(text.text[start:end])) >= FEWEST_WORDS
@@ -163,7 +173,7 @@ def _listed(pairs: Iterable[tuple[Any, int]]) -> dict[Any, list[int]]:
     return listed
 
 
-def _whole(item: Retrieved, *, alone: bool) -> Piece:
+def _whole(item: Retrieved, *, alone: bool) -> Stretch:
     """Return a text of the corpus with the source and offset that spans in it refer to.
 
     A text without offsets begins at 0 of its own source: its id or, if a loader gave it none, its source if no other
@@ -179,7 +189,18 @@ def _whole(item: Retrieved, *, alone: bool) -> Piece:
         )
     source, start = (str(item.source), item.start or 0) if placed else (str(name), 0)
     document = str(item.id) if item.source is None else str(item.source)
-    return Piece(text, source, start, document, item.id)
+    given = (item.metadata or {}).get("title")
+    return Stretch(text, source, start, document, item.id, given if isinstance(given, str) and given else document)
+
+
+def _heading(text: str, start: int) -> str | None:
+    """Return the last heading in Markdown up to a place of a text."""
+    found = None
+    for line in _HEADING.finditer(text):
+        if line.start() > start:
+            break
+        found = line[1].strip()
+    return found
 
 
 def cut(text: str, length: int) -> list[tuple[int, int]]:

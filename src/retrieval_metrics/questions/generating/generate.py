@@ -18,7 +18,7 @@ from retrieval_metrics.questions.generating.kinds import (
     shared_out,
 )
 from retrieval_metrics.questions.generating.prompts import QuestionPrompts
-from retrieval_metrics.questions.generating.reading import Reading
+from retrieval_metrics.questions.generating.replies import Reading
 from retrieval_metrics.retrieving.event_loop import run_until_complete
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.questions.generating.contents import Contents
     from retrieval_metrics.questions.generating.corpus import Corpus
     from retrieval_metrics.questions.generating.prompts import QuestionPrompts
-    from retrieval_metrics.questions.generating.reading import Reading
+    from retrieval_metrics.questions.generating.replies import Reading
 
     Task = tuple[str, tuple[int, ...]]
 
@@ -170,8 +170,7 @@ class Generation:
         return self._prompter.stopped
 
     def _prompt(self, kind: str, places: tuple[int, ...]) -> str:
-        reply = self._prompts.sentences if self._reading.by_number else self._prompts.quotes
-        prompt = self._prompts.filled(kind, passages=self._reading.shown(places), reply=reply)
+        prompt = self._prompts.to_write(kind, self._reading.shown(places), by_number=self._reading.by_number)
         if asked := self._asked.get((kind, places)):
             prompt += "\n\nAsk for something else than:\n" + "\n".join(f"- {question}" for question in asked)
         return prompt

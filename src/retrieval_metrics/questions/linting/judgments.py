@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.pieces import Piece, Quote, Span
-from retrieval_metrics.inputs.sources import Source
+from retrieval_metrics.inputs.sources import SourceText
 from retrieval_metrics.judging.matching.normalised import normalised
 from retrieval_metrics.judging.matching.texts import words
 from retrieval_metrics.questions.linting.findings import Change, LintFinding
@@ -34,13 +34,13 @@ def without_relevant(subject: Subject) -> Iterator[LintFinding]:
             )
 
 
-class Judgments:
+class JudgmentChecks:
     """Checks judgments against the corpus; each piece is looked up once."""
 
     def __init__(self, subject: Subject, passages: Passages) -> None:
         self._subject = subject
         self._passages = passages
-        self._sources: dict[str, Source] = {}
+        self._sources: dict[str, SourceText] = {}
 
     def findings(self) -> Iterator[LintFinding]:
         """Yield the judgments that do not fit the corpus, question by question."""
@@ -210,10 +210,10 @@ class Judgments:
             change,
         )
 
-    def _source(self, name: str) -> Source:
+    def _source(self, name: str) -> SourceText:
         found = self._sources.get(name)
         if found is None:
-            found = self._sources[name] = Source(self._passages.sources[name])
+            found = self._sources[name] = SourceText(self._passages.sources[name])
         return found
 
 

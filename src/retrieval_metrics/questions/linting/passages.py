@@ -29,7 +29,7 @@ TRIMMED = 4
 
 
 @dataclass(frozen=True)
-class Place:
+class Occurrence:
     """The place of a quote: in a source if its text is known, else in a passage."""
 
     name: Any
@@ -136,7 +136,7 @@ class Passages:
         kept = [set(self.tokens[at]) for at in having[0]]
         return [at for at, tokens in zip(having[0], kept, strict=True) if tokens.issuperset(wanted)]
 
-    def places(self, quote: str) -> list[Place]:
+    def places(self, quote: str) -> list[Occurrence]:
         """Return the places of a quote; a place in overlapping passages counts once."""
         wanted = normalised(quote)
         found: Counter[Any] = Counter()
@@ -146,7 +146,7 @@ class Passages:
                 found[item.source] = _count(self.sources[item.source], wanted)
             else:
                 found[item.id] += _count(item.text or "", wanted)
-        return [Place(name, count) for name, count in found.items()]
+        return [Occurrence(name, count) for name, count in found.items()]
 
     def source_of(self, quote: str) -> str | None:
         """Return the source that holds a quote, even if no passage does."""

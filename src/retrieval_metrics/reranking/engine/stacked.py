@@ -11,7 +11,7 @@ from retrieval_metrics.reranking.engine.products import DOUBLE, resolution
 from retrieval_metrics.reranking.selection import Selection
 
 if TYPE_CHECKING:
-    from retrieval_metrics.reranking.engine.vectors import FloatArray
+    from retrieval_metrics.aliases import FloatArray
 
 
 def select_stacked(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.judging.rows import is_relevant
+from retrieval_metrics.judging.judged_rows import is_relevant
 from retrieval_metrics.scoring.ties.extremes import between_orders
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import numpy as np
 
 from retrieval_metrics.definition.definition import OverOrders
 from retrieval_metrics.inputs.qrels import Qrels
+from retrieval_metrics.judging.judged_rows import Items
 from retrieval_metrics.judging.judged_run import JudgedRun
-from retrieval_metrics.judging.rows import Items
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.definition.definition import OverOrders
-from retrieval_metrics.judging.rows import Items
+from retrieval_metrics.judging.judged_rows import Items
 
 if TYPE_CHECKING:
     from collections.abc import Callable

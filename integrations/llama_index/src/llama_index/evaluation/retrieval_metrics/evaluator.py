@@ -24,8 +24,8 @@ from llama_index.evaluation.retrieval_metrics.metrics import (
 )
 from llama_index.evaluation.retrieval_metrics.nodes import (
     IdsAndTexts,
-    Key,
-    Match,
+    NodeKey,
+    NodeMatch,
     Source,
     as_items,
     ids_of,
@@ -33,7 +33,7 @@ from llama_index.evaluation.retrieval_metrics.nodes import (
     one_document_each,
     source_of,
 )
-from llama_index.evaluation.retrieval_metrics.questions import Questions, single_question
+from llama_index.evaluation.retrieval_metrics.questions import CheckedQuestions, single_question
 from llama_index.evaluation.retrieval_metrics.retrieving import Retrieving
 from llama_index.evaluation.retrieval_metrics.scoring import NodeScorer
 from llama_index.evaluation.retrieval_metrics.stages import Stages
@@ -75,7 +75,9 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         default_factory=lambda: ranking_metrics(DEFAULT_METRICS), description="Metrics to compute"
     )
     # InstanceOf, because pydantic would create a new Matching from its fields.
-    match: str | Key | InstanceOf[Matching] = Field(default="id", description="What identifies a node in the judgments")
+    match: str | NodeKey | InstanceOf[Matching] = Field(
+        default="id", description="What identifies a node in the judgments"
+    )
     source: str | Callable[[NodeWithScore], str | None] = Field(
         default="ref_doc_id", description="The name of a node's document"
     )
@@ -88,7 +90,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
 
     @field_validator("match")
     @classmethod
-    def _is_known(cls, match: Match) -> Match:
+    def _is_known(cls, match: NodeMatch) -> NodeMatch:
         key_of(match)
         return match
 
@@ -220,7 +222,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         Warns:
             RetrievalWarning: If nothing was retrieved for a query, or nothing that was retrieved is judged anywhere.
         """
-        questions, mode = Questions(as_evaluation_set(dataset), clusters), mode_of(dataset)
+        questions, mode = CheckedQuestions(as_evaluation_set(dataset), clusters), mode_of(dataset)
         noted = self._stages(mode) if stages else None
         run = retrieve(
             **self._asking(questions, mode, noted),
@@ -246,7 +248,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         clusters: ClustersBy = "source",
     ) -> DatasetResult:
         """Evaluate the retriever on all queries of a dataset; the asynchronous twin of `evaluate_dataset`."""
-        questions, mode = Questions(as_evaluation_set(dataset), clusters), mode_of(dataset)
+        questions, mode = CheckedQuestions(as_evaluation_set(dataset), clusters), mode_of(dataset)
         noted = self._stages(mode) if stages else None
         run = await aretrieve(
             **self._asking(questions, mode, noted),
@@ -276,7 +278,9 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         items = as_items(await self.aget_retrieved_nodes(query), self.match, mode, self.source)
         return [str(found) for found in ids_of(items, self.match)], [str(item.text) for item in items]
 
-    def _asking(self, questions: Questions, mode: RetrievalEvalMode, stages: Stages | None = None) -> dict[str, Any]:
+    def _asking(
+        self, questions: CheckedQuestions, mode: RetrievalEvalMode, stages: Stages | None = None
+    ) -> dict[str, Any]:
         """Return the function for `retrieve`, the reader of its answers, and the check of the first."""
         self._scorer.refuse_pieces(questions)
         hook = self._hook(mode)

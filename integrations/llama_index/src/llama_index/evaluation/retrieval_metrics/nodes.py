@@ -13,14 +13,14 @@ from retrieval_metrics import Matching, Retrieved
 if TYPE_CHECKING:
     from retrieval_metrics.adapting import DocumentId
 
-Key: TypeAlias = Callable[[NodeWithScore], str | int]
-Match: TypeAlias = str | Key | Matching
+NodeKey: TypeAlias = Callable[[NodeWithScore], str | int]
+NodeMatch: TypeAlias = str | NodeKey | Matching
 Source: TypeAlias = str | Callable[[NodeWithScore], str | None]
 
 METADATA = "metadata:"
 
 
-def key_of(match: Match) -> Key:
+def key_of(match: NodeMatch) -> NodeKey:
     """Return the function that returns the id by which a retrieved node is judged.
 
     Args:
@@ -61,7 +61,7 @@ def _ref_doc_id(scored: NodeWithScore) -> DocumentId:
     return source
 
 
-def _metadata(key: str) -> Key:
+def _metadata(key: str) -> NodeKey:
     def value(scored: NodeWithScore) -> DocumentId:
         if scored.node.metadata.get(key) is None:
             has = ", ".join(map(repr, scored.node.metadata)) or "none"
@@ -214,7 +214,7 @@ def items_of(answer: Any) -> list[Retrieved]:
     return [as_retrieved(one) for one in nodes_of(answer)]
 
 
-def ids_of(items: Sequence[Retrieved], match: Match) -> list[DocumentId | None]:
+def ids_of(items: Sequence[Retrieved], match: NodeMatch) -> list[DocumentId | None]:
     """Return the ids by which items of `as_items` are judged; if a `Matching` has none, that of the node."""
     if not isinstance(match, Matching):
         return [item.id for item in items]
@@ -244,7 +244,7 @@ def of_mode(nodes: Sequence[NodeWithScore], mode: RetrievalEvalMode) -> Sequence
 
 def as_items(
     nodes: Any,
-    match: Match,
+    match: NodeMatch,
     mode: RetrievalEvalMode = RetrievalEvalMode.TEXT,
     source: Source = "ref_doc_id",
 ) -> list[Retrieved]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.adapting import ClustersBy, Judgments, QueryId
 
 
-class Questions:
+class CheckedQuestions:
     """Questions with their judgments, checked before anything is retrieved.
 
     Attributes:
@@ -53,7 +53,7 @@ def _refuse_nodes(query: QueryId, judgments: Any) -> None:
         _refuse_nodes(query, entry)
 
 
-def single_question(query: str, expected_ids: Judgments | None, expected_texts: list[str] | None) -> Questions:
+def single_question(query: str, expected_ids: Judgments | None, expected_texts: list[str] | None) -> CheckedQuestions:
     """Return one question whose id is its text; without ids, the expected texts are its judgments.
 
     Raises:
@@ -62,9 +62,9 @@ def single_question(query: str, expected_ids: Judgments | None, expected_texts: 
     if not isinstance(query, str):
         raise TypeError(f"the query must be a str, got {query!r}")
     if expected_ids is not None:
-        return Questions(EvaluationSet({query: query}, {query: expected_ids}))
+        return CheckedQuestions(EvaluationSet({query: query}, {query: expected_ids}))
     if expected_texts is None:
         raise TypeError("evaluate needs expected_ids or expected_texts; if nothing is relevant, pass an empty list")
     if isinstance(expected_texts, str):
         raise TypeError(f"expected_texts is the bare string {expected_texts!r}; write a list: [{expected_texts!r}]")
-    return Questions(EvaluationSet({query: query}, {query: [Text(text) for text in expected_texts]}))
+    return CheckedQuestions(EvaluationSet({query: query}, {query: [Text(text) for text in expected_texts]}))

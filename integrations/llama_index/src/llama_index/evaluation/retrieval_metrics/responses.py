@@ -8,7 +8,7 @@ from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 
 from llama_index.evaluation.retrieval_metrics.datasets import as_evaluation_set
 from llama_index.evaluation.retrieval_metrics.nodes import as_items, key_of, one_document_each
-from llama_index.evaluation.retrieval_metrics.questions import Questions
+from llama_index.evaluation.retrieval_metrics.questions import CheckedQuestions
 from retrieval_metrics import Matching, Metric, Retrieved
 from retrieval_metrics.adapting import score_queries
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from llama_index.core.base.response.schema import Response
 
-    from llama_index.evaluation.retrieval_metrics.nodes import Match, Source
+    from llama_index.evaluation.retrieval_metrics.nodes import NodeMatch, Source
 
 
 class ResponseEvaluator(BaseEvaluator):
@@ -48,13 +48,13 @@ class ResponseEvaluator(BaseEvaluator):
         metric: str | Metric,
         dataset: Any,
         *,
-        match: Match = "id",
+        match: NodeMatch = "id",
         source: Source = "ref_doc_id",
         passing: float = 0.5,
     ) -> None:
         """Set the questions, the judgments and the options."""
         self._metric = Metric.parse(metric) if isinstance(metric, str) else metric
-        questions = Questions(as_evaluation_set(dataset))
+        questions = CheckedQuestions(as_evaluation_set(dataset))
         self._source = one_document_each(source, questions.sources)
         self._has_ids = questions.qrels.document_kind is not None
         self._judgments: dict[str, Any] = {}

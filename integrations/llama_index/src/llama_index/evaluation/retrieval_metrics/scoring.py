@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric
 
-    from llama_index.evaluation.retrieval_metrics.nodes import Match
-    from llama_index.evaluation.retrieval_metrics.questions import Questions
+    from llama_index.evaluation.retrieval_metrics.nodes import NodeMatch
+    from llama_index.evaluation.retrieval_metrics.questions import CheckedQuestions
     from retrieval_metrics import Metric, RetrievedRun
     from retrieval_metrics.adapting import QueryId, QueryScore
 
@@ -39,7 +39,7 @@ class NodeScorer:
         match: What identifies a node in the judgments.
     """
 
-    def __init__(self, metrics: Sequence[BaseRetrievalMetric], match: Match) -> None:
+    def __init__(self, metrics: Sequence[BaseRetrievalMetric], match: NodeMatch) -> None:
         self.own = [one for one in metrics if isinstance(one, RetrievalMetric)]
         self.foreign = [one for one in metrics if not isinstance(one, RetrievalMetric)]
         self.order = [one.metric_name for one in metrics]
@@ -50,7 +50,7 @@ class NodeScorer:
         """The metrics of the core behind the metrics of this package."""
         return [one.spec for one in self.own]
 
-    def refuse_pieces(self, questions: Questions) -> None:
+    def refuse_pieces(self, questions: CheckedQuestions) -> None:
         """Raise if a metric of LlamaIndex, which compares ids, would have to judge by texts or places.
 
         Raises:
@@ -63,13 +63,13 @@ class NodeScorer:
                 "the metrics of this package, RetrieverEvaluator.from_metric_names([...]), or judge by ids"
             )
 
-    def check(self, questions: Questions) -> Callable[[Any], None] | None:
+    def check(self, questions: CheckedQuestions) -> Callable[[Any], None] | None:
         """Return a check that raises, for the first answer, what scoring would raise for all."""
         return first_answer_check(questions.qrels, self.specs, match=self._compared) if self.own else None
 
     def dataset(
         self,
-        questions: Questions,
+        questions: CheckedQuestions,
         run: RetrievedRun,
         mode: RetrievalEvalMode,
         *,
@@ -96,13 +96,13 @@ class NodeScorer:
             basis=Basis({query: truth for query, (_, truth) in questions.rows.items()}, run, self._compared),
         )
 
-    def _evaluation(self, questions: Questions, run: Mapping[Any, Any]) -> Evaluation:
+    def _evaluation(self, questions: CheckedQuestions, run: Mapping[Any, Any]) -> Evaluation:
         """Return the evaluation of a stage, without the warnings that the last stage repeats."""
         scores = scored_run(questions.qrels, run, self.specs, as_rules("standard"), self._compared)
         return Evaluation(scores if questions.clusters is None else replace(scores, clusters=questions.clusters))
 
     def one(
-        self, questions: Questions, run: RetrievedRun, expected_texts: list[str] | None, mode: RetrievalEvalMode
+        self, questions: CheckedQuestions, run: RetrievedRun, expected_texts: list[str] | None, mode: RetrievalEvalMode
     ) -> RetrieverEvalResult:
         """Return the result of a single query, whose id is its text; without the warnings that concern a whole run."""
         scores = score_queries(questions.qrels, run, self.specs, match=self._compared) if self.own else {}
@@ -117,7 +117,7 @@ class NodeScorer:
 
     def _results(
         self,
-        questions: Questions,
+        questions: CheckedQuestions,
         run: RetrievedRun,
         scores: Mapping[Metric, Mapping[QueryId, QueryScore]],
         *,

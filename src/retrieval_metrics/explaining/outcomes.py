@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.explaining.case import Case, never
-from retrieval_metrics.explaining.kinds import FAILURES, Finding
-from retrieval_metrics.judging.rows import is_relevant
+from retrieval_metrics.explaining.finding import FAILURES, Finding
+from retrieval_metrics.judging.judged_rows import is_relevant
+from retrieval_metrics.judging.matching.budget import Budget
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from retrieval_metrics.explaining.rankings import Rankings
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.judging.matching.budget import Budget
+    from retrieval_metrics.judging.ranking_order import Rankings
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +24,14 @@ class Question:
     """What to check for every query: which documents are relevant, down to which rank, and whether one suffices.
 
     Attributes:
-        k: The cut-off, in items or as a budget; None takes the whole ranking.
+        cuts: The cut-offs, in items or as budgets, of which the one that keeps most of a ranking counts; empty takes
+            the whole ranking.
         rel: The threshold of relevance; None counts every grade above 0.
         one_suffices: Whether a single relevant document is all that is needed.
         at_needed: Whether the cut-off is the number of documents or groups that each query needs, as in R-precision.
     """
 
-    k: int | Budget | None = None
+    cuts: tuple[int | Budget, ...] = ()
     rel: float | None = None
     one_suffices: bool = False
     at_needed: bool = False
@@ -43,7 +44,7 @@ class Investigation:
         self.judged = judged
         self.rankings = rankings
         self.question = question
-        self._cut = judged.cutoff(question.k)
+        self._cuts = [(cut, judged.cutoff(cut)) for cut in question.cuts]
 
     def settled(self, positions: Iterable[int]) -> Iterator[tuple[int, list[Finding], Any]]:
         """Yield the outcomes of the relevant documents of the given queries, in any order.
@@ -82,10 +83,19 @@ class Investigation:
         at = dict(zip(items.document[first:last].tolist(), range(first, last), strict=True))
         ranks = {place: int(items.rank[at[place]]) for place in places if place in at}
         groups = self._groups(index, places)
-        k = self._cutoff(index, len({group for each in groups.values() for group in each}))
+        needed = len({group for each in groups.values() for group in each})
+        k, budget = (needed, None) if self.question.at_needed else self.cutoff(index)
         satisfied = {group for place, rank in ranks.items() if k is None or rank <= k for group in groups[place]}
         known = {place: (rank, int(items.tied[at[place]])) for place, rank in ranks.items()}
-        case = Case(judged=self.judged, rankings=self.rankings, index=index, ranking=ranking, k=k, places=known)
+        case = Case(
+            judged=self.judged,
+            rankings=self.rankings,
+            index=index,
+            ranking=ranking,
+            k=k,
+            budget=budget,
+            places=known,
+        )
         found = []
         for place in places:
             grade = float(self.judged.qrels.document_grade[place])
@@ -94,10 +104,14 @@ class Investigation:
             found.append(Finding(document, grade, kind, ranks.get(place), detail, groups[place]))
         return found
 
-    def _cutoff(self, index: int, needed: int) -> int | None:
-        if self.question.at_needed:
-            return needed
-        return self._cut if self._cut is None or isinstance(self._cut, int) else int(self._cut[index])
+    def cutoff(self, index: int) -> tuple[int | None, Budget | None]:
+        """Return how many items of a query count, None for all, and the budget that they fit into, if it is one."""
+        kept: tuple[int | None, Budget | None] = None, None
+        for cut, items in self._cuts:
+            k = cut if isinstance(cut, int) else int(items[index])  # type: ignore[index]  # budgets count per query
+            if kept[0] is None or k > kept[0]:
+                kept = k, cut if isinstance(cut, Budget) else None
+        return kept
 
     def _relevant(self, index: int) -> list[int]:
         qrels = self.judged.qrels

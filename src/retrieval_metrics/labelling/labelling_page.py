@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from os import PathLike
 
-    from retrieval_metrics.labelling.passages import Pooled
+    from retrieval_metrics.labelling.pooled import Pooled
 
 PLACE = '<div id="labelling"><p>This page needs a browser that runs its script.</p></div>'
 

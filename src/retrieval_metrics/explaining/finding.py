@@ -13,6 +13,7 @@ Failure = Literal[
     "behind repeats",
     "behind chunks of one document",
     "beyond the cut-off",
+    "beyond the budget",
     "another granularity",
     "never retrieved",
     "nothing retrieved",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic
 
 from retrieval_metrics.checks import require
 from retrieval_metrics.inputs.qrels import judgments_by_query
-from retrieval_metrics.inputs.questions import Questions
+from retrieval_metrics.inputs.questions import QuestionsT
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.questions.linting.findings import MEANING
@@ -22,14 +22,13 @@ if TYPE_CHECKING:
     from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.questions.linting.findings import Change, LintFinding, Severity
 
-Asked = TypeVar("Asked", bound=Questions)
 
 COLUMNS = ("name", "query", "severity", "message", "evidence", "repair")
 SHOWN = 3
 """The number of findings with one name that are printed."""
 
 
-class Lint(Printed, Generic[Asked]):
+class Lint(Printed, Generic[QuestionsT]):
     """The possible problems of an evaluation set.
 
     Printing shows the number of findings with each name, and the first of them.
@@ -40,7 +39,7 @@ class Lint(Printed, Generic[Asked]):
         unchecked: What could not be checked and what that needs, one sentence each.
     """
 
-    def __init__(self, questions: Asked, findings: Sequence[LintFinding], unchecked: Sequence[str] = ()) -> None:
+    def __init__(self, questions: QuestionsT, findings: Sequence[LintFinding], unchecked: Sequence[str] = ()) -> None:
         order = {name: place for place, name in enumerate(MEANING)}
         self.questions = questions
         self.findings = sorted(findings, key=lambda finding: order[finding.name])
@@ -63,7 +62,7 @@ class Lint(Printed, Generic[Asked]):
             raise ValueError(f"there is no finding {name!r}; the findings are {', '.join(MEANING)}")
         return [finding for finding in self.findings if finding.name == name]
 
-    def repaired(self) -> Asked:
+    def repaired(self) -> QuestionsT:
         """Return a new set with all repairs that do not need a person to decide.
 
         A question that repeats another and is judged alike is removed. A quote that differs from its source in

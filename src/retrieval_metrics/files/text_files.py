@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.files.encodings import at_line
 from retrieval_metrics.files.formats import format_by_name
 from retrieval_metrics.files.json_files import numbered_lines, objects, whole
+from retrieval_metrics.files.named_columns import collected, read_table
 from retrieval_metrics.files.opening import opened
-from retrieval_metrics.files.tables import collected, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -15,7 +15,7 @@ SHORTEST = 120
 GAP = " … "
 
 
-class Passages:
+class StoredTexts:
     """Collects texts and the places of needed words in them."""
 
     def __init__(self) -> None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable
 from reprlib import repr as shortened
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from retrieval_metrics.checks import positive_integer, proportion
 
-FloatArray: TypeAlias = npt.NDArray[np.float64]
+if TYPE_CHECKING:
+    from retrieval_metrics.aliases import FloatArray
+
 Vectors: TypeAlias = npt.NDArray[np.floating[Any]]  # float32 or float64
 Indices: TypeAlias = npt.NDArray[np.intp]
 

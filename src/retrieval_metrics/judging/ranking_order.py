@@ -1,4 +1,4 @@
-"""The rankings of a run as judged: the ids that are compared with the judgments, in rank order."""
+"""The rank order, and the rankings of a run in it: the ids that are compared with the judgments, best first."""
 
 from __future__ import annotations
 
@@ -16,16 +16,33 @@ if TYPE_CHECKING:
     from retrieval_metrics.judging.matching.matching import Key, Matching
 
 
+def ranked(scores: Mapping[Any, float], ties: str) -> list[Any]:
+    """Return the ids of a scored ranking, best first.
+
+    Args:
+        scores: The score of each id.
+        ties: Equal scores keep the order of the mapping (`"input"`); otherwise they are ordered by id as text,
+            descending, as in trec_eval.
+
+    Example:
+        >>> ranked({"a": 1.0, "b": 2.0, "c": 1.0}, "docid"), ranked({"a": 1.0, "b": 2.0, "c": 1.0}, "input")
+        (['b', 'c', 'a'], ['b', 'a', 'c'])
+    """
+    given = list(scores) if ties == "input" else sorted(scores, key=str, reverse=True)
+    # As floats, because integers of more than 53 bits tie if their nearest floats do, as in columns and files.
+    return sorted(given, key=lambda each: float(scores[each]), reverse=True)
+
+
 class Rankings:
     """The rankings of a run.
 
     Attributes:
         run: The evaluated run.
         matching: What the ids of the judgments were compared with.
-        ties: How equal scores are ordered: with "input" as given, otherwise by document id, descending.
+        ties: How equal scores are ordered; see `ranked`.
     """
 
-    def __init__(self, run: Mapping[Any, Any], match: str | Key | Matching, ties: str = "docid") -> None:
+    def __init__(self, run: Mapping[Any, Any], match: str | Key | Matching, ties: str) -> None:
         self.run = run
         self.matching = as_matching(match)
         self.ties = ties
@@ -46,10 +63,9 @@ class Rankings:
         yield from self.run.rankings() if isinstance(self.run, Run) else self.run.items()
 
     def ids(self, ranking: Any) -> list[DocumentId]:
-        """Return the ids of a ranking in rank order: by score, then by id, both descending."""
+        """Return the ids of a ranking in rank order."""
         if isinstance(ranking, Mapping):
-            by_id = list(ranking) if self.ties == "input" else sorted(ranking, key=str, reverse=True)
-            return sorted(by_id, key=ranking.__getitem__, reverse=True)
+            return ranked(ranking, self.ties)
         ids = [self._id(item) for item in ranking]
         return list(dict.fromkeys(ids)) if self.matching.collapse else ids
 

@@ -8,6 +8,7 @@ from retrieval_metrics.inputs.pieces import Quote
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.judging.matching.normalised import normalised
 from retrieval_metrics.judging.matching.texts import words
+from retrieval_metrics.models.enclosed import enclosed
 from retrieval_metrics.models.json_reply import BadReplyError, json_reply
 from retrieval_metrics.questions.generating.candidate import Candidate, Evidence
 from retrieval_metrics.questions.generating.corpus import sentence_places
@@ -49,7 +50,7 @@ class Reading:
         self._most_overlap = most_overlap
 
     def shown(self, places: Sequence[int]) -> str:
-        """Return passages for a prompt: unchanged, or with numbered sentences."""
+        """Return passages for a prompt, each below its document and heading: unchanged, or with numbered sentences."""
         if not self.by_number:
             texts = [self._corpus.pieces[at].text for at in places]
         else:
@@ -57,7 +58,10 @@ class Reading:
             for number, (which, start, end) in enumerate(self._sentences(places), start=1):
                 sentence = self._corpus.pieces[places[which]].text[start:end]
                 texts[which] += f"{chr(10) if texts[which] else ''}[{number}] {sentence}"
-        return "\n".join(f"<passage>\n{text}\n</passage>" for text in texts)
+        return "\n\n".join(
+            f"{self._corpus.pieces[at].whereabouts}\n{enclosed('passage', text)}"
+            for at, text in zip(places, texts, strict=True)
+        )
 
     def question(self, kind: str, places: Sequence[int], reply: str) -> Candidate:
         """Return the question of a reply, with its evidence in the passages.

@@ -1,0 +1,102 @@
+"""`retrieval-metrics generate CORPUS --model MODULE:FUNCTION -n N -o QUESTIONS`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from retrieval_metrics.command_line import output
+from retrieval_metrics.command_line.arguments import Target
+from retrieval_metrics.questions.generating.generate import generate_questions
+from retrieval_metrics.questions.generating.generated import COLUMNS
+from retrieval_metrics.questions.generating.prompts import QuestionPrompts
+
+EXAMPLES = """\
+examples:
+  retrieval-metrics generate docs/ --model my_models:ask -n 50 -o questions.json
+  retrieval-metrics generate corpus.jsonl --model my_models:ask -n 50 -o questions.json --sentences --budget 500
+
+my_models.py, in the current folder, holds a function of a prompt that returns the reply of a model:
+
+  def ask(prompt: str) -> str: ...
+
+The same command after an interruption goes on where it stopped: replies are kept beside the questions.
+"""
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "generate",
+        help="let a model write questions about your documents, each verified in their text",
+        description="Let a model write questions about your documents, and keep those whose answers are in the text.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run_command=run)
+    parser.add_argument("corpus", metavar="CORPUS", help="a folder of texts, or a file such as BEIR's corpus.jsonl")
+    parser.add_argument(
+        "--model", metavar="MODULE:FUNCTION", required=True, help="a function of a prompt that returns the reply"
+    )
+    parser.add_argument("-n", "--number", type=int, default=50, metavar="N", help="how many (default: %(default)s)")
+    parser.add_argument(
+        "-o", "--output", type=Target, metavar="FILE", required=True, help="where to save the questions, as JSON"
+    )
+    parser.add_argument(
+        "--cache", type=Target, metavar="FILE", help="where replies are kept (default: FILE.replies.jsonl)"
+    )
+    parser.add_argument(
+        "--model-name", metavar="NAME", help="the name under which replies are kept (default: MODULE:FUNCTION)"
+    )
+    parser.add_argument(
+        "--sentences", action="store_true", help="the model names sentences by number: for models that copy badly"
+    )
+    parser.add_argument("--language", help="the language of the questions (default: that of each passage)")
+    parser.add_argument("--budget", type=int, metavar="N", help="the largest number of calls of the model")
+    parser.add_argument("--workers", type=int, default=8, metavar="N", help="calls at once (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the choice of passages (default: %(default)s)")
+
+
+def run(given: argparse.Namespace) -> bool:
+    """Run the command; return whether there are as many questions as wanted."""
+    made = generate_questions(
+        given.corpus,
+        _model(given.model),
+        given.number,
+        evidence="sentences" if given.sentences else "quotes",
+        prompts=None if given.language is None else QuestionPrompts(language=given.language),
+        model_name=given.model_name or given.model,
+        cache=given.cache or f"{given.output}.replies.jsonl",
+        workers=given.workers,
+        budget=given.budget,
+        seed=given.seed,
+        show_progress=sys.stderr.isatty(),
+    )
+    if len(made):
+        made.questions.save(given.output)
+    shown = output.Shown(made._tables(), {}, [COLUMNS, *made.rows()])  # noqa: SLF001  (the tables that it prints)
+    return output.finish(shown, "text", None, [] if made.stopped is None else [made.stopped])
+
+
+def _model(named: str) -> Any:
+    """Return the function that is named; modules of the current folder count."""
+    module, colon, function = named.partition(":")
+    if not colon or not module or not function:
+        raise ValueError(f"--model must be MODULE:FUNCTION, such as my_models:ask, got {named!r}")
+    if (here := os.getcwd()) not in sys.path:  # noqa: PTH109  (a text)
+        sys.path.insert(0, here)
+    try:
+        found = import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != module.split(".")[0]:
+            raise
+        raise ValueError(
+            f"--model names the module {module!r}, which is neither in {Path.cwd()} nor installed"
+        ) from None
+    if not hasattr(found, function):
+        raise ValueError(f"--model names {function!r}, which is not in {found.__file__}")
+    return getattr(found, function)

@@ -1,0 +1,279 @@
+"""Read trajectories from traces: files, frames and lists of spans in the forms of many tools."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from retrieval_metrics.checks import require
+from retrieval_metrics.files.encodings import at_line
+from retrieval_metrics.files.opening import opened
+from retrieval_metrics.trajectories.traces.assembling import ReadingRules, Trace
+from retrieval_metrics.trajectories.traces.forms import spans_of
+from retrieval_metrics.trajectories.traces.span import RETRIEVER, TOOL, TraceError, TraceSpan, parsed
+from retrieval_metrics.trajectories.trajectories import Trajectories
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from retrieval_metrics.aliases import DocumentId
+    from retrieval_metrics.files.opening import Reader
+    from retrieval_metrics.trajectories.trajectory import SearchCall, Trajectory
+
+PARQUET = b"PAR1"
+
+
+def read_traces(
+    source: str | PathLike[str] | Iterable[Any] | Mapping[str, Any] | Any,
+    *,
+    query: str | Callable[[Mapping[str, Any]], Any] | None = None,
+    citations: Callable[[str], Sequence[DocumentId]] | None = None,
+    tools: str | Collection[str] = (),
+    documents: Callable[[Any], Any] | None = None,
+    context: Literal["answer", "any"] = "answer",
+) -> Trajectories:
+    """Read what agents searched, read and cited from recorded traces.
+
+    A call is an outermost retriever span, or a tool named in `tools` that has no retriever inside. Calls are ordered by
+    the turn of the agent and by their position in the model's message, never by the clock alone. A search that is
+    repeated after a failure, with the same id or question in the same turn, is one call with several attempts. If a
+    reranker follows in the same step, what it hands on is what was found. The context is every document that was found
+    and whose whole text stands in the input of the model that answered.
+
+    What was cut, has no content or lies inside itself is refused, naming the span, and never scored. Spans without
+    their parent and repeated spans are counted in `notes`.
+
+    Args:
+        source: A file (JSON, JSONL, OTLP JSON, Parquet; compressed or not), a DataFrame of Phoenix or of
+            `mlflow.search_traces`, or spans or traces as objects: of OpenInference, OpenTelemetry GenAI, LangSmith,
+            Langfuse, MLflow, pydantic-ai, Haystack and the OpenAI Agents SDK, or plain dicts with `trace`, `span`,
+            `parent`, `kind` (`"retriever"`, `"reranker"`, `"tool"`, `"model"` or `"other"`), `name`, `input`, `output`,
+            `start`, `end` and `error`.
+        query: Where the id of the question is: a path such as `"metadata.question_id"`, the name of an attribute, or a
+            function of the outermost span, as `{"name", "input", "output", "attributes", "metadata"}`. None takes the
+            id of the trace.
+        citations: Returns the ids that the text of an answer cites; without it, citations are unknown.
+        tools: The names of tools that search, if they leave no retriever spans.
+        documents: Returns the documents in the output of a search as ids, items or objects with an id and a text; for
+            outputs of no known form. None from it says that the output holds no documents, which is refused.
+        context: `"answer"`, what the model that answered has read; `"any"`, what any model has read, those inside
+            tools included.
+
+    Returns:
+        The trajectories by the id of their question; several traces of one question are rows of one cluster.
+
+    Raises:
+        OSError: If the file cannot be opened.
+        ValueError: If a trace cannot be trusted, a line is not JSON, no span is recognised, or no trace has the id of a
+            question. The message names the span, or the line.
+        TypeError: If the source is nothing that holds traces.
+        ImportError: If a Parquet file is given and polars is not installed.
+
+    Example:
+        >>> found = [{"id": "d7", "text": "A context manager."}]
+        >>> spans = [
+        ...     {"trace": "t", "span": "1", "parent": None, "kind": "other", "input": "q1"},
+        ...     {"trace": "t", "span": "2", "parent": "1", "kind": "retriever", "input": "with", "output": found},
+        ... ]
+        >>> read_traces(spans, query="input").union()["q1"]
+        [Retrieved(id='d7', text='A context manager.', source=None, start=None, end=None, score=None, metadata=None, \
+tokens=None)]
+    """
+    if context not in {"answer", "any"}:
+        raise ValueError(f"context must be 'answer' or 'any', got {context!r}")
+    names = [tools] if isinstance(tools, str) else list(tools)
+    rules = ReadingRules(names, (), documents, citations, context == "any")
+    traces, found = _gathered(source, query)
+    of_question: dict[Any, list[Trajectory]] = {}
+    without = 0
+    for id_, spans in sorted(traces.items(), key=lambda one: min(span.start for span in one[1].values())):
+        question = found.get(id_) if query is not None else id_
+        if question is None:
+            without += 1
+            continue
+        of_question.setdefault(question, []).append(Trace(spans, rules).trajectory())
+    _check_found(traces, rules)
+    if not of_question:
+        raise ValueError(f"none of {len(traces)} traces has {query!r}, which query= names; {_there(traces)}")
+    return Trajectories(of_question, notes=_notes(traces, without))
+
+
+def searches_in(
+    spans: Iterable[Mapping[str, Any]], documents: Callable[[Any], Any], calls: Collection[str] = ()
+) -> list[SearchCall]:
+    """Return the searches of one trace, for hosts that score a trace at a time.
+
+    Args:
+        spans: The spans as plain dicts, as in `read_traces`.
+        documents: Returns the documents in the output of a search.
+        calls: The ids of the spans that are the searches; empty for the outermost retrievers.
+
+    Raises:
+        ValueError: If the trace cannot be trusted.
+    """
+    traces, _ = _gathered(spans, None)
+    (trace,) = traces.values()
+    return Trace(trace, ReadingRules(calls=calls, documents=documents)).searches()
+
+
+class _Traces(dict[str, dict[str, TraceSpan]]):
+    """Spans by trace and id, with how many were repeated."""
+
+    repeated = 0
+
+
+def _gathered(source: Any, query: Any) -> tuple[_Traces, dict[str, Any]]:
+    traces, questions = _Traces(), {}
+    for unit in _units(source):
+        for span in spans_of(unit):
+            of_trace = traces.setdefault(span.trace, {})
+            if query is not None and (span.parent is None or (isinstance(query, str) and span.trace not in questions)):
+                said = _question_id(span, query)
+                if said is not None:
+                    questions[span.trace] = said
+            if span.parent is not None:
+                span.extra = None
+            if span.id in of_trace:
+                traces.repeated += 1
+                if of_trace[span.id].output is not None or span.output is None:
+                    continue
+            of_trace[span.id] = span
+    if not traces:
+        raise ValueError("there are no spans in the source")
+    return traces, questions
+
+
+def _question_id(span: TraceSpan, query: str | Callable[[Mapping[str, Any]], Any]) -> Any:
+    attributes: Mapping[str, Any] = span.extra["attributes"]
+    unit: Mapping[str, Any] = span.extra["unit"]
+    metadata = _metadata(unit, attributes)
+    if not isinstance(query, str):
+        seen = {"name": span.name, "input": parsed(span.input), "output": parsed(span.output)}
+        return query({**seen, "attributes": dict(attributes), "metadata": metadata})
+    if query in attributes:
+        return attributes[query]
+    first, _, rest = query.partition(".")
+    at = {"metadata": metadata, "attributes": attributes}.get(first)
+    if first in {"input", "output"} and span.parent is None:
+        at = parsed(getattr(span, first))
+    for key in rest.split(".") if rest else ():
+        at = at.get(key) if isinstance(at, Mapping) else None
+    return at if isinstance(at, (str, int)) else None
+
+
+def _metadata(unit: Mapping[str, Any], attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metadata of a span, wherever its tool keeps them."""
+    extra = unit.get("extra") or {}
+    found: dict[str, Any] = {}
+    for place in (attributes.get("metadata"), unit.get("metadata"), extra.get("metadata")):
+        if isinstance(said := parsed(place), Mapping):
+            found |= said
+    for prefix in ("langfuse.trace.metadata.", "langfuse.observation.metadata.", "metadata."):
+        found |= {
+            key.removeprefix(prefix): parsed(value) for key, value in attributes.items() if key.startswith(prefix)
+        }
+    return found
+
+
+def _units(source: Any) -> Iterator[Any]:
+    """Yield the objects of a source: spans, traces or exports."""
+    if isinstance(source, (str, Path)) or hasattr(source, "__fspath__") or hasattr(source, "read"):
+        with opened(source) as reader:
+            yield from _units_of_file(reader)
+        return
+    if hasattr(source, "to_dicts"):  # a polars frame
+        source = source.to_dicts()
+    elif hasattr(source, "to_dict") and hasattr(source, "columns"):  # a pandas frame; Phoenix keeps ids in the index
+        index = source.index.name
+        source = (source if index is None or index in source.columns else source.reset_index()).to_dict("records")
+    if isinstance(source, Mapping) or hasattr(source, "model_dump") or hasattr(source, "info"):
+        source = [source]
+    if isinstance(source, (bytes, int)) or not isinstance(source, Iterable):
+        raise TypeError(f"read_traces takes a file, a DataFrame, or a list of spans, got {type(source).__name__}")
+    for unit in source:
+        yield _without_gaps(unit) if isinstance(unit, dict) else unit
+
+
+def _without_gaps(unit: dict[str, Any]) -> dict[str, Any]:
+    """Return a row of a frame without the NaN that stand for missing values, and with lists for arrays."""
+    return {
+        key: value.tolist() if hasattr(value, "tolist") else value
+        for key, value in unit.items()
+        if not (isinstance(value, float) and math.isnan(value))
+    }
+
+
+def _units_of_file(reader: Reader) -> Iterator[Any]:
+    start = reader.beginning()
+    if start.startswith(PARQUET):
+        import io  # noqa: PLC0415  (for Parquet alone)
+
+        frame = require("polars", "reading a Parquet file").read_parquet(io.BytesIO(reader.content()))
+        yield from map(_without_gaps, frame.to_dicts())
+        return
+    line, newline, _ = start.partition(b"\n")
+    if start.lstrip().startswith(b"[") or (newline and not _is_object(line)):
+        try:
+            content = json.loads(reader.whole_text())
+        except ValueError as error:
+            raise ValueError(f"{reader.name} cannot be read as JSON: {error}") from None
+        yield from content if isinstance(content, list) else [content]
+        return
+    number = 0
+    for piece in reader.pieces():
+        for text in piece.splitlines():
+            number += 1
+            if not text or text.isspace():
+                continue
+            try:
+                yield json.loads(text)
+            except ValueError as error:
+                where = at_line(reader.name, number, text.decode(errors="replace"))
+                raise ValueError(f"{where}: this is not JSON, or was cut short: {error}") from None
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
+
+
+def _check_found(traces: _Traces, rules: ReadingRules) -> None:
+    """Raise if no span of the source is a search: that says nothing about the agent."""
+    kinds = {(span.kind, span.name) for spans in traces.values() for span in spans.values()}
+    tools = sorted({name for kind, name in kinds if kind == TOOL})
+    if lacking := [name for name in rules.tools if name not in tools]:
+        raise TraceError(f"no tool is called {lacking[0]!r}; the tools are {', '.join(map(repr, tools)) or 'none'}")
+    if not rules.tools and not any(kind == RETRIEVER for kind, _ in kinds):
+        said = f"tools that ran are {', '.join(map(repr, tools))}; tools={tools[:1]!r} says that one searches"
+        raise TraceError(
+            f"no span of {len(traces)} traces is a search of a retriever, so nothing is known of what was found; "
+            f"{said if tools else 'is the form of these traces supported? convert them into plain dicts'}"
+        )
+
+
+def _notes(traces: _Traces, without: int) -> list[str]:
+    orphans = sum(
+        span.parent is not None and span.parent not in spans for spans in traces.values() for span in spans.values()
+    )
+    said = {
+        "traces without the id of a question left out": without,
+        "spans whose parent is missing": orphans,
+        "repeated spans": traces.repeated,
+    }
+    return [f"{number} {what}" for what, number in said.items() if number]
+
+
+def _there(traces: _Traces) -> str:
+    roots = [span for spans in traces.values() for span in spans.values() if span.extra is not None]
+    if not roots:
+        return "none of them has an outermost span"
+    unit, attributes = roots[0].extra["unit"], roots[0].extra["attributes"]
+    there = [f"metadata.{key}" for key in _metadata(unit, attributes)] + list(attributes)
+    return (
+        f"the outermost span of the first has {', '.join(map(repr, there[:12])) or 'neither attributes nor metadata'}"
+    )

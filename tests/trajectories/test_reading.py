@@ -1,0 +1,426 @@
+"""Reading traces: the rules on small spans, and the recordings of sixteen instrumentations."""
+
+import gzip
+import json
+import os
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import retrieval_metrics as rm
+
+DATA = os.environ.get("RETRIEVAL_METRICS_DATA")
+RECORDED = Path(DATA or "") / "agent_traces"
+recorded = pytest.mark.skipif(not DATA or not RECORDED.is_dir(), reason="RETRIEVAL_METRICS_DATA has no agent_traces")
+QRELS: Any = {"d2": 1, "d3": 1, "d4": 2}
+
+
+def cited(answer: str) -> list[str]:
+    return re.findall(r"\[(\w+)\]", answer)
+
+
+def found(*ids: str) -> list[dict[str, Any]]:
+    return [{"id": id_, "text": f"the text of {id_}"} for id_ in ids]
+
+
+def span(id_: str, kind: str, parent: str | None = "root", **more: Any) -> dict[str, Any]:
+    return {"trace": "t", "span": id_, "parent": parent, "kind": kind, "name": kind, **more}
+
+
+def model(id_: str, start: float, *asked: str, read: Any = "", said: str = "", parent: str = "root") -> dict[str, Any]:
+    calls = [{"name": "search", "id": f"{id_}/{n}", "args": {"query": one}} for n, one in enumerate(asked)]
+    output = {"content": said, "tool_calls": calls}
+    return span(id_, "model", parent, start=start, end=start + 0.5, input={"messages": read}, output=output)
+
+
+def search(
+    id_: str, start: float, query: str, output: Any = None, *, parent: str = "root", **more: Any
+) -> dict[str, Any]:
+    return span(id_, "retriever", parent, start=start, end=start + 0.25, input=query, output=output, **more)
+
+
+ROOT = span("root", "other", None, input="q1", start=0.0, end=9.0)
+
+
+def read(*spans: dict[str, Any], **more: Any) -> rm.Trajectory:
+    (one,) = rm.read_traces([ROOT, *spans], **more).values()
+    return one
+
+
+def ids(call: Any) -> list[Any]:
+    ranking: Any = call.ranking if isinstance(call, rm.SearchCall) else call
+    return [item.id for item in ranking]
+
+
+class TestTheRules:
+    def test_the_outermost_retriever_is_the_call_and_what_lies_inside_is_before_it(self) -> None:
+        outer, inner = search("1", 1, "a", found("x")), search("2", 1, "a", found("x", "y"), parent="1")
+        (call,) = read(outer, inner).calls
+        assert ids(call) == ["x"]
+        assert [ids(one) for one in call.before] == [["x", "y"]]
+
+    def test_without_documents_those_of_the_nearest_retriever_inside_are_found(self) -> None:
+        (call,) = read(
+            search("1", 1, "a"), search("2", 1, "a", parent="1"), search("3", 1, "a", found("x"), parent="2")
+        ).calls
+        assert ids(call) == ["x"]
+
+    def test_what_a_reranker_hands_on_is_found_and_searches_that_it_joins_are_one_call(self) -> None:
+        step = span("step", "other", "root")
+        dense, sparse = (
+            search("1", 1, "a", found("x", "y"), parent="step"), search("2", 1.1, "a", found("z"), parent="step")
+        )  # fmt: skip
+        reranker = span("3", "reranker", "step", start=2, end=3, output=found("z", "x"))
+        (call,) = read(step, dense, sparse, reranker).calls
+        assert ids(call) == ["z", "x"]
+        assert [ids(one) for one in call.before] == [["x", "y"], ["z"]]
+        assert call.seconds == 2
+
+    def test_a_tool_counts_only_by_name_and_only_without_a_retriever(self) -> None:
+        with_one = [span("t1", "tool", name="lookup"), search("1", 1, "a", found("x"), parent="t1")]
+        web = span("t2", "tool", name="web", input={"query": "b"}, output=found("w"), start=2, end=3)
+        spans = [*with_one, {**web, "name": "web"}, {**span("t3", "tool"), "name": "sum", "output": 3}]
+        assert [ids(call) for call in read(*spans).calls] == [["x"]]
+        assert [ids(call) for call in read(*spans, tools=["web"]).calls] == [["x"], ["w"]]
+        with pytest.raises(ValueError, match="no tool is called 'wob'; the tools are 'lookup', 'sum', 'web'"):
+            read(*spans, tools="wob")
+
+    def test_parallel_calls_stand_in_the_order_of_the_models_message(self) -> None:
+        spans = [model("m", 0, "a", "b"), search("1", 2, "a", found("x")), search("2", 1, "b", found("y"))]
+        for _ in range(5):
+            random.shuffle(spans)
+            assert [call.query for call in read(*spans).calls] == ["a", "b"]
+
+    def test_turns_are_those_of_the_agent_itself(self) -> None:
+        spans = [
+            model("m1", 0, "a"),
+            span("t1", "tool", name="sub", start=1, end=5),
+            model("inner1", 1.1, "b", parent="t1"),
+            search("1", 2, "b", found("x"), parent="t1"),
+            model("inner2", 3, "c", parent="t1"),
+            search("2", 4, "c", found("y"), parent="t1"),
+            model("m2", 6, "d"),
+            search("3", 7, "d", found("z")),
+        ]
+        assert [(call.query, call.turn) for call in read(*spans).calls] == [("b", 1), ("c", 1), ("d", 2)]
+
+    def test_a_retry_is_an_attempt_even_if_another_call_starts_in_between(self) -> None:
+        spans = [
+            model("m1", 0, "a", "b"),
+            search("1", 1, "a", error="blip"),
+            search("2", 1.5, "b", found("y")),
+            search("3", 2, "a", found("x")),
+            model("m2", 3, "a"),
+            search("4", 4, "a", found("x")),
+        ]
+        calls = read(*spans).calls
+        assert [(call.query, call.attempts, call.turn, call.error) for call in calls] == [
+            ("a", 2, 1, None),
+            ("b", 1, 1, None),
+            ("a", 1, 2, None),
+        ]
+        assert calls[0].seconds == 0.5
+
+    def test_unknown_questions_are_not_the_same_question(self) -> None:
+        spans = [search("1", 1, None, error="blip"), search("2", 2, None, found("x"))]  # type: ignore[arg-type]
+        assert len(read(*spans).calls) == 2
+
+    def test_a_call_id_that_is_the_same_for_all_says_nothing(self) -> None:
+        spans = [
+            {**span("1", "tool", call="x", input={"query": "a"}, start=1, error="blip"), "name": "s"},
+            {**span("2", "tool", call="x", input={"query": "b"}, start=2, output=found("x")), "name": "s"},
+        ]
+        assert [call.query for call in read(*spans, tools="s").calls] == ["a", "b"]
+
+    def test_the_context_is_what_the_answering_model_has_read_whole(self) -> None:
+        spans = [
+            model("m1", 0, "a"),
+            search("1", 1, "a", found("x", "y", "z")),
+            model(
+                "m2", 2, read=["the text\\n of  x", {"artifact": "the text of y", "content": "the text of"}], said="[x]"
+            ),
+        ]
+        one = read(*spans, citations=cited)
+        assert ids(one.context) == ["x"]
+        assert one.citations == ["x"]
+        assert read(*spans).citations is None
+
+    def test_what_a_model_inside_a_tool_has_read_counts_only_if_asked_for(self) -> None:
+        spans = [
+            model("m1", 0, "a"),
+            span("t", "tool", start=1, end=3),
+            search("1", 1, "a", found("x", "y"), parent="t"),
+            model("inner", 2, read=["the text of x"], parent="t"),
+            model("m2", 4, read=["a synthesis"]),
+            span("r", "reranker", "t", start=1.5, end=1.6),
+            model("judge", 1.5, read=["the text of y"], parent="r"),
+        ]
+        spans[5] = {**spans[5], "kind": "other", "name": "LLMRerank"}
+        assert read(*spans).context == []
+        assert ids(read(*spans, context="any").context) == ["x"]
+
+    @pytest.mark.parametrize(
+        "spans",
+        [
+            [search("1", 1, "a", found("x"))],
+            [search("1", 1, "a", [{"id": "x"}]), model("m", 2, read=["x"])],
+            [search("1", 1, "a", found("x")), {**model("m", 2), "input": None}],
+        ],
+        ids=["no model", "no text", "no input"],
+    )
+    def test_a_context_that_cannot_be_told_is_unknown(self, spans: Any) -> None:
+        assert read(*spans).context is None
+
+    def test_no_documents_are_not_none_found(self) -> None:
+        assert ids(read(search("1", 1, "a", [])).calls[0]) == []
+        for output in (None, "some text", {"answer": 3}, ["d1", "d2"]):
+            with pytest.raises(ValueError, match=r"span '1' \(retriever\) of trace 't' does not say which documents"):
+                read(search("1", 1, "a", output))
+
+    def test_a_parser_reads_documents_of_no_known_form(self) -> None:
+        spans = [{**span("1", "tool", input="a", output="[d1] one; [d2] two"), "name": "s"}]
+        assert list(read(*spans, tools="s", documents=cited).calls[0].ranking) == ["d1", "d2"]
+        with pytest.raises(ValueError, match="does not say which documents"):
+            read(*spans, tools="s", documents=lambda _: None)
+        with pytest.raises(TypeError, match="documents= of span '1'"):
+            read(*spans, tools="s", documents=lambda _: "d1")
+
+
+class TestWhatIsRefusedOrCounted:
+    def test_circles(self) -> None:
+        spans = [search("1", 1, "a", found("x"), parent="2"), span("2", "other", "1")]
+        with pytest.raises(ValueError, match="lies inside itself"):
+            read(*spans)
+
+    def test_orphans_and_repeats_are_counted(self) -> None:
+        one = search("1", 1, "a", found("x"), parent="lost")
+        t = rm.read_traces([ROOT, one, one])
+        assert (
+            repr(t) == "<Trajectories: 1 query, 1 calls, 0 failed; 1 spans whose parent is missing; 1 repeated spans>"
+        )
+
+    def test_a_line_that_was_cut(self, tmp_path: Path) -> None:
+        path = tmp_path / "spans.jsonl"
+        path.write_text(json.dumps(ROOT) + "\n" + json.dumps(search("1", 1, "a", found("x")))[:-40])
+        with pytest.raises(ValueError, match=r"spans\.jsonl, line 2.*was cut short"):
+            rm.read_traces(path)
+
+    def test_a_document_that_was_cut(self, tmp_path: Path) -> None:
+        path = tmp_path / "spans.json"
+        path.write_text(json.dumps([ROOT, search("1", 1, "a", found("x"))], indent=1)[:-40])
+        with pytest.raises(ValueError, match=r"spans\.json cannot be read as JSON"):
+            rm.read_traces(path)
+
+    def test_traces_without_a_search(self) -> None:
+        with pytest.raises(ValueError, match="no span of 1 traces is a search of a retriever"):
+            read(model("m", 1))
+        with pytest.raises(ValueError, match=r"tools that ran are 'tool'; tools=\['tool'\] says that one searches"):
+            read(span("1", "tool", output=found("x")))
+
+    def test_what_holds_no_spans(self) -> None:
+        with pytest.raises(TypeError, match="takes a file, a DataFrame, or a list of spans, got int"):
+            rm.read_traces(3)
+        with pytest.raises(ValueError, match="there are no spans"):
+            rm.read_traces([])
+        with pytest.raises(ValueError, match="a span needs an id and a trace"):
+            rm.read_traces([{"a": 1}])
+        with pytest.raises(ValueError, match="must hold spans as objects, got 3"):
+            rm.read_traces([3])
+        with pytest.raises(ValueError, match="context must be 'answer' or 'any'"):
+            rm.read_traces([ROOT], context="all")  # type: ignore[arg-type]
+
+    def test_traces_without_the_id_of_a_question_are_left_out_and_counted(self) -> None:
+        other = [{**one, "trace": "u"} for one in (span("root", "other", None), search("1", 1, "b", found("y")))]
+        t = rm.read_traces([ROOT, search("1", 1, "a", found("x")), *other], query="input")
+        assert list(t) == ["q1"]
+        assert "1 traces without the id of a question left out" in repr(t)
+        with pytest.raises(ValueError, match=r"none of 2 traces has 'metadata.qid', .* has neither attributes"):
+            rm.read_traces([ROOT, search("1", 1, "a", found("x")), *other], query="metadata.qid")
+
+    def test_of_an_error_no_stack_trace_is_kept(self) -> None:
+        said = "ConnectionError('offline')Traceback (most recent call last):\n  File '/home/me/secret.py'"
+        t = rm.read_traces([ROOT, search("1", 1, "a", error=said)])
+        assert t["t"].calls[0].error == "ConnectionError('offline')"
+        assert str(t.union().errors["t"]) == "ConnectionError('offline')"
+
+    def test_several_traces_of_one_question_are_rows_of_one_cluster(self) -> None:
+        again = [{**one, "trace": "u", "start": 20} for one in (ROOT, search("1", 1, "b", found("y")))]
+        t = rm.read_traces([*again, ROOT, search("1", 1, "a", found("x"))], query=lambda root: root["input"])
+        assert t.questions == {"q1#1": "q1", "q1#2": "q1"}
+        assert [ids(t.union()[row]) for row in t] == [["x"], ["y"]]
+
+
+def test_a_trace_of_a_collector_and_a_compressed_file(tmp_path: Path) -> None:
+    def value(given: Any) -> Any:
+        if isinstance(given, list):
+            return {"arrayValue": {"values": [value(one) for one in given]}}
+        return {"intValue": str(given)} if isinstance(given, int) else {"stringValue": given}
+
+    documents = json.dumps([{"id": "d7", "score": 0.5}])
+    attributes = {"gen_ai.operation.name": "retrieval", "gen_ai.retrieval.query.text": "a", "session.id": 7}
+    one = {
+        "traceId": "aa",
+        "spanId": "bb",
+        "parentSpanId": "",
+        "name": "retrieval docs",
+        "startTimeUnixNano": "1795392022701650800",
+        "endTimeUnixNano": "1795392022801650800",
+        "attributes": [
+            {"key": key, "value": value(held)}
+            for key, held in {**attributes, "gen_ai.retrieval.documents": documents}.items()
+        ],
+        "status": {},
+    }
+    failed = {**one, "spanId": "cc", "attributes": one["attributes"][:3], "status": {"code": 2, "message": "down"}}  # type: ignore[index]
+    path = tmp_path / "otlp.jsonl.gz"
+    with gzip.open(path, "wt") as file:
+        file.write(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [one, failed]}]}]}))
+    t = rm.read_traces(path, query="session.id")
+    assert list(t) == [7]
+    assert [(ids(call), call.error) for call in t[7].calls] == [(["d7"], None), ([], "down")]
+    assert t[7].calls[0].seconds == pytest.approx(0.1, rel=1e-4)
+    del one["attributes"][3]  # type: ignore[attr-defined]
+    with pytest.raises(ValueError, match="span 'bb'"):
+        rm.read_traces([{"resourceSpans": [{"scopeSpans": [{"spans": [one]}]}]}])
+
+
+def test_an_observation_of_langfuses_api() -> None:
+    one = {"traceId": "t", "id": "o", "parentObservationId": None, "type": "RETRIEVER", "name": "docs"}
+    one |= {"input": {"query": "a"}, "output": {"documents": found("x")}, "metadata": {"question": "q9"}}  # type: ignore[dict-item]
+    failed = {**one, "id": "p", "level": "ERROR", "statusMessage": "down", "output": None}
+    t = rm.read_traces([{"id": "t", "observations": [one, failed]}], query="metadata.question")
+    assert [(ids(call), call.error) for call in t["q9"].calls] == [(["x"], None), ([], "down")]
+
+
+SAME = {
+    "openinference": "langchain_openinference_retriever_tool.jsonl",
+    "artifact": "langchain_openinference_artifact.jsonl",
+    "phoenix frame": "phoenix_spans.jsonl",
+    "phoenix rest": "phoenix_rest_spans.json",
+    "phoenix parquet": "phoenix_spans.parquet",
+    "langsmith": "langsmith_runs.jsonl",
+    "langfuse": "langfuse_otel.jsonl",
+    "mlflow": "mlflow_trace_langchain.json",
+    "mlflow frame": "mlflow_search_traces.json",
+}
+
+
+@recorded
+class TestTheRecordings:
+    @pytest.mark.parametrize("form", SAME)
+    def test_one_agent_reads_the_same_in_every_form(self, form: str) -> None:
+        t = rm.read_traces(RECORDED / SAME[form], citations=cited)
+        row = next(iter(t))
+        assert [(ids(call), call.turn, call.attempts, call.error is None) for call in t[row].calls] == [
+            (["d2", "d1"], 1, 1, True),
+            (["d3", "d1"], 2, 1, True),
+            (["d7", "d4"], 2, 1, True),
+            ([], 3, 1, False),
+            (["d7", "d4"], 4, 1, True),
+        ]
+        assert ids(t[row].context) == ["d2", "d1", "d3", "d7", "d4"]
+        assert t[row].citations == ["d2", "d3", "d4"]
+        one = rm.Trajectories({"q": t[row]})
+        union = rm.evaluate({"q": QRELS}, one.union(), ["map", "ndcg"]).means
+        interleaved = rm.evaluate({"q": QRELS}, one.interleaved(), ["map", "ndcg"]).means
+        assert [round(value, 6) for value in (*union.values(), *interleaved.values())] == [
+            0.755556,
+            0.726208,
+            0.866667,
+            0.768026,
+        ]
+
+    def test_the_order_of_the_spans_says_nothing(self) -> None:
+        spans = [json.loads(line) for line in (RECORDED / SAME["openinference"]).read_text().splitlines()]
+        wanted = repr(rm.read_traces(spans, citations=cited).union())
+        for seed in range(20):
+            random.Random(seed).shuffle(spans)
+            t = rm.read_traces(spans, citations=cited)
+            assert repr(t.union()) == wanted
+            assert dict(t.union()) == dict(rm.read_traces(RECORDED / SAME["openinference"]).union())
+
+    def test_a_postprocessor_inside_a_tool_shows_in_the_context(self) -> None:
+        t = rm.read_traces(RECORDED / "llamaindex_openinference_retriever.jsonl", citations=cited)
+        (one,) = t.values()
+        assert ids(one.calls[1]) == ["d3", "d1", "d6"]
+        assert ids(one.context) == ["d2", "d1", "d3", "d7", "d4"]
+        assert list(t.properties()["not_in_context"].values()) == [1 / 6]
+
+    def test_what_was_cleared_from_the_models_input_was_not_read(self) -> None:
+        t = rm.read_traces(RECORDED / "langchain_openinference_cleared.jsonl", citations=cited)
+        values = [
+            rm.evaluate(dict.fromkeys(t, QRELS), view, "recall").means["recall"]
+            for view in (t.first(), t.union(), t.context(), t.cited())
+        ]
+        assert values == pytest.approx([1 / 3, 2 / 3, 1 / 3, 1 / 3])
+        assert list(t.properties()["cited_unread"].values()) == [2 / 3]
+
+    def test_a_retried_tool(self) -> None:
+        (one,) = rm.read_traces(RECORDED / "langchain_openinference_retry.jsonl").values()
+        assert [call.attempts for call in one.calls] == [1, 2, 1]
+
+    @pytest.mark.parametrize(
+        ("name", "tools", "says"),
+        [
+            (
+                "limits_li.jsonl",
+                (),
+                "'0x22822111bba94f37' .*documents 28 to 59|documents 28 to 59 .*'0x22822111bba94f37'",
+            ),
+            ("limits_cut_lc.jsonl", (), "the output of span '0x0c8eb932e9727a13' .* was cut short"),
+            ("otel_genai_NO_CONTENT.jsonl", (), "span '0x03d0edc959ced1b4'"),
+            ("pydantic_ai_documents_no_content.jsonl", "search", "span '0x72d17c655cae7ef7'"),
+            ("pydantic_ai_text.jsonl", "search", "span '0xb2e8bda2010d379b'"),
+            ("openai_agents_text.jsonl", "search", "span 'span_"),
+            ("openai_agents_openinference.jsonl", "search", "span '0x79079d6d3b4f169a'"),
+            ("langchain_openinference_plain.jsonl", "search", "span '0x027b8c7c14f36af3'"),
+        ],
+    )
+    def test_what_was_cut_or_has_no_content_is_refused(self, name: str, tools: Any, says: str) -> None:
+        with pytest.raises(ValueError, match=says):
+            rm.read_traces(RECORDED / name, tools=tools)
+
+    def test_sixty_documents_in_125_attributes_are_read_whole(self) -> None:
+        (one,) = rm.read_traces(RECORDED / "limits_lc.jsonl").values()
+        assert ids(one.calls[0]) == [f"c{n:02}" for n in range(60)]
+
+    def test_a_query_engine_tool_gives_the_model_a_synthesis(self) -> None:
+        path = RECORDED / "llamaindex_openinference_query_engine.jsonl"
+        (one,), (anybody,) = rm.read_traces(path).values(), rm.read_traces(path, context="any").values()
+        assert one.context == []
+        assert ids(anybody.context) == ["d2", "d1", "d3", "d7", "d4"]
+
+    def test_the_searches_of_a_sub_agent_are_calls_of_the_question(self) -> None:
+        (one,) = rm.read_traces(RECORDED / "langchain_openinference_subagent.jsonl").values()
+        assert [ids(call) for call in one.calls] == [["d2", "d1"], ["d7", "d4"]]
+        assert one.context == []
+
+    @pytest.mark.parametrize(
+        ("name", "tools"),
+        [
+            ("pydantic_ai_documents.jsonl", "search"),
+            ("pydantic_ai_tool_return.jsonl", "search"),
+            ("openai_agents_documents.jsonl", "search"),
+            ("otel_genai_SPAN_ONLY.jsonl", ()),
+            ("mlflow_trace_own.json", ()),
+        ],
+    )
+    def test_other_tools_and_hosts(self, name: str, tools: Any) -> None:
+        (one,) = rm.read_traces(RECORDED / name, tools=tools).values()
+        assert [ids(call) for call in one.calls] == [["d2", "d1"], ["d3", "d1", "d6"], ["d7", "d4"], [], ["d7", "d4"]]
+        assert [call.error is None for call in one.calls] == [True, True, True, False, True]
+
+    def test_traces_are_told_apart_and_found_by_metadata(self) -> None:
+        for form in ("openinference", "phoenix frame", "phoenix parquet", "langsmith", "langfuse", "mlflow"):
+            t = rm.read_traces(RECORDED / SAME[form], query="metadata.question_id")
+            assert list(t) == ["q1"], form
+        assert len(rm.read_traces(RECORDED / "langchain_openinference_batch.jsonl")) == 2
+
+    def test_a_frame(self) -> None:
+        pd = pytest.importorskip("pandas")
+        frame = pd.read_parquet(RECORDED / "phoenix_spans.parquet")
+        t = rm.read_traces(frame, query="metadata.question_id")
+        assert ids(t["q1"].calls[1]) == ["d3", "d1"]
