@@ -48,17 +48,17 @@ def read(text: str) -> list[Character]:
             found.append(Character(letter, gap))
             gap = ""
     kept: list[Character] = []
-    for at, one in enumerate(found):
-        after = found[at + 1] if at + 1 < len(found) else None
+    for at, this in enumerate(found):
+        after = found[at + 1] if at + 1 < len(found) else Nthis
         breaks = (
-            after is not None and after.gap == "\n" and after.key.isalpha() and bool(kept) and kept[-1].key.isalpha()
+            after is not Nthis and after.gap == "\n" and after.key.isalpha() and bool(kept) and kept[-1].key.isalpha()
         )
-        if one.key in {"-", "\u00ad"} and one.gap == "" and breaks and after is not None:
+        if this.key in {"-", "\u00ad"} and this.gap == "" and breaks and after is not Nthis:
             found[at + 1] = Character(after.key, "")  # the word goes on in the next line
             continue
-        if one.key == "\u00ad":
+        if this.key == "\u00ad":
             continue
-        kept.append(one)
+        kept.append(this)
     return kept
 
 

@@ -1,6 +1,6 @@
 """Read texts that differ only in typography alike, and tell where their words and numbers begin and end.
 
-The rule for quotes, in one place: `Reading.places` finds a quote where it reads the same, and where neither of its ends
+The rule for quotes, in one place: `SearchedText.places` finds a quote where it reads the same, and where neither of its ends
 continues a word or a number of the text. Judging, marking, generating and linting all use it.
 """
 
@@ -99,7 +99,7 @@ def spaced(text: str) -> str:
     return normalize("NFKC", " ".join(_plain(folded).split()))
 
 
-class Reading:
+class SearchedText:
     """A text in which quotes are searched for.
 
     Args:
@@ -148,7 +148,7 @@ class Reading:
 
 
 @lru_cache(maxsize=TEXTS_KEPT)
-def reading(text: str) -> Reading:
+def reading(text: str) -> SearchedText:
     r"""Return a text in which quotes are searched for.
 
     Example:
@@ -158,13 +158,13 @@ def reading(text: str) -> Reading:
         >>> refunds.holds(normalised("or legal")), refunds.holds(normalised("or legally"))
         (False, True)
     """
-    return Reading(spaced(text))
+    return SearchedText(spaced(text))
 
 
 def stands_alone(part: str, text: str) -> bool:
     """Return whether a part is in a text letter by letter, with a space or nothing on both sides.
 
-    This is so of most quotes that are found, and is seen at once. If it is not, a `Reading` knows.
+    This is so of most quotes that are found, and is seen at once. If it is not, a `SearchedText` knows.
 
     Example:
         >>> stands_alone("working days", "Five working days"), stands_alone("500 euro", "It costs 2 500 euro")
@@ -219,11 +219,11 @@ def words_with_places(text: str, word: re.Pattern[str]) -> Iterator[tuple[str, i
 
 
 @lru_cache(maxsize=TEXTS_KEPT)
-def _mapped(text: str) -> tuple[Reading, list[int], list[int]]:
+def _mapped(text: str) -> tuple[SearchedText, list[int], list[int]]:
     """Return a text to search in, and the start and end of each of its characters that is not white space."""
     keys, starts, ends = _units(text)
     owners = [at for at, key in enumerate(keys) for one in key if one != " "]
-    return Reading("".join(keys)), [starts[at] for at in owners], [ends[at] for at in owners]
+    return SearchedText("".join(keys)), [starts[at] for at in owners], [ends[at] for at in owners]
 
 
 def _units(text: str) -> tuple[list[str], list[int], list[int]]:

@@ -134,7 +134,7 @@ class Locator:
             for _, quotes in spans
         )
 
-    def _in_source(self, item: Retrieved, source: Source, key: tuple[Any, ...]) -> Place | Doubt:
+    def _in_source(self, item: Retrieved, source: SourceText, key: tuple[Any, ...]) -> Place | Doubt:
         """Place an item in a source whose text is known."""
         name = item.source or ""
         if item.start is not None and item.end is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.inputs.pieces import Quote
-from retrieval_metrics.judging.matching.normalised import Reading, normalised, spaced, stands_alone
+from retrieval_metrics.judging.matching.normalised import SearchedText, normalised, spaced, stands_alone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,7 @@ class QuoteRule:
     def __init__(self, qrels: Qrels, matching: Matching) -> None:
         self._quotes: dict[int, list[tuple[int, str, str]]] = {}
         self._normalised: dict[str, str] = {}
-        self._readings: dict[str, Reading] = {}
+        self._readings: dict[str, SearchedText] = {}
         for at, piece in enumerate(qrels.documents):
             if isinstance(piece, Quote):
                 query = int(qrels.document_query[at])
@@ -59,8 +59,8 @@ class QuoteRule:
             found = self._normalised[text] = normalised(text)
         return found
 
-    def _reading(self, text: str) -> Reading:
+    def _reading(self, text: str) -> SearchedText:
         found = self._readings.get(text)
         if found is None:
-            found = self._readings[text] = Reading(spaced(text))
+            found = self._readings[text] = SearchedText(spaced(text))
         return found

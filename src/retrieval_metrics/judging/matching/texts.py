@@ -143,7 +143,7 @@ def shared(reference: str, text: str, longest_run: int) -> list[tuple[int, int]]
         [(3, 16)]
     """
     sought = _Reference(0, reference, longest_run)
-    found = [(word.replace("-", ""), *place) for word, *place in words_with_places(text, _COMPOUND)]
+    found = [(word.replace("-", ""), start, end) for word, start, end in words_with_places(text, _COMPOUND)]
     starts = [at for at, run in enumerate(runs_of([word for word, _, _ in found], sought.run)) if run in sought.places]
     stretches: list[tuple[int, int]] = []
     last = -1
