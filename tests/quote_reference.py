@@ -49,11 +49,11 @@ def read(text: str) -> list[Character]:
             gap = ""
     kept: list[Character] = []
     for at, this in enumerate(found):
-        after = found[at + 1] if at + 1 < len(found) else Nthis
+        after = found[at + 1] if at + 1 < len(found) else None
         breaks = (
-            after is not Nthis and after.gap == "\n" and after.key.isalpha() and bool(kept) and kept[-1].key.isalpha()
+            after is not None and after.gap == "\n" and after.key.isalpha() and bool(kept) and kept[-1].key.isalpha()
         )
-        if this.key in {"-", "\u00ad"} and this.gap == "" and breaks and after is not Nthis:
+        if this.key in {"-", "\u00ad"} and this.gap == "" and breaks and after is not None:
             found[at + 1] = Character(after.key, "")  # the word goes on in the next line
             continue
         if this.key == "\u00ad":
