@@ -1,6 +1,6 @@
 """Read texts that differ only in typography alike, and tell where their words and numbers begin and end.
 
-The rule for quotes, in one place: `SearchedText.places` finds a quote where it reads the same, and where neither of its ends
+The rule for quotes, in one place: `SearchedText.places` finds a quote where it reads the same and neither of its ends
 continues a word or a number of the text. Judging, marking, generating and linting all use it.
 """
 
