@@ -30,6 +30,7 @@ from retrieval_metrics.inputs.question_clusters import clusters_of
 from retrieval_metrics.inputs.questions import QUERY_KEYS
 from retrieval_metrics.inputs.shapes import Judgments, QrelsMapping, Ranking
 from retrieval_metrics.judging.matching.matching import as_matching
+from retrieval_metrics.judging.with_documents import with_documents
 from retrieval_metrics.keeping.identity import questions_fingerprint
 from retrieval_metrics.presentation import numbers, page, tables
 from retrieval_metrics.reranking.scaling import by_rank, scaled
@@ -118,4 +119,5 @@ __all__ = [
     "seen_in",
     "tables",
     "trec",
+    "with_documents",
 ]
