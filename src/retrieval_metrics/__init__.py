@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.comparing.compare import compare
     from retrieval_metrics.comparing.compare_retrievers import acompare_retrievers, compare_retrievers
     from retrieval_metrics.comparing.comparison import Comparison
+    from retrieval_metrics.comparing.plan import plan
     from retrieval_metrics.definition.define import define_metric
     from retrieval_metrics.evaluation.evaluate import evaluate
     from retrieval_metrics.evaluation.evaluate_ranking import evaluate_ranking
@@ -125,6 +126,7 @@ __all__ = [
     "mmr_from_similarity",
     "mmr_sweep",
     "ndcg",
+    "plan",
     "pool",
     "precision",
     "read_corpus",
@@ -182,6 +184,7 @@ _LAZY = {
     "mmr_batch": "reranking.batches",
     "mmr_from_similarity": "reranking.mmr",
     "mmr_sweep": "reranking.sweep",
+    "plan": "comparing.plan",
     "pool": "labelling.pooling",
     "read_corpus": "files.text_files",
     "read_qrels": "files.reading",

@@ -6,6 +6,7 @@ from retrieval_metrics.lazy import lazy
 
 if TYPE_CHECKING:
     from retrieval_metrics.auditing.audit import Audit, RuleDifference
+    from retrieval_metrics.comparing.plan import Plan
     from retrieval_metrics.evaluation.slices import Slices
     from retrieval_metrics.explaining.explanation import Explanation, Worst
     from retrieval_metrics.explaining.finding import Finding
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.reranking.selection import Selection
     from retrieval_metrics.reranking.sweep import MMRSweep
     from retrieval_metrics.results.by_metric import ByMetric
+    from retrieval_metrics.results.conclusion import Conclusion
+    from retrieval_metrics.results.conclusions import Conclusions
     from retrieval_metrics.results.counts import Counts
     from retrieval_metrics.results.difference import Difference
     from retrieval_metrics.results.room import BudgetUse, Filling
@@ -39,6 +42,8 @@ __all__ = [
     "BudgetUse",
     "ByMetric",
     "Calls",
+    "Conclusion",
+    "Conclusions",
     "Counts",
     "Difference",
     "Estimate",
@@ -54,6 +59,7 @@ __all__ = [
     "Match",
     "Matches",
     "PairedDifference",
+    "Plan",
     "Pool",
     "Properties",
     "RejectedQuestion",
@@ -79,6 +85,8 @@ if not TYPE_CHECKING:  # a type checker knows the names from above
             "ByMetric": "results.by_metric",
             "Calls": "models.calls",
             "Counts": "results.counts",
+            "Conclusion": "results.conclusion",
+            "Conclusions": "results.conclusions",
             "Difference": "results.difference",
             "Estimate": "labelling.estimate",
             "EstimatedDifference": "labelling.estimated",
@@ -93,6 +101,7 @@ if not TYPE_CHECKING:  # a type checker knows the names from above
             "Match": "rechunking.match",
             "Matches": "rechunking.match",
             "PairedDifference": "statistics.paired",
+            "Plan": "comparing.plan",
             "Pool": "labelling.pool",
             "Properties": "trajectories.properties",
             "RejectedQuestion": "questions.generating.generated",

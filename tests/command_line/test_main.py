@@ -234,8 +234,24 @@ def test_a_comparison_is_that_of_python(systems: list[str], capsys: pytest.Captu
     main(["compare", *systems, "-m", "mrr", "--baseline", "good", "--format", "json"])
     content = json.loads(capsys.readouterr().out)
     assert content["means"]["mrr"] == {"good": 1.0, "bad": expected.table["mrr"]["bad"]}
-    assert content["differences"][0]["p"] == expected.difference("mrr").p_corrected
+    (found,) = content["conclusions"]
+    assert (found["conclusion"], found["p"]) == ("worse", expected.difference("mrr").p_corrected)
+    assert found == expected.conclusions.of("mrr").as_dict()
     assert content["verdict"] == expected.verdict
+
+
+def test_the_runs_are_a_pilot_for_a_plan(systems: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    runs = {"good": rm.read_run(systems[1]), "bad": rm.read_run(systems[2])}
+    difference = rm.compare(rm.read_qrels(systems[0]), runs, "mrr", baseline="good").difference("mrr")
+    expected = rm.plan(0.05, "mrr", pilot=difference)
+    call = ["compare", *systems, "-m", "mrr", "--baseline", "good", "--plan", "0.05"]
+    assert main(call) == 0
+    out = capsys.readouterr().out
+    assert "questions for a difference of 0.05, found in 80 % of evaluations" in out
+    assert f"{expected.questions:,}" in out
+    main([*call, "--format", "json"])
+    (planned,) = json.loads(capsys.readouterr().out)["plan"]
+    assert (planned["questions"], planned["range"]) == (expected.questions, list(expected.range))
 
 
 def test_a_run_proven_worse_than_the_baseline_fails_where_that_is_asked_for(

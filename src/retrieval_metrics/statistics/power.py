@@ -162,14 +162,25 @@ def queries_needed(
     squares = units.variance_of_mean * n * (n - 1)
     average = units.queries / n
     low, high = (
-        math.ceil(average * _units_needed(wanted, squares / float(chdtri(n - 1, tail)), step, power, level))
+        math.ceil(average * units_needed(wanted, squares / float(chdtri(n - 1, tail)), step, power, level))
         for tail, step in ((1 - CONFIDENCE, 0.0), (CONFIDENCE, span))
     )
     return QueriesNeeded(low, high)
 
 
-def _units_needed(difference: float, variance: float, step: float, power: float, level: float) -> int:
-    """Return the fewest units; `step` is what a few units change by, or 0 if all change alike."""
+def units_needed(difference: float, variance: float, step: float, power: float, level: float) -> int:
+    """Return the fewest units with which a paired test finds a difference.
+
+    Args:
+        difference: The true mean difference; positive.
+        variance: The variance of the differences of units.
+        step: What a few units change by, which carry the whole difference; 0 if all change alike.
+        power: Probability of finding it.
+        level: Level of the two-sided test.
+
+    Raises:
+        ValueError: If it takes more than 2^40.
+    """
     from scipy.special import betainc  # noqa: PLC0415 - importing the package must not load scipy
 
     fewest = fewest_units(1 - level)
@@ -191,6 +202,20 @@ def _units_needed(difference: float, variance: float, step: float, power: float,
         middle = (enough + too_few) // 2
         too_few, enough = (too_few, middle) if suffices(middle) else (middle, enough)
     return enough
+
+
+def spread_bounds(count: int) -> tuple[float, float]:
+    """Return by which factors the standard deviation of so many differences may be off, each at 80 % confidence.
+
+    Example:
+        >>> low, high = spread_bounds(30)
+        >>> round(low, 2), round(high, 2)
+        (0.9, 1.13)
+    """
+    from scipy.special import chdtri  # noqa: PLC0415 - importing the package must not load scipy
+
+    low, high = (math.sqrt((count - 1) / float(chdtri(count - 1, tail))) for tail in (1 - CONFIDENCE, CONFIDENCE))
+    return low, high
 
 
 def _effect_found(count: int, power: float, level: float) -> float:

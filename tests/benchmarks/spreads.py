@@ -1,0 +1,127 @@
+"""How much do per-query differences of two retrievers vary? The spreads that `plan` starts from, by metric.
+
+    RETRIEVAL_METRICS_DATA=folder python tests/benchmarks/spreads.py
+
+Two public collections, neither of them part of this repository: Cranfield (1,400 abstracts, 225 questions, graded
+judgments), searched by BM25, TF-IDF, an embedding model and their fusion, and Chroma's chunking evaluation (472
+questions with marked passages), searched by BM25 over chunks of 400, 800 and 1,600 characters. A line is a metric: the
+smallest, the median and the largest standard deviation of the differences over all pairs of systems, and the same of
+its quotient with the standard deviation of one system's values.
+"""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import os
+import re
+from collections import Counter, defaultdict
+from math import log
+from pathlib import Path
+
+import numpy as np
+
+import retrieval_metrics as rm
+
+DATA = Path(os.environ["RETRIEVAL_METRICS_DATA"])
+METRICS = [
+    "hit_rate@5",
+    "full_recall@5",
+    "precision@5",
+    "recall@5",
+    "recall@10",
+    "mrr@10",
+    "map",
+    "ndcg@5",
+    "ndcg@10",
+]
+DEPTH = 20
+RRF = 60
+
+
+def fused(*runs: dict[str, dict[str, float]]) -> dict[str, list[str]]:
+    found = {}
+    for query in runs[0]:
+        scores: dict[str, float] = defaultdict(float)
+        for run in runs:
+            ranked = sorted(run.get(query, {}).items(), key=lambda each: -each[1])
+            for rank, (document, _) in enumerate(ranked, start=1):
+                scores[document] += 1 / (RRF + rank)
+        found[query] = sorted(scores, key=lambda document: -scores[document])
+    return found
+
+
+def cranfield() -> list[rm.Evaluation]:
+    folder = DATA / "cranfield"
+    qrels = rm.read_qrels(folder / "qrels.graded.trec")
+    runs = {
+        name: {query: dict(ranked) for query, ranked in rm.read_run(folder / f"run.{name}.trec").items()}
+        for name in ("bm25", "tfidf_nosat", "minilm_int8")
+    }
+    every = [*runs.values(), fused(runs["bm25"], runs["minilm_int8"]), fused(runs["tfidf_nosat"], runs["minilm_int8"])]
+    return [rm.evaluate(qrels, run, METRICS) for run in every]
+
+
+def chunks(size: int) -> list[rm.Retrieved]:
+    found = []
+    for path in sorted((DATA / "chroma_spans" / "corpora").iterdir()):
+        text = path.read_text(encoding="utf-8")
+        for start in range(0, len(text), size):
+            end = min(start + size, len(text))
+            found.append(rm.Retrieved(f"{path.stem}-{start}", text[start:end], path.stem, start, end))
+    return found
+
+
+def bm25(pieces: list[rm.Retrieved], questions: dict[str, str]) -> dict[str, list[rm.Retrieved]]:
+    words = [re.findall(r"\w+", (piece.text or "").lower()) for piece in pieces]
+    average = np.mean([len(one) for one in words])
+    postings: dict[str, list[tuple[int, float]]] = defaultdict(list)
+    for at, one in enumerate(words):
+        for word, count in Counter(one).items():
+            postings[word].append((at, count * 2.2 / (count + 1.2 * (0.25 + 0.75 * len(one) / average))))
+    found = {}
+    for query, text in questions.items():
+        scores = np.zeros(len(pieces))
+        for word in set(re.findall(r"\w+", text.lower())):
+            weight = log(1 + (len(pieces) - len(postings[word]) + 0.5) / (len(postings[word]) + 0.5))
+            for at, part in postings[word]:
+                scores[at] += weight * part
+        found[query] = [pieces[at] for at in np.argsort(-scores, kind="stable")[:DEPTH]]
+    return found
+
+
+def chroma() -> list[rm.Evaluation]:
+    texts, judgments = {}, {}
+    with (DATA / "chroma_spans" / "questions_df.csv").open(encoding="utf-8", newline="") as file:
+        for at, row in enumerate(csv.DictReader(file)):
+            texts[f"q{at}"] = row["question"]
+            judgments[f"q{at}"] = [
+                [rm.Span(row["corpus_id"], one["start_index"], one["end_index"])]
+                for one in json.loads(row["references"])
+            ]
+    evaluations = []
+    for size in (400, 800, 1600):
+        run = bm25(chunks(size), texts)
+        evaluations.append(rm.evaluate(judgments, run, METRICS, clusters=None))
+    return evaluations
+
+
+def main() -> None:
+    spreads: dict[str, list[float]] = defaultdict(list)
+    quotients: dict[str, list[float]] = defaultdict(list)
+    for evaluations in (cranfield(), chroma()):
+        for one, other in itertools.combinations(evaluations, 2):
+            for metric in METRICS:
+                ours, theirs = (np.array(list(each.per_query[metric].values())) for each in (one, other))
+                spread = float((ours - theirs).std(ddof=1))
+                spreads[metric].append(spread)
+                quotients[metric].append(spread / float(np.hypot(ours.std(ddof=1), theirs.std(ddof=1))) * 2**0.5)
+    print("metric          least  median    most   quotient")
+    for metric, found in spreads.items():
+        ends = [f"{min(each):8.3f}{np.median(each):8.3f}{max(each):8.3f}" for each in (found, quotients[metric])]
+        print(f"{metric:14}{''.join(ends)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""How many questions: against simulation, and what a plan is made from."""
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import retrieval_metrics as rm
+from retrieval_metrics.statistics import Units, sign_flip_test, within_margins
+
+
+def pilot(count: int = 40, metrics: str | list[str] = "mrr", systems: str = "ab", **options: object) -> rm.Comparison:
+    rng = random.Random(count)
+    qrels = {f"q{at}": ["d"] for at in range(count)}
+    runs = {name: {query: [f"x{at}" for at in range(rng.randrange(5))] + ["d"] for query in qrels} for name in systems}
+    return rm.compare(qrels, runs, metrics, **options)  # type: ignore[arg-type]  # any option
+
+
+def test_the_number_has_the_power_that_is_asked_for() -> None:
+    random = np.random.default_rng(0)
+    n = rm.plan(0.08, "ndcg@10").questions
+    found = [
+        sign_flip_test(random.normal(0.08, 0.2, n), resamples=400, seed=seed).p_value <= 0.05 for seed in range(600)
+    ]
+
+    assert np.mean(found) == pytest.approx(0.8, abs=0.05)
+
+
+def test_a_pilots_number_has_80_percent_power_on_average() -> None:
+    random, shape = np.random.default_rng(1), pilot(30).difference("mrr")
+    powers = []
+    for _ in range(100):
+        n = rm.plan(0.08, "mrr", pilot=replace(shape, values=random.normal(0, 0.2, 30))).questions
+        effect = 0.08 / 0.2 * np.sqrt(n)
+        powers.append(stats.nct(n - 1, effect).sf(stats.t(n - 1).ppf(0.975)))
+
+    assert np.mean(powers) == pytest.approx(0.8, abs=0.05)
+
+
+def test_a_margin_passes_equal_systems_as_often_as_asked() -> None:
+    random = np.random.default_rng(2)
+    n = rm.plan(margin=0.05, metric="ndcg@10").questions
+    samples = [Units.of(random.normal(0, 0.2, n)) for _ in range(600)]
+    passed = [one.outcome == "no worse" for one in within_margins(samples, [1.0] * 600, 0.05)]
+
+    assert np.mean(passed) == pytest.approx(0.8, abs=0.05)
+    assert rm.plan(margin=0.02, metric="precision@5").questions >= 149
+
+
+def test_more_of_everything_takes_more_questions() -> None:
+    plain = rm.plan(0.03).questions
+
+    assert rm.plan(0.02).questions > plain
+    assert rm.plan(0.03, comparisons=10).questions > plain
+    assert rm.plan(0.03, power=0.9).questions > plain
+    assert rm.plan(0.03, level=0.99).questions > plain
+    assert rm.plan(0.03, design_effect=2).questions == pytest.approx(2 * plain, abs=1)
+    least, most = rm.plan(0.03).range
+    assert least < plain < most
+
+
+def test_it_starts_from_the_best_that_is_known() -> None:
+    compared = pilot()
+    of_pilot = rm.plan(0.05, "mrr", pilot=compared)
+    of_one = rm.plan(0.05, "mrr", pilot=compared.evaluations["a"])
+    spread = float(compared.difference("mrr").values.std(ddof=1))
+
+    assert of_pilot.rows[1].spread == pytest.approx(spread)
+    assert of_pilot.rows[0].spread < spread < of_pilot.rows[2].spread
+    assert rm.plan(0.05, "mrr", pilot=compared.difference("mrr")) == of_pilot
+    values = list(compared.evaluations["a"].per_query["mrr"].values())
+    assert of_one.rows[1].spread == pytest.approx(0.8 * np.std(values, ddof=1))
+    assert "two public collections" in str(rm.plan(0.05, "rbp"))
+
+
+def test_the_design_effect_is_that_of_the_pilot() -> None:
+    alone = pilot(40)
+    rng = random.Random(1)
+    qrels = {f"q{at}.{part}": ["d"] for at in range(40) for part in range(3)}
+    ranks = {(name, at): rng.randrange(5) for name in "ab" for at in range(40)}
+    runs = {
+        name: {query: [f"x{at}" for at in range(ranks[name, int(query.split(".")[0][1:])])] + ["d"] for query in qrels}
+        for name in "ab"
+    }
+    together = rm.compare(qrels, runs, "mrr", clusters={query: query.split(".")[0] for query in qrels})
+
+    assert rm.plan(0.05, "mrr", pilot=together).design_effect == pytest.approx(3, rel=0.05)
+    assert rm.plan(0.05, "mrr", pilot=alone).design_effect == 1
+
+
+def test_it_prints_a_table_and_draws_a_curve() -> None:
+    planned = rm.plan(0.05, "mrr", pilot=pilot())
+    assert str(planned).splitlines()[0] == f"mrr: a difference of 0.05 takes {planned.questions:,} questions"
+    (axes,) = planned.plot().axes
+    assert axes.get_xlabel() == "questions"
+    assert "if equal takes" in str(rm.plan(margin=0.05))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "either a difference to find or a margin"),
+        ({"difference": 0.1, "margin": 0.1}, "either a difference to find or a margin"),
+        ({"difference": -0.1}, "difference must be positive"),
+        ({"difference": 1.5}, "the largest possible difference in ndcg@10 is 1, got 1.5"),
+        ({"difference": 0.1, "power": 0.01}, "power must exceed 1 - level"),
+        ({"difference": 0.1, "comparisons": 0}, "comparisons must be"),
+        ({"difference": 0.1, "pilot": pilot()}, r"the pilot has 0 differences in ndcg@10"),
+        ({"difference": 0.1, "metric": "mrr", "pilot": pilot(systems="abc")}, r"has 3 differences in mrr; pass one"),
+        ({"difference": 0.1, "pilot": pilot().difference("mrr")}, "a difference in mrr, not in ndcg@10"),
+    ],
+)
+def test_what_cannot_be_planned_is_refused(options: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        rm.plan(**options)  # type: ignore[arg-type]  # wrong on purpose
+
+
+def test_a_pilot_without_spread_is_refused() -> None:
+    qrels = {f"q{at}": ["d"] for at in range(10)}
+    same = {query: ["d"] for query in qrels}
+    with pytest.raises(ValueError, match="shows no spread: 10 queries, of which 0 differ"):
+        rm.plan(0.1, "mrr", pilot=rm.compare(qrels, {"a": same, "b": same}, "mrr"))
+    with pytest.raises(TypeError, match="must be a Comparison, a Difference or an Evaluation, got list"):
+        rm.plan(0.1, "mrr", pilot=[0.1])  # type: ignore[arg-type]  # wrong on purpose
