@@ -140,3 +140,32 @@ def test_a_newer_version_is_refused_and_what_cannot_be_written_changes_nothing(t
         journal.append({"n": 2})
     with pytest.raises(ValueError, match="cannot be compressed"):
         Journal("a.jsonl.gz", "test")
+
+
+def test_a_changed_line_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    journal = Journal(path, "test")
+    for number in (1, 2):
+        journal.append({"n": number, "digest of": "x"})
+    journal.append({})
+    assert journal.entries() == [{"n": 1, "digest of": "x"}, {"n": 2, "digest of": "x"}, {}]
+    path.write_bytes(path.read_bytes().replace(b'"n": 2', b'"n": 3'))
+    with pytest.raises(ValueError, match=r"journal\.jsonl, line 3: the line was changed after it was written"):
+        journal.entries()
+
+
+def test_files_that_git_joined_are_one_and_a_conflict_is_refused(tmp_path: Path) -> None:
+    ours, theirs, path = (Journal(tmp_path / f"{name}.jsonl", "test") for name in ("ours", "theirs", "merged"))
+    ours.append({"n": 1})
+    theirs.append({"n": 2})
+    one, other = ours.path.read_bytes(), theirs.path.read_bytes()
+    path.path.write_bytes(one + b"\n" + other + b"\r\n")
+    assert path.entries() == [{"n": 1}, {"n": 2}]
+    path.append({"n": 3})
+    assert path.entries() == [{"n": 1}, {"n": 2}, {"n": 3}]
+    conflict = one + b"<<<<<<< HEAD\n" + one.splitlines(keepends=True)[1] + b"=======\n" + other + b">>>>>>> branch\n"
+    path.path.write_bytes(conflict)
+    for use in (path.entries, lambda: path.append_after(lambda _: {"n": 4})):
+        with pytest.raises(ValueError, match=r"merged\.jsonl, line 3: '<<<<<<< HEAD' marks a conflict .* merge=union"):
+            use()
+    assert path.path.read_bytes() == conflict

@@ -4,29 +4,35 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import warnings
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import RetrievalWarning
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from os import PathLike
 
 FORMAT = "retrieval-metrics"
 VERSION = 1
 COMPRESSED = (".gz", ".zst")
 CHUNK = 1 << 16
+CONFLICT = re.compile(rb"^(?:<{7} .*|={7}|>{7} .*|\|{7} .*)\r?$", re.MULTILINE)
+"""The lines with which git marks what it could not merge."""
 
 
 class Journal:
     """An append-only file: a header, then one line of JSON for each entry.
 
-    Each line is written at once, under a lock, so entries of several processes never mix. A last line that a crash
-    cut off is dropped with a `RetrievalWarning`; everything before it stays.
+    Each line is written at once, under a lock, so entries of several processes never mix, and ends with a digest of
+    itself, so that a changed line is noticed. A last line that a crash cut off is dropped with a `RetrievalWarning`;
+    everything before it stays. Two files joined by git's `merge=union` are one: further headers and empty lines say
+    nothing.
 
     Example:
         >>> from tempfile import mkdtemp
@@ -89,19 +95,25 @@ class Journal:
             elif not position:
                 self._say_torn(rest)
         if whole and not position:
+            self._refuse_conflict(content)
             self._check_header(_value(whole.pop(0)))
         found = []
         for line in whole:
             entry = _value(line)
-            if entry is None and line:
+            if not line.strip():
+                continue
+            if entry is not None and entry.get("format") == FORMAT:
+                self._check_header(entry)  # that of a file which was merged with this one
+                continue
+            if entry is None or entry.pop("digest", None) != _digest(_without_digest(line)):
+                what = "this is not an entry" if entry is None else "the line was changed after it was written"
                 number = content[: content.find(line)].count(b"\n") + 1
                 where = f"line {number}" if not position else f"byte {position + content.find(line)}"
                 raise ValueError(
-                    f"{self.path}, {where}: this is not an entry: {line[:80].decode(errors='replace')!r}; "
+                    f"{self.path}, {where}: {what}: {line[:80].decode(errors='replace')!r}; "
                     "remove the line to read the rest"
                 )
-            if entry is not None:
-                found.append(entry)
+            found.append(entry)
         return found, after
 
     def append(self, entry: dict[str, Any]) -> None:
@@ -115,23 +127,52 @@ class Journal:
         Warns:
             RetrievalWarning: If an incomplete last line was dropped.
         """
-        line = json.dumps(entry, allow_nan=False).encode() + b"\n"
+        line = _line(entry)
+        with self._alone() as file:
+            self._write(file, line)
+
+    def append_after(self, entry_after: Callable[[bytes], dict[str, Any]]) -> None:
+        """Append the entry that a function makes of the content so far, while no other process can append.
+
+        Raises:
+            ValueError: As in `append`, and if git left a conflict in the file, naming the line.
+        """
+        with self._alone() as file:
+            file.seek(0)
+            content = file.read()
+            self._refuse_conflict(content)
+            self._write(file, _line(entry_after(content)))
+
+    @contextmanager
+    def _alone(self) -> Iterator[IO[bytes]]:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with open(self.path, "a+b", buffering=0) as file, _locked(file, alone=True):  # noqa: PTH123  (unbuffered)
-            size = file.seek(0, os.SEEK_END)
-            if not size:
+            yield file
+
+    def _write(self, file: IO[bytes], line: bytes) -> None:
+        size = file.seek(0, os.SEEK_END)
+        if not size:
+            line = self._header() + line
+        else:
+            file.seek(0)
+            first = file.readline()
+            if not first.endswith(b"\n") and self._header().startswith(first):
+                self._say_torn(first)  # the very first entry was under way
+                file.truncate(0)
                 line = self._header() + line
             else:
-                file.seek(0)
-                first = file.readline()
-                if not first.endswith(b"\n") and self._header().startswith(first):
-                    self._say_torn(first)  # the very first entry was under way
-                    file.truncate(0)
-                    line = self._header() + line
-                else:
-                    self._check_header(_value(first))
-                    line = self._mend(file, size) + line
-            _write(file, line)
+                self._check_header(_value(first))
+                line = self._mend(file, size) + line
+        _write(file, line)
+
+    def _refuse_conflict(self, content: bytes) -> None:
+        if (mark := CONFLICT.search(content)) is not None:
+            number = content.count(b"\n", 0, mark.start()) + 1
+            raise ValueError(
+                f"{self.path}, line {number}: {mark[0].decode()!r} marks a conflict that git could not merge; keep the "
+                "lines of both sides and remove the marks, or write `*.jsonl merge=union` into .gitattributes, and git "
+                "keeps both by itself; nothing was changed"
+            )
 
     def _header(self) -> bytes:
         return json.dumps({"format": FORMAT, "version": VERSION, "kind": self.kind}).encode() + b"\n"
@@ -182,6 +223,20 @@ def refuse_newer(path: Any, version: Any) -> None:
             f"{path} has format version {version}, and this release of retrieval-metrics reads versions up to "
             f"{VERSION}; upgrade it: pip install --upgrade retrieval-metrics"
         )
+
+
+def _line(entry: dict[str, Any]) -> bytes:
+    """Return an entry as a line, with the digest of all before it as its last key."""
+    text = json.dumps(entry, allow_nan=False).encode()
+    return text[:-1] + f'{", " if entry else ""}"digest": "{_digest(text[:-1])}"}}\n'.encode()
+
+
+def _without_digest(line: bytes) -> bytes:
+    return line[: max(line.rfind(b', "digest": "'), line.find(b'"digest": "') if line.startswith(b'{"digest') else -1)]
+
+
+def _digest(text: bytes) -> str:
+    return sha256(text).hexdigest()[:16]
 
 
 def _value(line: bytes) -> dict[str, Any] | None:

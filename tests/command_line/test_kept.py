@@ -10,6 +10,7 @@ import pytest
 import retrieval_metrics as rm
 from retrieval_metrics.command_line.main import main
 from retrieval_metrics.definition.define import forget_metric
+from retrieval_metrics.keeping.document import signed
 
 
 @pytest.fixture
@@ -158,6 +159,35 @@ def test_what_nobody_judged_is_asked_on_the_command_line(capsys: pytest.CaptureF
     rm.write_qrels({f"q{n}": {"d": 1, "y": 0} for n in range(10)}, "qrels.trec")
     call = ["compare", "qrels.trec", "old.trec", "new.trec", "-m", "mrr"]
     assert main([*call, "--unjudged", "bounds"]) == 0
-    assert "mrr if the unjudged were known" in capsys.readouterr().out
+    assert "mrr with any grades (0, 1) of the unjudged that were retrieved" in capsys.readouterr().out
+    assert main([*call, "--unjudged", "bounds", "--unseen", "2"]) == 0
+    assert "of up to 2 more relevant ones" in capsys.readouterr().out
     assert main([*call, "--unjudged", "condensed", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["means"]["mrr"] == {"old": 1.0, "new": 1.0}
+
+
+def test_saved_files_are_checked(tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    judged = {f"q{n}": ["d"] for n in range(100)}
+    result = rm.evaluate(judged, {query: ["x", "d"] for query in judged}, ["mrr", "map"])
+    result.save("whole.json.gz")
+    rm.EvaluationSet({"q": "why?"}, {"q": ["d"]}).save("set.json")
+    rm.compare({"a": result, "b": result}).save("comparison.json")
+    assert main(["check", "whole.json.gz", "set.json", "comparison.json", "--format", "csv"]) == 0
+    rows = ["file,holds,values checked", "whole.json.gz,Evaluation,200", "set.json,EvaluationSet,0"]
+    assert capsys.readouterr().out.splitlines() == [*rows, "comparison.json,Comparison,400"]
+    result.save("wrong.json")
+    content = json.loads(Path("wrong.json").read_text())
+    del content["digest"]
+    content["evaluation"]["values"]["values"][50][1] = 0.25  # not one of those that are scored again at loading
+    Path("wrong.json").write_bytes(signed(json.dumps(content).encode()))
+    assert rm.load("wrong.json").per_query["mrr"]["q50"] == 0.25
+    Path("cut.json").write_bytes(Path("set.json").read_bytes()[:-80])
+    assert main(["check", "wrong.json", "cut.json", "set.json"]) == 1
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == (
+        "FAILED: wrong.json is damaged at values: mrr of query 'q50' is 0.25, but the judgments and the ranking in the "
+        "file give 0.5"
+    )
+    assert "cut.json is damaged or cut short" in said[1]
+    assert len(said) == 2

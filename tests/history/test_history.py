@@ -1,6 +1,8 @@
 """What a history remembers."""
 
 import multiprocessing
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -109,3 +111,48 @@ def test_processes_add_at_once(tmp_path: Path) -> None:
         worker.join()
     labels = [entry.label for entry in rm.History(tmp_path / "history.jsonl").entries()]
     assert sorted(labels) == [f"{who}-{number}" for who in range(2) for number in range(5)]
+
+
+def add_unlabelled(path: Path) -> None:
+    for _ in range(20):
+        rm.History(path).add(rm.evaluate({"q1": ["d7"]}, {"q1": ["d3", "d7"]}, "mrr"))
+
+
+def test_entries_without_a_label_get_different_ones(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=add_unlabelled, args=(tmp_path / "history.jsonl",)) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    history = rm.History(tmp_path / "history.jsonl")
+    assert [entry.label for entry in history.entries()] == [f"#{number}" for number in range(1, 41)]
+    result = rm.evaluate({"q1": ["d7"]}, {"q1": ["d7"]}, "mrr")
+    history.add(result, "#42")
+    history.add(result)
+    assert [entry.label for entry in history.entries()][-2:] == ["#42", "#43"]
+
+
+def test_histories_of_two_branches_are_merged_by_git(tmp_path: Path) -> None:
+    def git(*call: str) -> subprocess.CompletedProcess[str]:
+        who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]
+        return subprocess.run(["git", *who, *call], cwd=tmp_path, check=False, capture_output=True, text=True)
+
+    if shutil.which("git") is None:
+        pytest.skip("git is not installed")
+    git("init")
+    (tmp_path / "readme").write_text("x")
+    git("add", "."), git("commit", "-m", "start")
+    history = rm.History(tmp_path / "history.jsonl")
+    for branch, rankings in (("one", ["d7"]), ("two", ["d3", "d7"])):
+        git("checkout", "-b", branch, "main")
+        history.add(rm.evaluate({"q1": ["d7"]}, {"q1": rankings}, "mrr"), branch)
+        git("add", "."), git("commit", "-m", branch)
+    assert git("merge", "one").returncode != 0
+    for use in (history.entries, lambda: history.add(rm.evaluate({"q1": ["d7"]}, {"q1": ["d7"]}, "mrr"), "x")):
+        with pytest.raises(ValueError, match=r"history\.jsonl, line \d: '<<<<<<< HEAD' marks a conflict"):
+            use()
+    git("merge", "--abort")
+    (tmp_path / ".gitattributes").write_text("*.jsonl merge=union\n")
+    assert git("merge", "one").returncode == 0
+    assert sorted((entry.label, entry.mean("mrr")) for entry in history.entries()) == [("one", 1.0), ("two", 0.5)]

@@ -1,9 +1,12 @@
 """What cannot be read is refused with its place; nothing in a file is ever run."""
 
 import json
+import re
 import sys
+import warnings
 from pathlib import Path
-from typing import Any
+from random import Random
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +14,10 @@ from hypothesis import strategies as st
 
 import retrieval_metrics as rm
 from retrieval_metrics.definition.define import forget_metric
+from retrieval_metrics.keeping.document import signed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 RESULT = rm.evaluate(
     rm.EvaluationSet({"q1": "why?", "q2": "how?"}, {"q1": {"a": 2}, "q2": ["b"]}),
@@ -23,8 +30,9 @@ def changed(tmp_path: Path, change: Any) -> Path:
     path = tmp_path / "result.json"
     RESULT.save(path)
     content = json.loads(path.read_text())
+    del content["digest"]
     change(content)
-    path.write_text(json.dumps(content))
+    path.write_bytes(signed(json.dumps(content).encode()))
     return path
 
 
@@ -72,6 +80,18 @@ DAMAGES = {
         put("evaluation", "values", "values", [["q1", 1.0, 1.0], ["q9", 1.0, 1.0]]),
         r"damaged at values: the rows of values are those of other queries",
     ),
+    "a value out of range": (
+        put("evaluation", "values", "values", 0, ["q1", 7.5, 0.5]),
+        r"damaged at values: mrr of query 'q1' is 7\.5, which is not in \[0, 1\]",
+    ),
+    "another value": (
+        put("evaluation", "values", "values", 0, ["q1", 0.25, 0.5]),
+        r"damaged at values: mrr of query 'q1' is 0\.25, but the judgments and the ranking in the file give 1$",
+    ),
+    "no value": (put("evaluation", "values", "values", 0, ["q1", None, 0.5]), r"is nan, but .* give 1$"),
+    "a boolean": (put("evaluation", "values", "values", 0, ["q1", True, 0.5]), r"an array of numbers holds a bool"),
+    "a text as a number": (put("evaluation", "values", "values", 0, ["q1", "1", 0.5]), r"holds a str"),
+    "other judgments": (put(*ORIGIN, "questions", 0, "relevant", {"b": 2}), r"mrr of query 'q1' is 1, but .* give 0$"),
     "a residual": (put("evaluation", "values", "residuals", {"rbp": [0.1]}), r"residuals of rbp has 1 numbers"),
     "rules": (put("evaluation", "rules", "record", "Popen"), r"damaged at rules: 'Popen' is not a record"),
     "a rule": (put("evaluation", "rules", "unheard", 1), r"damaged at rules: .*unheard"),
@@ -88,6 +108,87 @@ def test_damage_is_said_with_its_place(tmp_path: Path, name: str) -> None:
     change, message = DAMAGES[name]
     with pytest.raises(ValueError, match=message):
         rm.load(changed(tmp_path, change))
+
+
+def damaged(text: bytes, random: Random) -> bytes:
+    """A text with one of the damages that happen to files: a changed byte or number, lines lost, repeated or moved."""
+    at = random.randrange(len(text))
+    lines = text.split(b"\n")
+    one, other = random.randrange(len(lines)), random.randrange(len(lines))
+    numbers = [found.span() for found in re.finditer(rb"\d+", text)]
+    start, end = random.choice(numbers)
+    size = random.choice([1, 3, 20, 300])
+    damages: list[Callable[[], bytes]] = [
+        lambda: text[:at] + bytes([text[at] ^ (1 << random.randrange(8))]) + text[at + 1 :],
+        lambda: text[:at] + bytes([random.choice(b'0123456789.,"[]{}aetrufls-')]) + text[at + 1 :],
+        lambda: text[:start] + str(random.randrange(100)).encode() + text[end:],
+        lambda: text[:start] + random.choice([b"true", b"null", b"NaN", b"1e400", b"-1"]) + text[end:],
+        lambda: text[:at] + text[at + size :],
+        lambda: text[:at] + text[at : at + size] + text[at:],
+        lambda: b"\n".join(lines[:one] + lines[one + 1 :]),
+        lambda: b"\n".join([*lines[:one], lines[other], *lines[one:]]),
+        lambda: b"\n".join([*lines[:one], lines[other], *lines[one + 1 :]]),
+        lambda: text[:at],
+    ]
+    return random.choice(damages)()
+
+
+SAVED: dict[str, Any] = {
+    "evaluation": RESULT.save,
+    "comparison": lambda path: rm.compare(
+        {f"q{n}": ["d"] for n in range(9)},
+        {name: {f"q{n}": ["x"] * (n % at) + ["d"] for n in range(9)} for name, at in (("one", 2), ("two", 3))},
+        "mrr",
+    ).save(path),
+    "questions": rm.EvaluationSet({"q1": "why?", "q2": "how?"}, {"q1": {"a": 2, "b": 1}, "q2": ["b"]}).save,
+    "run": lambda path: rm.save_run({"q1": {"a": 2.5, "b": 2.0}, "q2": {"c": 0.25}}, path),
+    "sample": lambda path: (
+        rm.EvaluationSet({f"q{n}": f"text {n}" for n in range(20)}, {f"q{n}": ["a"] for n in range(20)})
+        .sample(5)
+        .save(path)
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", SAVED)
+def test_of_a_thousand_damages_none_loads_with_another_content(tmp_path: Path, kind: str) -> None:
+    whole, path = tmp_path / "whole.json", tmp_path / "result.json"
+    SAVED[kind](whole)
+    text, random = whole.read_bytes(), Random(kind)
+    meant = json.loads(text)
+    del meant["digest"]
+    for _ in range(200):
+        path.write_bytes(now := damaged(text, random))
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                rm.load(path)
+        except ValueError:
+            continue
+        loaded = json.loads(now)  # blanks at its ends changed, or the name of the digest of what needs none
+        assert {key: loaded.get(key) for key in meant} == meant, now
+
+
+def test_what_people_write_needs_no_digest_and_git_may_change_the_ends_of_lines(tmp_path: Path) -> None:
+    path = tmp_path / "set.json"
+    SAVED["questions"](path)
+    whole = rm.load(path)
+    text = path.read_bytes()
+    path.write_bytes(text.replace(b"\n", b"\r\n"))
+    assert rm.load(path).queries == whole.queries
+    path.write_bytes(text.replace(b"how?", b"who?"))
+    with pytest.raises(ValueError, match=r"changed after it was saved: .* remove its last key, if you changed these"):
+        rm.load(path)
+    content = json.loads(text.replace(b"how?", b"who?"))
+    del content["digest"]
+    path.write_text(json.dumps(content))
+    assert rm.load(path).queries["q2"] == "who?"
+    RESULT.save(path)
+    content = json.loads(path.read_text())
+    del content["digest"]
+    path.write_text(json.dumps(content))
+    with pytest.raises(ValueError, match="the digest at its end is missing"):
+        rm.load(path)
 
 
 @settings(max_examples=80, deadline=None)

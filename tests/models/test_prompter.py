@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from retrieval_metrics.journal import Journal
+from retrieval_metrics.models.cache import KIND
 from retrieval_metrics.models.json_reply import BadReplyError, json_reply
 from retrieval_metrics.models.prompter import Failure, Prompter, Replies
 from retrieval_metrics.retrieving import calling
@@ -124,7 +126,7 @@ def test_a_cache_of_something_else_is_refused_and_stays_as_it_is(tmp_path: Path)
     assert path.read_text() == '{"mine": 1}\n'
     damaged = tmp_path / "replies.jsonl"
     ask(Prompter(Model(), cache=damaged), {1: "one"})
-    damaged.write_text(damaged.read_text() + '{"asked": 1}\n')
+    Journal(damaged, KIND).append({"asked": 1})
     with pytest.raises(ValueError, match="line 3, holds no reply"):
         Prompter(Model(), cache=damaged)
 

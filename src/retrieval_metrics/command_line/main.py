@@ -10,7 +10,18 @@ import warnings
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from retrieval_metrics.checks import RetrievalWarning
-from retrieval_metrics.command_line import audit, compare, convert, evaluate, generate, history, lint, output, report
+from retrieval_metrics.command_line import (
+    audit,
+    check,
+    compare,
+    convert,
+    evaluate,
+    generate,
+    history,
+    lint,
+    output,
+    report,
+)
 from retrieval_metrics.command_line.arguments import import_metrics, refuse_lost_files
 from retrieval_metrics.command_line.messages import in_options
 from retrieval_metrics.presentation.escapes import on_one_line
@@ -35,10 +46,12 @@ examples:
   retrieval-metrics history add retrieval.jsonl today.json.gz
   retrieval-metrics lint queries.jsonl qrels/test.tsv --corpus corpus.jsonl --fail-on error
   retrieval-metrics convert run run.parquet run.trec.zst
+  retrieval-metrics check today.json.gz
 
 exit codes:
   0  done
-  1  a metric is below its --fail-under, a run is worse (--fail-if-worse), or there is such a finding (--fail-on)
+  1  a metric is below its --fail-under, a run is worse (--fail-if-worse), there is such a finding (--fail-on), or a
+     file is not what was saved (check)
   2  the call or a file is invalid
   3  a bug in this program
 """
@@ -63,7 +76,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="store_true", help="print the version and exit")
     commands = top.add_subparsers(title="commands", metavar="COMMAND")
-    for command in (evaluate, compare, audit, lint, generate, convert, history, report):
+    for command in (evaluate, compare, audit, lint, generate, convert, check, history, report):
         command.add_to(commands)
     return top
 

@@ -30,7 +30,8 @@ class History(Printed):
     """The numbers of all evaluations added so far, oldest first, in an append-only file.
 
     The file is small: means, intervals and fingerprints, and the path of the saved evaluation. Several processes can
-    add entries at the same time, and a crash loses at most the entry being written.
+    add entries at the same time, and a crash loses at most the entry being written. With `*.jsonl merge=union` in
+    `.gitattributes`, git merges the histories of two branches by itself.
 
     Example:
         >>> from pathlib import Path
@@ -63,13 +64,14 @@ class History(Printed):
 
         Args:
             evaluation: The evaluation, or the path of a saved one, which the entry then refers to.
-            label: Its label, such as a commit; None takes the evaluation's label `commit`, or a number.
+            label: Its label, such as a commit; None takes the evaluation's label `commit`, or a number that is not
+                taken.
             save: The file in which to save the evaluation too, so that you can compare it query by query later.
 
         Raises:
             TypeError: If it is not an evaluation.
-            ValueError: If the evaluation was merged from totals, the saved file holds no evaluation, or the path of
-                the history is that of another file.
+            ValueError: If the evaluation was merged from totals, the saved file holds no evaluation, the path of the
+                history is that of another file, or git left a conflict in it.
             OSError: If the file cannot be written.
         """
         saved = save
@@ -77,13 +79,12 @@ class History(Printed):
             saved, evaluation = evaluation, load(evaluation)
         if not isinstance(evaluation, Evaluation):
             raise TypeError(f"a history can hold only evaluations, got {type(evaluation).__name__}")
-        if label is None:
-            label = str(evaluation.labels.get("commit", f"#{len(self.entries()) + 1}"))
+        given = evaluation.labels.get("commit") if label is None else label
         relative = None if saved is None else _relative(Path(saved), self.path)
-        line = line_of(evaluation, label, relative, evaluation.labels)
+        line = line_of(evaluation, "" if given is None else str(given), relative, evaluation.labels)
         if save is not None:
             evaluation.save(save)
-        self._journal.append(line)
+        self._journal.append_after(lambda content: line if given is not None else {**line, "label": _number(content)})
 
     def entries(self) -> list[Entry]:
         """Return all entries, oldest first.
@@ -210,6 +211,14 @@ def _cell(entry: Entry, metric: str) -> str:
     if metric not in entry.means:
         return "-"
     return f"{entry.means[metric]:.4f} {numbers.interval(entry.intervals[metric])}"
+
+
+def _number(content: bytes) -> str:
+    """Return the label of an entry without one: its number, or the next that is not taken."""
+    number = content.count(b'\n{"label": ') + 1
+    while f'"label": "#{number}"'.encode() in content:
+        number += 1
+    return f"#{number}"
 
 
 def _relative(saved: Path, history: Path) -> str:

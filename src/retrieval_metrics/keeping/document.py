@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from hashlib import sha256
 from os import fspath
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.files.compressed import saving_compressed
 from retrieval_metrics.files.limits import Limits
@@ -33,6 +34,12 @@ OF_TRUST = Limits(compression=2000.0)
 
 MARK = re.compile(rb'^\s*\{\s*"format":\s*"' + FORMAT.encode() + rb'"')
 """The beginning of every file of this format."""
+
+
+DIGEST = b',\n"digest": "sha256:'
+"""What stands before the digest, which is the last key of a file."""
+OF_PEOPLE = {"labels", "questions"}
+"""Kinds of files that people and the labelling page write too, without a digest."""
 
 
 class Section(dict[str, Any]):
@@ -109,14 +116,35 @@ def write_document(
     """
     written = {"date": now(), "retrieval-metrics": __version__, "python": sys.version.partition(" ")[0]}
     content = Section(format=FORMAT, version=VERSION, kind=kind, written=written, labels=checked_labels(labels))
-    text = [piece.encode() for piece in _text(Section({**content, **sections}))]
+    text = signed("".join(_text(Section({**content, **sections}))).encode())
     with saving_compressed(path) as file:
-        _write(file, text)
+        file.write(text)
 
 
-def _write(file: IO[bytes], text: list[bytes]) -> None:
-    file.write(b"".join(text))
-    file.write(b"\n")
+def signed(text: bytes) -> bytes:
+    """Return the text of a JSON object with the digest of all before it as its last key."""
+    before = text.rstrip().removesuffix(b"}").rstrip()
+    return before + DIGEST + sha256(before).hexdigest().encode() + b'"\n}\n'
+
+
+def _refuse_other_content(text: bytes, name: str, content: Mapping[str, Any]) -> None:
+    """Raise if a text is not what was written.
+
+    Raises:
+        ValueError: If it does not have the digest of its content, or has none and is not of a kind that people write.
+    """
+    kind = str(content.get("kind"))
+    before, found, digest = text.replace(b"\r\n", b"\n").rpartition(DIGEST)  # git can change the ends of lines
+    if not found:
+        if kind in OF_PEOPLE and "digest" not in content:
+            return
+        raise ValueError(f"{name} is damaged: the digest at its end is missing")
+    if digest.partition(b'"')[0].decode(errors="replace") != sha256(before).hexdigest():
+        remedy = f", or remove its last key, if you changed these {kind} on purpose" if kind in OF_PEOPLE else ""
+        raise ValueError(
+            f"{name} is damaged, or was changed after it was saved: its content is not that of the digest at its end; "
+            f"save it again{remedy}"
+        )
 
 
 def _text(value: Any) -> Iterator[str]:
@@ -175,7 +203,7 @@ def read_document(path: str | PathLike[str]) -> Document:
     if KIND.encode() in text[:200] and b"\n" in text:
         return Document(name, KIND, {})
     try:
-        content = json.loads(text)
+        content = json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         raise ValueError(
             f"{name} is damaged or cut short at line {error.lineno}, column {error.colno}: {error.msg}"
@@ -185,4 +213,9 @@ def read_document(path: str | PathLike[str]) -> Document:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(f"{name} holds no saved result: it does not say that its format is {FORMAT!r}")
     refuse_newer(name, content.get("version"))
+    _refuse_other_content(text, name, content)
     return Document(name, str(content.get("kind")), content)
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON; a missing number is null")

@@ -14,6 +14,7 @@ from retrieval_metrics.judging.matching.matching import Matching
 from retrieval_metrics.keeping.document import Lines, Section, write_document
 from retrieval_metrics.keeping.question_sets import of_qrels, qrels_of
 from retrieval_metrics.keeping.records import column_of, of_column, of_record, record_of
+from retrieval_metrics.keeping.rescoring import refuse_wrong_values
 from retrieval_metrics.keeping.runs import Texts, of_run, run_of
 from retrieval_metrics.results.scores import Origin, Scores
 from retrieval_metrics.results.totals import Totals, largest_grade_of
@@ -104,7 +105,8 @@ def _of_origin(origin: Origin, texts: Texts, questions_like: str | None) -> Sect
         error.add_note("save(path, rankings=False) saves only the numbers")
         raise
     run = Section(of_run(origin.run, texts))
-    return Section(match=match, largest_grade=qrels.largest_grade, questions=questions, run=run)
+    rounds = {} if origin.rounds == 1 else {"rounds": origin.rounds}
+    return Section(match=match, largest_grade=qrels.largest_grade, **rounds, questions=questions, run=run)
 
 
 def of_metric(metric: Metric) -> dict[str, str]:
@@ -164,7 +166,9 @@ def evaluation_of(
     if "origin" in said:
         origin = _origin_of(said["origin"], document, texts, known.get("rules"), others or {})
     with document.place("values"):
-        return _scores(said["values"], metrics, known, origin)
+        scores = _scores(said["values"], metrics, known, origin)
+        refuse_wrong_values(scores)
+        return scores
 
 
 def _metric(entry: Any, document: Document, number: int) -> Metric:
@@ -209,6 +213,7 @@ def _table(held: Any, name: str, queries: Sequence[QueryId], n: int) -> Any:
 def _origin_of(said: Any, document: Document, texts: list[str], rules: Any, others: Mapping[str, Qrels]) -> Origin:
     with document.place("origin"):
         questions, held, largest = said["questions"], said["run"], float(said["largest_grade"])
+        rounds = int(said.get("rounds", 1))
         match: str | Key | Matching = record_of(said["match"])
         qrels = others[questions] if isinstance(questions, str) else None
     if qrels is None:
@@ -222,7 +227,7 @@ def _origin_of(said: Any, document: Document, texts: list[str], rules: Any, othe
             qrels.texts, qrels.provenance = texts_of, provenance
         if not isinstance(match, Matching):
             key_of(match)
-        return Origin(judge_under(qrels, run, match, rules), run, match)
+        return Origin(judge_under(qrels, run, match, rules), run, match, rounds)
 
 
 def _of_totals(totals: Totals) -> Section:

@@ -141,4 +141,14 @@ def column_of(values: list[Any], dtype: str = "float64") -> Any:
     """
     if dtype not in {"float64", "int64", "bool"}:
         raise ValueError(f"an array has numbers of one of the kinds float64, int64 and bool, not {dtype!r}")
+    if dtype != "bool" and (others := _types(values) - {int, float, type(None)}):
+        raise ValueError(f"an array of numbers holds a {others.pop().__name__}")
     return np.array(values, dtype=dtype)  # None becomes NaN
+
+
+def _types(values: list[Any]) -> set[type]:
+    """Return the types of the values of a list, and of the lists in it."""
+    found = set(map(type, values))
+    if list in found:
+        found = found.difference([list]).union(*(_types(each) for each in values if isinstance(each, list)))
+    return found

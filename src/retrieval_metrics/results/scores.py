@@ -39,11 +39,13 @@ class Origin(NamedTuple):
         judged: The judged run.
         run: The run, as given.
         match: What ids of the judgments were compared with.
+        rounds: Over how many runs each value is a mean; of several, `run` holds one ranking for each query.
     """
 
     judged: JudgedRun
     run: Mapping[Any, Any]
     match: str | Key | Matching
+    rounds: int = 1
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

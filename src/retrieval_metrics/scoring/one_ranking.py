@@ -53,7 +53,7 @@ def score_one(
     missing = _missing(list(grades.values()), n_relevant, ideal)
     missing += [0.0] * _lacking(sum(grade <= 0 for grade in grades.values()), n_nonrelevant, "not relevant")
     truth = Qrels({0: grades | dict(enumerate(missing, start=len(listed)))})
-    judged = judge_by_id(truth, {0: range(len(listed))})
+    judged = judge_by_id(truth, {0: range(len(listed))}, "input")
     return float(score(judged, metric, STANDARD).values[0])
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 WAY_OUT = "restore it from version control, or delete it and write a new one with --retrieval-update"
 CONFLICT = ("<<<<<<< ", ">>>>>>> ")
-DATE = '"written": '
-"""The beginning of the line with the date and the version of the writer."""
+DATED = ('"written": ', '"digest": ')
+"""The beginnings of the lines with the date and the version of the writer, and with the digest, which covers them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def write(path: Path, evaluation: Evaluation, labels: Mapping[str, str | int]) -
 
 
 def _undated(text: str) -> list[str]:
-    return [line for line in text.splitlines() if not line.startswith(DATE)]
+    return [line for line in text.splitlines() if not line.startswith(DATED)]
 
 
 def with_metrics(baseline: Evaluation, metrics: Sequence[Metric]) -> Evaluation:

@@ -61,7 +61,7 @@ def judge_items(qrels: Qrels, run: RunMapping, matching: Matching, calls: Mappin
         keys = {query: list(dict.fromkeys(each)) for query, each in keys.items()}
     lengths = Lengths(qrels.queries, rankings, matching.tokens, calls)
     if not qrels.has_pieces:
-        return judge_by_id(qrels, keys, lengths=lengths)
+        return judge_by_id(qrels, keys, "input", lengths)  # items are listed in rank order
     return _judge_pieces(qrels, rankings, matching, lengths)
 
 

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import positive_integer
-from retrieval_metrics.files.folders import read_folder
-from retrieval_metrics.files.text_files import read_corpus
+from retrieval_metrics.files.folders import texts_at
 from retrieval_metrics.inputs.pieces import Span
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.matching.normalised import everywhere, normalised, where
@@ -105,8 +104,7 @@ class Corpus:
         if length < SHORTEST_LENGTH:
             raise ValueError(f"passage_length must be at least {SHORTEST_LENGTH} characters, got {length}")
         if isinstance(corpus, PathLike) or (isinstance(corpus, str) and Path(corpus).exists()):
-            path = Path(corpus)
-            corpus = read_folder(path) if path.is_dir() else read_corpus(path)
+            corpus = texts_at(corpus)
         read = Passages.of(corpus)
         if not read.items:
             raise TypeError("questions are made from texts, but the corpus has only ids; pass texts: {'d1': '...'}")
@@ -118,6 +116,12 @@ class Corpus:
                 "to ask about"
             )
         return found
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """The texts of the corpus that are whole sources, by the names that spans have."""
+        number = Counter(stretch.source for stretch in self._whole)
+        return {each.source: each.text for each in self._whole if not each.start and number[each.source] == 1}
 
     def places(self, quote: str) -> list[Span]:
         """Return where a quote is in the texts, as quotes are matched; a place in two texts counts once."""

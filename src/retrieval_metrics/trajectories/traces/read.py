@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.aliases import DocumentId
     from retrieval_metrics.files.opening import Reader
-    from retrieval_metrics.trajectories.trajectory import Trajectory
+    from retrieval_metrics.trajectories.trajectory import SearchCall, Trajectory
 
 PARQUET = b"PAR1"
 
@@ -85,7 +85,7 @@ tokens=None)]
     if context not in {"answer", "any"}:
         raise ValueError(f"context must be 'answer' or 'any', got {context!r}")
     names = [tools] if isinstance(tools, str) else list(tools)
-    rules = ReadingRules(names, "", documents, citations, context == "any")
+    rules = ReadingRules(names, (), documents, citations, context == "any")
     traces, found = _gathered(source, query)
     of_question: dict[Any, list[Trajectory]] = {}
     without = 0
@@ -99,6 +99,24 @@ tokens=None)]
     if not of_question:
         raise ValueError(f"none of {len(traces)} traces has {query!r}, which query= names; {_there(traces)}")
     return Trajectories(of_question, notes=_notes(traces, without))
+
+
+def searches_in(
+    spans: Iterable[Mapping[str, Any]], documents: Callable[[Any], Any], calls: Collection[str] = ()
+) -> list[SearchCall]:
+    """Return the searches of one trace, for hosts that score a trace at a time.
+
+    Args:
+        spans: The spans as plain dicts, as in `read_traces`.
+        documents: Returns the documents in the output of a search.
+        calls: The ids of the spans that are the searches; empty for the outermost retrievers.
+
+    Raises:
+        ValueError: If the trace cannot be trusted.
+    """
+    traces, _ = _gathered(spans, None)
+    (trace,) = traces.values()
+    return Trace(trace, ReadingRules(calls=calls, documents=documents)).searches()
 
 
 class _Traces(dict[str, dict[str, TraceSpan]]):

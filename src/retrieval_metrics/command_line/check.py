@@ -1,0 +1,80 @@
+"""`retrieval-metrics check SAVED [SAVED ...]`."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.command_line import output
+from retrieval_metrics.command_line.arguments import add_modules_to, add_result_to
+from retrieval_metrics.comparing.comparison import Comparison
+from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.keeping.rescoring import refuse_wrong_values
+from retrieval_metrics.loading import load
+from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.results.scores import Scores
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+EXAMPLES = """\
+examples:
+  retrieval-metrics check results/4f2a91c.json.gz
+  retrieval-metrics check results/*.json.gz questions.json
+"""
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "check",
+        help="check that saved files are what was saved, and that their numbers follow from their rankings",
+        description="Check saved files: their digest, the range of every value, and that every value is what the saved "
+        "judgments and rankings give.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run_command=run)
+    parser.add_argument("saved", metavar="SAVED", nargs="+", help="a file written by --save or a method save")
+    add_result_to(parser)
+    add_modules_to(parser)
+
+
+def run(given: argparse.Namespace) -> bool:
+    """Run the command; return whether every file is what was saved."""
+    rows, failures = [], []
+    for path in given.saved:
+        try:
+            held = load(path)
+            checked = sum(_checked(name, scores, path) for name, scores in _scores_of(held).items())
+        except ValueError as error:
+            failures.append(str(error))
+            rows.append([path, "-", "-"])
+        else:
+            rows.append([path, type(held).__name__, f"{checked:,}"])
+    header = ["file", "holds", "values checked"]
+    data = {"files": [dict(zip(header, row, strict=True)) for row in rows], "failures": failures}
+    shown = output.Shown([Table(header, rows, words=(0, 1))], data, [header, *rows])
+    return output.finish(shown, given.format, given.output, failures)
+
+
+def _scores_of(held: Any) -> Mapping[str, Scores]:
+    """Return the scores of each system that a file holds."""
+    if isinstance(held, Comparison):
+        return held.scores
+    if isinstance(held, Evaluation) and isinstance(held.record, Scores):
+        return {"": held.record}
+    return {}
+
+
+def _checked(name: str, scores: Scores, path: str) -> int:
+    """Return how many values follow from the saved rankings.
+
+    Raises:
+        ValueError: If one does not.
+    """
+    try:
+        refuse_wrong_values(scores, few=None)
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged at values{' of ' * bool(name)}{name}: {error}") from error
+    return 0 if scores.origin is None or scores.origin.rounds > 1 else scores.values.size
