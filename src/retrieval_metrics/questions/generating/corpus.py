@@ -126,18 +126,25 @@ class Corpus:
     def places(self, quote: str) -> list[Span]:
         """Return where a quote is in the texts, as quotes are matched; a place in two texts counts once."""
         spans = [
-            self._whole[at].span(*_whole_words(self._whole[at].text, *place))
+            self._whole[at].span(*place)
             for at in self._texts.holding(quote)
             for place in everywhere(quote, self._whole[at].text)
         ]
         return list(dict.fromkeys(spans))
 
     def place_of(self, quote: str, at: int) -> tuple[int, int] | None:
-        """Return where a quote is in a passage, without cutting a word; None if it is not there."""
+        """Return where a quote is in a passage; one that cuts a word takes the whole word. None if it is not there."""
         text = self.pieces[at].text
-        if normalised(quote) not in self.passages.normal_texts[at] or (place := where(quote, text)) is None:
+        if normalised(quote) not in self.passages.normal_texts[at]:
             return None
-        return _whole_words(text, *place)
+        if (place := where(quote, text)) is not None or (place := where(quote, text, cut=True)) is None:
+            return place
+        start, end = place
+        while start > 0 and text[start].isalnum() and text[start - 1].isalnum():
+            start -= 1
+        while end < len(text) and text[end].isalnum() and text[end - 1].isalnum():
+            end += 1
+        return where(text[start:end], text)
 
     @cached_property
     def _of_id(self) -> dict[Any, list[int]]:
@@ -198,15 +205,6 @@ def _heading(text: str, start: int) -> str | None:
             break
         found = line[1].strip()
     return found
-
-
-def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the place of a part of a text, extended to whole words."""
-    while start > 0 and text[start].isalnum() and text[start - 1].isalnum():
-        start -= 1
-    while end < len(text) and text[end].isalnum() and text[end - 1].isalnum():
-        end += 1
-    return start, end
 
 
 def cut(text: str, length: int) -> list[tuple[int, int]]:
