@@ -35,7 +35,7 @@ NUMBERS = [
     ["explaining"],
     ["reporting"],
     ["evaluation"],
-    ["comparing", "auditing", "rechunking", "reranking"],
+    ["comparing", "auditing", "rechunking", "reranking", "fusing"],
 ]
 """The folders that turn judgments and rankings into numbers and conclusions, from the ground up."""
 

@@ -22,7 +22,7 @@ from retrieval_metrics.files.formats import format_by_name
 from retrieval_metrics.inputs.columns import OF_JUDGMENTS, allowances, find_columns
 from retrieval_metrics.inputs.frame_columns import is_frame
 from retrieval_metrics.inputs.frames import qrels_batch, run_batch
-from retrieval_metrics.inputs.host_rows import CallsTaken, check_calls, check_path, items_in, items_of_calls, part_of
+from retrieval_metrics.inputs.host_rows import check_path, items_in, part_of
 from retrieval_metrics.inputs.hosts import GROUP, Host, host_of, installed_hosts
 from retrieval_metrics.inputs.pieces import Piece
 from retrieval_metrics.inputs.qrels import as_qrels
@@ -30,6 +30,7 @@ from retrieval_metrics.inputs.question_clusters import clusters_of
 from retrieval_metrics.inputs.questions import QUERY_KEYS
 from retrieval_metrics.inputs.shapes import Judgments, QrelsMapping, Ranking
 from retrieval_metrics.judging.matching.matching import as_matching
+from retrieval_metrics.judging.with_documents import with_documents
 from retrieval_metrics.keeping.identity import questions_fingerprint
 from retrieval_metrics.presentation import numbers, page, tables
 from retrieval_metrics.reranking.scaling import by_rank, scaled
@@ -43,6 +44,9 @@ from retrieval_metrics.retrieving.retrieve import WORKERS
 from retrieval_metrics.saving import save_text
 from retrieval_metrics.scoring.rules import as_rules
 from retrieval_metrics.statistics import ExactSums
+from retrieval_metrics.trajectories.traces.read import searches_in
+from retrieval_metrics.trajectories.traces.recording import Recording
+from retrieval_metrics.trajectories.views import CallsView, Seen, check_calls, seen_in
 
 if TYPE_CHECKING:  # these exist only for type checkers, so __all__ cannot name them
     from retrieval_metrics.aliases import BoolArray as BoolArray  # noqa: PLC0414  (likewise)
@@ -60,7 +64,7 @@ __all__ = [
     "OTHER_IDS",
     "QUERY_KEYS",
     "WORKERS",
-    "CallsTaken",
+    "CallsView",
     "Column",
     "Counts",
     "Difference",
@@ -75,7 +79,9 @@ __all__ = [
     "QueryId",
     "QueryScore",
     "Ranking",
+    "Recording",
     "Scores",
+    "Seen",
     "allowances",
     "as_matching",
     "as_metrics",
@@ -96,7 +102,6 @@ __all__ = [
     "installed_hosts",
     "is_frame",
     "items_in",
-    "items_of_calls",
     "numbers",
     "page",
     "part_of",
@@ -113,6 +118,9 @@ __all__ = [
     "score_queries",
     "score_row",
     "scored_run",
+    "searches_in",
+    "seen_in",
     "tables",
     "trec",
+    "with_documents",
 ]

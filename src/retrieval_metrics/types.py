@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.reranking.selection import Selection
     from retrieval_metrics.reranking.sweep import MMRSweep
     from retrieval_metrics.results.by_metric import ByMetric
+    from retrieval_metrics.results.conclusion import Conclusion
+    from retrieval_metrics.results.conclusions import Conclusions
     from retrieval_metrics.results.counts import Counts
     from retrieval_metrics.results.difference import Difference
     from retrieval_metrics.results.room import BudgetUse, Filling
@@ -40,6 +42,8 @@ __all__ = [
     "BudgetUse",
     "ByMetric",
     "Calls",
+    "Conclusion",
+    "Conclusions",
     "Counts",
     "Difference",
     "Estimate",
@@ -81,6 +85,8 @@ if not TYPE_CHECKING:  # a type checker knows the names from above
             "ByMetric": "results.by_metric",
             "Calls": "models.calls",
             "Counts": "results.counts",
+            "Conclusion": "results.conclusion",
+            "Conclusions": "results.conclusions",
             "Difference": "results.difference",
             "Estimate": "labelling.estimate",
             "EstimatedDifference": "labelling.estimated",

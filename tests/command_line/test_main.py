@@ -234,7 +234,9 @@ def test_a_comparison_is_that_of_python(systems: list[str], capsys: pytest.Captu
     main(["compare", *systems, "-m", "mrr", "--baseline", "good", "--format", "json"])
     content = json.loads(capsys.readouterr().out)
     assert content["means"]["mrr"] == {"good": 1.0, "bad": expected.table["mrr"]["bad"]}
-    assert content["differences"][0]["p"] == expected.difference("mrr").p_corrected
+    (found,) = content["conclusions"]
+    assert (found["conclusion"], found["p"]) == ("worse", expected.difference("mrr").p_corrected)
+    assert found == expected.conclusions.of("mrr").as_dict()
     assert content["verdict"] == expected.verdict
 
 

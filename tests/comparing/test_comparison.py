@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import retrieval_metrics as rm
+from retrieval_metrics.presentation.numbers import three
 from retrieval_metrics.statistics import (
     detectable_difference,
     joint_sign_flips,
@@ -21,15 +22,11 @@ from retrieval_metrics.statistics import (
 )
 
 METRICS = ["mrr", "hit_rate@1", "ndcg@10"]
-SMALL_PRINT = [
-    "p: randomisation test, corrected for all 2 comparisons made here, exact",
-    "detects: a true difference of this size is found with 80 % power",
-]
 
 
 def interval_text(comparison: rm.Comparison, metric: str) -> str:
     low, high = comparison.difference(metric).interval
-    return f"[{low:+.3f}, {high:+.3f}]"
+    return f"[{three(low, signed=True)}, {three(high, signed=True)}]"
 
 
 def ranked(rank: int) -> list[str]:
@@ -100,20 +97,22 @@ def test_exchanging_the_systems_changes_the_sign_and_nothing_else() -> None:
 
 def test_a_system_that_is_better_everywhere_is_said_to_be() -> None:
     comparison = rm.compare(*systems({"old": [2] * 8, "new": [1] * 8}), ["mrr", "hit_rate@1"])
-    assert comparison.verdict == [
-        "new is better than old in mrr, by 0.500 (0.500 to 0.500).",
-        "new is better than old in hit_rate@1, by 1.000 (1.000 to 1.000).",
+    assert [one.kind for one in comparison.conclusions] == ["better", "better"]
+    assert [one.sentence for one in comparison.conclusions] == [
+        "new is better than old in mrr, by 0.500 in every query.",
+        "new is better than old in hit_rate@1, by 1.00 in every query.",
     ]
     swapped = rm.compare(*systems({"old": [1] * 8, "new": [2] * 8}), ["mrr", "hit_rate@1"])
-    assert swapped.verdict == [
-        "new is worse than old in mrr, by 0.500 (0.500 to 0.500).",
-        "new is worse than old in hit_rate@1, by 1.000 (1.000 to 1.000).",
+    assert [one.sentence for one in swapped.conclusions] == [
+        "new is worse than old in mrr, by 0.500 in every query.",
+        "new is worse than old in hit_rate@1, by 1.00 in every query.",
     ]
 
 
 def test_systems_that_do_not_differ_are_said_to_be_the_same() -> None:
     comparison = rm.compare(*systems({"a": [1, 2, 3], "b": [1, 2, 3]}), "mrr")
-    assert comparison.verdict == ["b and a have the same value for every query in mrr."]
+    (said,) = comparison.conclusions
+    assert (said.kind, said.sentence) == ("the same", "b and a have the same value for every query in mrr.")
     assert comparison.difference("mrr").p_corrected == 1
 
 
@@ -123,10 +122,12 @@ def test_what_the_data_cannot_decide_comes_with_what_it_would_take() -> None:
     difference = comparison.difference("mrr")
     assert not difference.significant
     low, high = difference.interval
-    (said,) = comparison.verdict
-    assert said == (
-        f"The data cannot tell b from a in mrr: the difference may be anything from {low:+.3f} to {high:+.3f}; "
-        f"one of {difference.detectable().low:.2f} would have been found in four of five cases."
+    (said,) = comparison.conclusions
+    assert said.kind == "no clear difference"
+    assert said.sentence == (
+        f"No clear difference between b and a in mrr (95 % interval {three(low, signed=True)} to "
+        f"{three(high, signed=True)}); a difference of {difference.detectable().low:.2g} would have been found in four "
+        "of five cases."
     )
     assert low < 0 < high
 
@@ -139,6 +140,9 @@ def test_what_so_few_queries_cannot_have_shown_is_a_line_of_its_own() -> None:
     assert 0 < difference.interval.low < difference.mean < difference.rare.shift
     assert difference.rare.share == difference.rare.shift == pytest.approx(1 - 0.05 ** (1 / 50))
     assert difference.rare_matters
+    assert comparison.verdict[-1] == (
+        "50 queries: a loss of 1 on up to 5.8 % of all queries may not have shown; the mean could be lower by 0.058"
+    )
     ranks = [1, 2, 3, 4, 5] * 40
     wide = rm.compare(*systems({"a": ranks, "b": [*ranks[1:], 2]}), "mrr")
     assert not wide.difference("mrr").rare_matters
@@ -178,10 +182,9 @@ def test_too_few_queries_cannot_show_anything_and_say_so() -> None:
     assert math.isinf(difference.detectable().low)
     assert math.isnan(difference.interval.low)
     assert "no interval can be given at 95 %: 5 queries are too few for one" in str(comparison)
-    (said,) = comparison.verdict
-    assert said == (
-        "The data cannot tell b from a in mrr: 5 queries cannot show any difference, however large; "
-        "at least 6 are needed."
+    (said,) = comparison.conclusions
+    assert said.sentence == (
+        "No clear difference between b and a in mrr: 5 queries cannot show any, however large; at least 6 are needed."
     )
     assert rm.compare(*systems({"a": [2] * 6, "b": [1] * 6}), "mrr").difference("mrr").significant
 
@@ -266,24 +269,24 @@ def test_a_dataframe_has_a_row_per_difference() -> None:
 def test_the_text_is_tables_and_a_verdict() -> None:
     comparison = rm.compare(*systems({"old": [2] * 8, "new": [1] * 8}), ["mrr", "hit_rate@1"])
     low, high = comparison.intervals["mrr"]["old"]
-    detects = [f"{one.detectable().low:.4f}" for one in comparison.differences]
-    p_value = f"{2 / 2**8:.4f}"
+    p_value = three(2 / 2**8)
     lines = [" ".join(line.split()) for line in str(comparison).splitlines()]
     assert lines == [
         "metric old new n",
-        f"mrr 0.5000 [{low:.3f}, {high:.3f}] 1.0000 [0.738, 1.000] 8",
-        "hit_rate@1 0.0000 [0.000, 0.369] 1.0000 [0.631, 1.000] 8",
+        f"mrr 0.500 [{low:.3f}, {high:.3f}] 1.000 [0.738, 1.000] 8",
+        "hit_rate@1 0.000 [0.000, 0.369] 1.000 [0.631, 1.000] 8",
         "judged@1: old 0.00, new 1.00",
         "",
         "new - old",
-        "metric difference 95 % interval p effect won/tied/lost detects",
-        f"mrr +0.5000 {interval_text(comparison, 'mrr')} {p_value} +inf 8/0/0 {detects[0]}",
-        f"hit_rate@1 +1.0000 {interval_text(comparison, 'hit_rate@1')} {p_value} +inf 8/0/0 {detects[1]}",
+        "metric difference 95 % interval p won/tied/lost",
+        f"mrr +0.500 {interval_text(comparison, 'mrr')} {p_value} 8/0/0",
+        f"hit_rate@1 +1.00 {interval_text(comparison, 'hit_rate@1')} {p_value} 8/0/0",
         "moved most in mrr: q0 +0.50, q1 +0.50, q2 +0.50",
         "",
         *comparison.verdict,
-        *SMALL_PRINT,
+        "Exact randomisation test, corrected for 2 comparisons",
     ]
+    assert "effect  detects" in str(comparison.differences)
 
 
 @pytest.mark.parametrize(
@@ -327,13 +330,17 @@ def test_a_margin_is_answered_per_metric_and_a_small_set_says_how_many_queries_i
     )
     outcomes = {one.system: one.margin.outcome for one in comparison.differences if one.margin is not None}
     assert outcomes == {"new": "no worse", "bad": "worse"}
-    assert "new is no worse than old by more than 0.02 in mrr." in comparison.verdict
-    assert "bad is worse than old by more than 0.02 in mrr." in comparison.verdict
+    same, worse = comparison.conclusions
+    assert same.sentence == (
+        "new and old have the same value for every query in mrr; new is no worse by more than 0.02."
+    )
+    assert worse.sentence.endswith("), by more than 0.02.")
+    assert (same.within_margin, worse.within_margin) == ("no worse", "worse")
     assert list(comparison.to_pandas().margin) == ["no worse", "worse"]
     few = rm.compare(*systems({"old": [1] * 40, "new": [1] * 40}), "mrr", margin=0.02)
-    assert few.verdict[1] == (
-        "The data cannot tell whether new is worse than old by more than 0.02 in mrr: that takes at least 149 queries, "
-        "even if none differs."
+    assert few.conclusions.of("mrr").sentence == (
+        "new and old have the same value for every query in mrr; that new is no worse by more than 0.02 is not shown, "
+        "which takes at least 149 queries."
     )
 
 
@@ -361,7 +368,7 @@ def test_clusters_widen_the_intervals_and_raise_the_p_value() -> None:
     assert np.diff(other.interval) > 1.2 * np.diff(one.interval)
     assert np.diff(together.intervals["mrr"]["a"]) > 1.2 * np.diff(alone.intervals["mrr"]["a"])
     assert other.p_value > one.p_value
-    assert "queries in 30 clusters, as given; intervals and tests take whole clusters; design effect" in str(together)
+    assert "queries in 30 clusters, as given; intervals and tests take whole clusters" in str(together)
     assert "cluster" not in str(alone)
     evaluation = rm.evaluate(qrels, runs["a"], "mrr", clusters=of.get)
     assert evaluation.intervals()["mrr"] == together.intervals["mrr"]["a"]
@@ -408,5 +415,20 @@ def test_many_systems_say_what_their_comparisons_detect() -> None:
     parts = {"old": 2, "new": 3, "third": 5}
     runs = {name: {f"q{at}": ["d"] if at % part else ["x", "d"] for at in range(30)} for name, part in parts.items()}
     said = str(rm.compare(qrels, runs, "mrr"))
-    assert re.search(r"a true difference of 0\.\d\d to 0\.\d\d, by metric and pair, is found with 80 % power", said)
-    assert "detects:" not in said
+    assert re.search(
+        r"a difference of 0\.\d+ to 0\.\d+, by metric and pair, would have been found in four of five cases", said
+    )
+    assert "detects" not in said
+
+
+def test_the_largest_difference_is_the_best_value_seen_where_a_metric_has_no_bound() -> None:
+    qrels = {f"q{number}": {"a": 3, "b": 1} for number in range(8)}
+    runs = {"good": {query: ["a", "b"] for query in qrels}, "poor": {query: ["b"] for query in qrels}}
+    (difference,) = rm.compare(qrels, runs, "dcg").differences
+    assert difference.span == pytest.approx(3 + 1 / math.log2(3))
+    (bounded,) = rm.compare(qrels, runs, "ndcg").differences
+    assert bounded.span == 1
+    qrels = {query: held | {"x": 0, "y": 0} for query, held in qrels.items()}
+    nothing = {"one": {query: ["x"] for query in qrels}, "other": {query: ["y"] for query in qrels}}
+    (empty,) = rm.compare(qrels, nothing, "dcg").differences
+    assert empty.span == 1  # no value says how large one can be

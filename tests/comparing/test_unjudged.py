@@ -113,18 +113,115 @@ def quiet(qrels: Any, run: Any) -> dict[str, float]:
 
 def test_equal_systems_judged_from_one_depend_on_the_unjudged_and_the_verdict_says_so() -> None:
     comparison = quietly(*pooled(3), ["ndcg@4"], unjudged="bounds")
-    assert any(said.startswith("B - A in ndcg@4 depends on unjudged documents") for said in comparison.verdict)
+    (said,) = comparison.conclusions
+    assert said.kind == "depends on what is unjudged"
+    assert said.sentence.startswith("Whether B is worse than A in ndcg@4 depends on what is unjudged: as judged ")
+    assert "with other grades of the unjudged among the first 4 it could be" in said.sentence
+    assert standing_of(comparison) == "not known"
     assert "(exact)" in str(comparison)
+
+
+def standing_of(comparison: rm.Comparison) -> str:
+    (places,) = comparison.ranking.places.values()
+    return next(place.standing for place in places if place.standing != "best")
 
 
 def test_a_difference_that_no_grade_can_turn_is_said_to_hold_whatever_they_are() -> None:
     qrels = {f"q{at}": {"d": 1, "x": 0, "y": 0} for at in range(20)}
     runs = {"good": {query: ["d", "x", "u"] for query in qrels}, "bad": {query: ["x", "y", "u"] for query in qrels}}
     comparison = quietly(qrels, runs, "mrr@2", unjudged="bounds")
-    assert (
-        "bad - good in mrr@2: bad is worse whatever the grades of unjudged documents (-1.000 to -1.000)."
-        in comparison.verdict
+    assert comparison.conclusions.of("mrr@2").sentence.endswith(", and nothing is unjudged among the first 2.")
+    deeper = quietly(qrels, runs, "ndcg@3", unjudged="bounds").conclusions.of("ndcg@3")
+    assert deeper.kind == "worse"
+    assert deeper.sentence.endswith(", and no grades of the unjudged among the first 3 would change that.")
+
+
+def test_every_metric_is_bounded_at_its_own_depth() -> None:
+    qrels = {f"q{at}": {"a": 1, "b": 1, "z": 0, "y": 0, "x": 0} for at in range(20)}
+    old = {query: ["a", "z", "y", "x", "b", *(f"o{at}" for at in range(5))] for query in qrels}
+    new = {query: ["z", "a", "y", "x", "b", *(f"n{at}" for at in range(5))] for query in qrels}
+    both = quietly(qrels, {"old": old, "new": new}, ["map", "ndcg@5"], unjudged="bounds")
+    alone = quietly(qrels, {"old": old, "new": new}, "map", unjudged="bounds")
+    assert both.unjudged is not None
+    assert alone.unjudged is not None
+    assert both.unjudged.depths == {"map": None, "ndcg@5": 5}
+    assert both.unjudged.differences["map", "new", "old"] == alone.unjudged.differences["map", "new", "old"]
+    assert both.unjudged.differences["map", "new", "old"] == pytest.approx((-0.509, 0.366), abs=0.001)
+    assert [each.kind for each in both.conclusions] == ["depends on what is unjudged", "worse"]
+
+
+def test_relevant_documents_that_nobody_retrieved_can_be_assumed() -> None:
+    qrels = {f"q{at}": {"a": 1, "z": 0} for at in range(20)}
+    new = {query: ["a", "z"] if at < 14 else ["z"] for at, query in enumerate(qrels)}
+    old = {query: ["z", "a"] if at >= 14 or at < 6 else ["z"] for at, query in enumerate(qrels)}
+    found = quietly(qrels, {"old": old, "new": new}, "recall@5", unjudged="bounds")
+    assert found.unjudged is not None
+    assert found.unjudged.differences["recall@5", "new", "old"] == pytest.approx(((8 - 6) / 20, (8 - 6) / 20))
+    four = quietly(qrels, {"old": old, "new": new}, "recall@5", unjudged="bounds", unseen=4)
+    assert four.unjudged is not None
+    ends = ((8 / 5 - 6) / 20, (8 - 6 / 5) / 20)  # of five relevant documents, one is found
+    assert four.unjudged.differences["recall@5", "new", "old"] == pytest.approx(ends)
+    assert "of the unjudged among the first 5 and of up to 4 more relevant ones per query" in four.verdict[-1]
+    some = quietly(qrels, {"old": old, "new": new}, "recall@5", unjudged="bounds", unseen={"q7": 1})
+    assert some.unjudged is not None
+    assert some.unjudged.differences["recall@5", "new", "old"] == pytest.approx(((7.5 - 6) / 20, (8 - 6) / 20))
+    numbered = {at: {1: 1, 2: 0} for at in range(8)}
+    runs = {"a": {query: [1] for query in numbered}, "b": {query: [2, 1] for query in numbered}}
+    quietly(numbered, runs, "recall@1", unjudged="bounds", unseen=2)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"unseen": 1}, ValueError, 'only with unjudged="bounds", got unjudged=None'),
+        ({"unjudged": "bounds", "unseen": -1}, ValueError, "0 or more relevant documents; got -1 for 'q'"),
+        ({"unjudged": "bounds", "unseen": 0.5}, TypeError, "unseen must be an integer"),
+        ({"unjudged": "bounds", "unseen": {"p": 1}}, ValueError, "a number for 'p', which is no query"),
+    ],
+)
+def test_an_assumption_that_means_nothing_is_refused(
+    options: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        rm.compare({"q": ["d"]}, {"a": {"q": ["d"]}, "b": {"q": ["x", "d"]}}, "mrr", **options)
+
+
+def test_sampling_and_ignorance_are_one_sentence() -> None:
+    qrels = {f"q{at}": {"a": 1, "b": 0, "c": 0} for at in range(12)}
+    old = {query: ["b", "a", "c"] for query in qrels}
+    new = old | {query: ["a", "b", "c"] for query in list(qrels)[:3]}
+    (few,) = quietly(qrels, {"old": old, "new": new}, "mrr@3", unjudged="bounds").conclusions
+    assert few.kind == "no clear difference"
+    assert "better" not in few.sentence
+    assert few.sentence.endswith(", and nothing is unjudged among the first 3.")
+    (same,) = quietly(qrels, {"old": old, "new": old}, "recall@5", unjudged="bounds").conclusions
+    assert same.sentence == (
+        "new and old have the same value for every query in recall@5, and nothing is unjudged among the first 5."
     )
+
+
+def test_ties_of_the_rules_decide_what_is_among_the_first() -> None:
+    qrels = {f"q{at}": {"z": 1} for at in range(8)}
+    one, two = ({query: dict(scores) for query in qrels} for scores in ({"b": 1.0, "z": 1.0}, {"z": 2.0, "b": 1.0}))
+    for rules in ({"semantics": "llama_index"}, {"ties": "input"}, {"ties": "expected"}):
+        comparison = quietly(qrels, {"one": one, "two": two}, "precision@1", unjudged="bounds", **rules)
+        assert comparison.conclusions.of("precision@1").kind == "depends on what is unjudged"
+        assert comparison.to_judge(1)
+
+
+def test_condensed_rankings_say_whom_they_favour() -> None:
+    qrels = {f"q{at}": {"a": 1, "z": 0} for at in range(12)}
+    runs = {
+        "old": {query: ["z", "a"] for query in qrels},
+        "new": {query: ["u1", "u2", "u3", "u4", "u5", "a"] for query in qrels},
+    }
+    with pytest.warns(rm.RetrievalWarning, match="favours the system that is judged less"):
+        comparison = rm.compare(qrels, runs, "ndcg@10", unjudged="condensed")
+    assert comparison.verdict[0].endswith("judged@10: old 100 %, new 17 %, so it favours new.")
+    assert "count as not relevant" not in str(comparison)
+    saved = dict(comparison.evaluations)
+    with pytest.raises(ValueError, match='grades what unjudged="condensed" takes out'):
+        rm.compare(saved, unjudged="bounds")
 
 
 def test_too_many_to_try_give_an_outer_bound_that_says_so() -> None:

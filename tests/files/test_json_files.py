@@ -1,5 +1,7 @@
 """JSON and JSONL, for runs and judgments alike."""
 
+import json
+import random
 from pathlib import Path
 
 import pytest
@@ -70,3 +72,60 @@ def test_wrong_lines_are_named(tmp_path: Path, text: str, message: str) -> None:
 def test_a_wrong_object_is_refused(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         rm.read_run(saved(tmp_path, text, "some.json"))
+
+
+ROW = '{"query": "q%d", "document": "d%d", "score": %s}'
+PLAIN = [ROW % (at // 4, at, at / 8) for at in range(12)]
+IRREGULAR = {
+    "a key twice": ('{"query": "q9", "query": "q8", "document": "d", "score": 1}', "key 'query' appears twice"),
+    "an escaped key twice": (
+        r'{"query": "q9", "qu\u0065ry": "q8", "document": "d", "score": 1}',
+        "key 'query' appears twice",
+    ),
+    "a key twice and one missing": ('{"query": "q9", "query": "q8", "score": 1}', "key 'query' appears twice"),
+    "an unknown key twice": (
+        '{"query": "q", "document": "d", "score": 1, "x": 1, "x": 2}',
+        "key 'x' appears twice",
+    ),
+    "a key missing": ('{"query": "q9", "score": 1}', "document'?"),
+    "a number as an id": ('{"query": 9, "document": "d", "score": 1}', "different types"),
+    "a missing id": ('{"query": null, "document": "d", "score": 1}', "has no query"),
+    "half a surrogate pair": (r'{"query": "\ud800", "document": "d", "score": 1}', "surrogate"),
+    "no object": ("[1]", "a line must be an object"),
+    "no JSON": ("{query: 1}", "this is not JSON"),
+    "two objects": (PLAIN[0] + PLAIN[1], "this is not JSON"),
+    "no score": ('{"query": "q9", "document": "d", "score": NaN}', "not a finite number"),
+    "a document twice": (PLAIN[0], "appears twice for query"),
+}
+
+
+@pytest.mark.parametrize("name", IRREGULAR)
+def test_the_fast_way_through_plain_rows_refuses_what_the_slow_one_does(tmp_path: Path, name: str) -> None:
+    line, message = IRREGULAR[name]
+    path = tmp_path / "run.jsonl"
+    for lines in ([*PLAIN, line], [*PLAIN[:5], line, *PLAIN[5:]], [line, *PLAIN]):
+        path.write_text("\n".join(lines) + "\n")
+        with pytest.raises(ValueError, match=message):
+            rm.read_run(path)
+
+
+@pytest.mark.parametrize("end", ["\n", "", "\r\n", "\n\n \n"])
+def test_plain_rows_are_read_as_they_are(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "run.jsonl"
+    numbers = [random.Random(at).random() * 10.0 ** (at % 40 - 20) for at in range(2000)]
+    for spaced in (True, False):
+        lines = [
+            json.dumps(
+                {"document": at, "score": numbers[at], "query": f"q:{at % 7}{{é}}", "tag": "x, y"},
+                ensure_ascii=False,
+                separators=None if spaced else (",", ":"),
+            )
+            for at in range(2000)
+        ]
+        path.write_text("\n".join(lines) + end)
+        run = rm.read_run(path)
+        assert {(query, document): score for query in run for document, score in run[query].items()} == {
+            (f"q:{at % 7}{{é}}", at): numbers[at] for at in range(2000)
+        }
+        path.write_text("\n".join([*lines, r'{"document": 9, "score": 1, "query": "\u0041", "tag": ""}']) + "\n")
+        assert rm.read_run(path)["A"] == {9: 1.0}

@@ -37,7 +37,7 @@ def test_an_evaluation_shows_its_means_in_words_and_its_worst_queries(comparison
 
 def test_a_comparison_shows_its_answer_first(comparison: rm.Comparison) -> None:
     shown = comparison._repr_html_()
-    assert shown.index("Best in mrr@10") < shown.index("<table>")
+    assert shown.index("In mrr@10, the best mean: system 5") < shown.index("<table>")
     assert "means and differences" in shown
     assert "system 5 - system 4" in shown or "system 1 - system 0" in shown
 

@@ -29,7 +29,7 @@ def test_a_ranking_that_ends_before_the_budget_shows_nothing() -> None:
     (difference,) = short.differences
     assert difference.mean == pytest.approx(25 / 30)
     assert difference.p_corrected < 0.001
-    assert [difference.comparable, difference.significant, difference.significant] == [False] * 3
+    assert [difference.comparable, difference.significant] == [False] * 2
     caution, sentence = short.verdict
     assert caution == (
         "The budget of 2,000 characters is not filled: small fills 15 % of it, because the ranking ends. Retrieve "
@@ -38,7 +38,7 @@ def test_a_ranking_that_ends_before_the_budget_shows_nothing() -> None:
     assert sentence == "big and small are not comparable in recall@2000chars: they do not fill its budget alike."
     assert short.ranking.best["recall@2000chars"] == ("big", "small")
     as_advised = rm.compare(QRELS, {"small": first(100, 20), "big": first(1000, 3)}, "recall@2000chars")
-    assert as_advised.verdict == ["big and small have the same value for every query in recall@2000chars."]
+    assert as_advised.verdict[0] == "big and small have the same value for every query in recall@2000chars."
 
 
 def test_the_budget_offered_is_one_that_every_system_fills() -> None:

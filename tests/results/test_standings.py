@@ -1,8 +1,13 @@
-"""A ranking says who is best, and whom the data cannot tell from the best."""
+"""A ranking says who is better than the baseline or worse than the best, and of whom that is not known."""
 
+import io
+import re
 from dataclasses import replace
 
+import pytest
+
 import retrieval_metrics as rm
+from retrieval_metrics.results.standings import main_pair
 
 QRELS = {f"q{at}": ["d"] for at in range(40)}
 BEST = {query: ["d"] for query in QRELS}
@@ -11,36 +16,82 @@ BAD = {query: ["x", "y", "d"] for query in QRELS}
 WORST = {query: ["x", "y", "z", "u", "d"] for query in QRELS}
 
 
-def groups(comparison: rm.Comparison, metric: str = "mrr") -> list[tuple[str, int]]:
-    return [(place.system, place.group) for place in comparison.ranking.places[metric]]
+def standings(comparison: rm.Comparison, metric: str = "mrr") -> list[tuple[str, str]]:
+    return [(place.system, place.standing) for place in comparison.ranking.places[metric]]
 
 
-def test_systems_that_cannot_be_told_from_the_best_are_in_its_group() -> None:
+def test_without_a_baseline_systems_stand_beside_the_best() -> None:
     comparison = rm.compare(QRELS, {"worst": WORST, "bad": BAD, "good": GOOD, "best": BEST}, ["mrr", "recall@5"])
-    assert groups(comparison) == [("best", 1), ("good", 1), ("bad", 2), ("worst", 3)]
-    assert groups(comparison, "recall@5") == [("worst", 1), ("bad", 1), ("good", 1), ("best", 1)]
+    assert standings(comparison) == [
+        ("best", "best"),
+        ("good", "no clear difference"),
+        ("bad", "worse"),
+        ("worst", "worse"),
+    ]
+    assert standings(comparison, "recall@5")[0] == ("worst", "best")
     assert comparison.ranking.best["mrr"] == ("best", "good")
     assert comparison.ranking.sentences == [
-        "Best in mrr: best and good; the data cannot tell them apart.",
-        "The data cannot tell any system from the best in recall@5.",
+        "In mrr, the best mean: best; no clear difference from it: good; worse: bad and worst.",
+        "In recall@5, the best mean: worst; no clear difference from it: bad, good and best.",
     ]
 
 
-def test_beside_a_baseline_systems_are_better_not_told_apart_or_worse() -> None:
+def test_beside_a_baseline_losers_are_listed_as_winners_are() -> None:
     runs = {"good": GOOD, "best": BEST, "bad": BAD, "same": BAD, "worst": WORST}
     comparison = rm.compare(QRELS, runs, "mrr", baseline="bad")
-    assert groups(comparison) == [("best", 1), ("good", 1), ("bad", 2), ("same", 2), ("worst", 3)]
-    assert comparison.ranking.sentences == [
-        "Better than bad in mrr: best and good; they were not compared with each other."
+    assert standings(comparison) == [
+        ("best", "better"),
+        ("good", "better"),
+        ("bad", "baseline"),
+        ("same", "no clear difference"),
+        ("worst", "worse"),
     ]
+    assert comparison.ranking.sentences == [
+        "In mrr, better than bad: best and good; no clear difference from bad: same; worse than bad: worst."
+    ]
+    lines = str(comparison.ranking).splitlines()
+    assert [line.split()[1] for line in lines[1:6]] == ["▲", "▲", lines[3].split()[1], "=", "▼"]
+    assert lines[6].startswith("▲ better than bad, = no clear difference from bad, ▼ worse than bad; bad with its 95 %")
+    assert comparison.ranking.best["mrr"] == ("best", "good")
     above = rm.compare(QRELS, runs, "mrr", baseline="best").ranking
-    assert above.sentences == ["No system is shown to be better than best in mrr."]
+    assert above.sentences == ["In mrr, no clear difference from best: good; worse than best: bad, same and worst."]
+    assert "▲" not in str(above)
+
+
+def test_a_sign_means_the_same_in_every_column() -> None:
+    ranks = {"base": 3, "bad": 6, "fourth": 4}
+    qrels = {f"q{at}": ["d"] for at in range(40)}
+    runs = {
+        name: {query: [*(f"x{n}" for n in range(rank - 1)), "d"] for query in qrels} for name, rank in ranks.items()
+    }
+    runs["fast"] = {query: ["d"] if at % 2 else ["x", "y", "d"] for at, query in enumerate(qrels)}
+    comparison = rm.compare(qrels, runs, ["mrr", "hit_rate@3"], baseline="base")
+    text = str(comparison)
+    cells = {line.split()[0]: re.findall(r"[▲▼=] ", line) for line in text.splitlines()[1:5]}
+    assert cells == {"fast": ["▲ ", "= "], "base": [], "fourth": ["▼ ", "▼ "], "bad": ["▼ ", "▼ "]}
+    assert comparison.ranking.sentences[1].startswith("In hit_rate@3, no clear difference from base: fast; worse than ")
+
+
+def test_a_terminal_without_triangles_gets_plus_and_minus(monkeypatch: pytest.MonkeyPatch) -> None:
+    comparison = rm.compare(QRELS, {"good": GOOD, "bad": BAD, "worst": WORST}, "mrr", baseline="bad")
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
+    lines = str(comparison.ranking).splitlines()
+    assert [line.split()[1] for line in (lines[1], lines[3])] == ["+", "-"]
+    assert "+ better than bad, - worse than bad" in lines[4]
 
 
 def test_a_sentence_names_a_few_systems_of_many() -> None:
     runs = {"bad": BAD} | {f"good {at}": BEST for at in range(6)}
     (said,) = rm.compare(QRELS, runs, "mrr").ranking.sentences
-    assert said.startswith("Best in mrr: good 0, good 1, good 2, good 3 and 2 more;")
+    assert "no clear difference from it: good 1, good 2, good 3, good 4 and 1 more; worse: bad." in said
+
+
+def test_the_report_opens_the_pair_of_the_finding() -> None:
+    runs = {"best": BEST, "good": GOOD, "bad": BAD}
+    comparison = rm.compare(QRELS, runs, "mrr")
+    assert main_pair(comparison, comparison.metrics[0])[0] == "bad"
+    level = rm.compare(QRELS, {"best": BEST, "good": GOOD}, "mrr")
+    assert main_pair(level, level.metrics[0]) == ("good", "best")
 
 
 def test_what_cannot_be_found_at_all_is_said_with_what_would_help() -> None:
@@ -59,7 +110,7 @@ def test_six_systems_and_four_metrics_print_on_one_screen_and_pairs_on_request()
     lines = str(comparison).splitlines()
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 200
-    assert f"1  1.0000 {'['}" in str(comparison)
+    assert "  1.000 [" in str(comparison)
     assert len(str(comparison.differences).splitlines()) > 15 * 5
     assert len(comparison.differences) == 15 * 4
     assert isinstance(comparison.differences, tuple)

@@ -16,12 +16,13 @@ from retrieval_metrics.command_line.arguments import (
     add_texts_to,
     texts_of,
 )
-from retrieval_metrics.command_line.named_files import named, read_both
+from retrieval_metrics.command_line.named_files import named, questions_at, read_both
 from retrieval_metrics.command_line.values import clusters
 from retrieval_metrics.comparing.compare import compare
 from retrieval_metrics.comparing.plan import FEWEST_OF_A_PILOT, plan
 from retrieval_metrics.definition.metric import DEFAULT_METRICS
 from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.files.folders import texts_at
 from retrieval_metrics.keeping.document import is_saved
 from retrieval_metrics.loading import load
 from retrieval_metrics.presentation.tables import Table
@@ -75,6 +76,12 @@ def add_to(commands: Any) -> None:
         "out of the rankings (default: they are not relevant)",
     )
     parser.add_argument(
+        "--unseen",
+        type=int,
+        metavar="N",
+        help="with --unjudged bounds: a query may have up to N more relevant documents that nobody retrieved",
+    )
+    parser.add_argument(
         "--plan",
         type=float,
         metavar="SIZE",
@@ -91,7 +98,7 @@ def run(given: argparse.Namespace) -> bool:
     if given.fail_if_worse and given.baseline is None:
         raise ValueError("--fail-if-worse needs --baseline NAME, the run to compare with")
     (first,) = named([given.qrels]).values()
-    saved = is_saved(first)
+    saved = is_saved(first) and questions_at(first) is None
     paths = named([given.qrels, *given.runs] if saved else given.runs)
     if given.baseline is not None and given.baseline not in paths:
         raise ValueError(f"no run is named {given.baseline!r}, the --baseline; the runs are {', '.join(paths)}")
@@ -115,10 +122,12 @@ def _of_runs(given: argparse.Namespace, paths: dict[str, str]) -> Comparison:
         baseline=given.baseline,
         semantics=as_rules(given.semantics, given.ties),
         match=given.match,
+        documents=None if given.documents is None else texts_at(given.documents),
         level=given.level,
         seed=given.seed,
         margin=given.margin,
         unjudged=given.unjudged,
+        unseen=given.unseen,
         clusters=clusters(given.clusters),
     )
 
@@ -134,17 +143,18 @@ def _of_saved(given: argparse.Namespace, paths: dict[str, str]) -> Comparison:
         baseline=given.baseline,
         semantics=given.semantics,
         match=given.match,
+        documents=given.documents,
         ties=given.ties,
         level=given.level,
         seed=given.seed,
         margin=given.margin,
         unjudged=given.unjudged,
+        unseen=given.unseen,
     )
 
 
 def _worse(result: Comparison) -> list[str]:
-    worse = [each for each in result.differences if each.significant and each.mean < 0]
-    return [f"{each.system} is worse than {each.baseline} in {each.metric}, by {-each.mean:.4f}" for each in worse]
+    return [each.sentence for each in result.conclusions if each.kind == "worse"]
 
 
 def _plans(result: Comparison, size: float) -> list[dict[str, Any]]:
@@ -186,45 +196,21 @@ def _plan_table(plans: list[dict[str, Any]], size: float) -> Table:
 
 
 def _shown(result: Comparison, size: float | None) -> output.Shown:
-    differences = [
-        {
-            "metric": each.metric,
-            "system": each.system,
-            "baseline": each.baseline,
-            "n": each.n,
-            "mean": each.mean,
-            "interval": list(each.interval),
-            "p": each.p_corrected,
-            "p_alone": each.p_value,
-            "significant": bool(each.significant),
-            "margin": None if each.margin is None else each.margin.outcome,
-        }
-        for each in result.differences
-    ]
     data = {
         "baseline": result.baseline,
         "level": result.level,
         "means": {name: dict(means) for name, means in result.table.items()},
-        "differences": differences,
+        "conclusions": [each.as_dict() for each in result.conclusions],
         "verdict": result.verdict,
         "notes": list(result.notes),
     }
-    header = ["metric", "system", "baseline", "n", "mean", "low", "high", "p", "p_alone", "significant"]
+    header = ["metric", "system", "baseline", "n", "difference", "low", "high", "p", "p_alone", "conclusion"]
     rows = [
         [
-            *(
-                each.metric,
-                each.system,
-                each.baseline,
-                each.n,
-                each.mean,
-                *each.interval,
-                each.p_corrected,
-                each.p_value,
-            ),
-            str(bool(each.significant)).lower(),  # as JSON writes it
+            *(each.metric, each.system, each.baseline, each.n, each.difference, *each.interval),
+            *(each.p, each.found.p_value, each.kind),
         ]
-        for each in result.differences
+        for each in result.conclusions
     ]
     tables = [*comparison_tables(result), *notes_tables(result)]
     if size is not None:

@@ -21,6 +21,7 @@ from retrieval_metrics.command_line.named_files import named, read_both
 from retrieval_metrics.command_line.values import by_query, clusters, labels_of, named_value
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
 from retrieval_metrics.evaluation.evaluate import evaluate
+from retrieval_metrics.files.folders import texts_at
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.summary import summary_table
 
@@ -103,6 +104,7 @@ def run(given: argparse.Namespace) -> bool:
         raise ValueError("--slices is about one run; call evaluate once for each")
     labels, texts = labels_of(given.label), texts_of(given)
     qrels, runs = read_both(given, paths)
+    documents = None if given.documents is None else texts_at(given.documents)
     results = {
         name: evaluate(
             qrels,
@@ -110,6 +112,7 @@ def run(given: argparse.Namespace) -> bool:
             metrics,
             semantics=given.semantics,
             match=given.match,
+            documents=documents,
             ties=given.ties,
             clusters=clusters(given.clusters),
         )

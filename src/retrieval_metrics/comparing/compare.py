@@ -10,17 +10,20 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.comparing.paired_tests import RESAMPLES, pairs_of
+from retrieval_metrics.comparing.unjudged_bounds import require_bounds
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metrics
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.question_clusters import clusters_of
 from retrieval_metrics.inputs.run import Run
-from retrieval_metrics.reporting.verdict import said_of_imbalance
+from retrieval_metrics.judging.with_documents import with_documents
+from retrieval_metrics.results.cautions import said_of_ignorance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.question_clusters import ClustersBy
     from retrieval_metrics.inputs.shapes import RunMapping
@@ -37,12 +40,14 @@ def compare(
     margin: float | None = None,
     clusters: ClustersBy = "source",
     unjudged: str | None = None,
+    unseen: int | Mapping[QueryId, int] | None = None,
     semantics: str | Rules = "standard",
     match: str | Key | Matching = "id",
     ties: str | None = None,
     level: float = 0.95,
     resamples: int = RESAMPLES,
     seed: int = 0,
+    documents: Any = None,
 ) -> Comparison:
     """Score several systems on the same queries and test in which metrics they differ.
 
@@ -67,15 +72,19 @@ def compare(
             1 - level; see `retrieval_metrics.statistics.within_margins`.
         clusters: The clusters of the queries, as in `evaluate`; intervals and tests then use whole clusters.
         unjudged: Unjudged documents count as not relevant (None). `"bounds"` also computes the smallest and the largest
-            value of every mean and difference over all possible grades of the unjudged documents among the first k of
-            the systems, and the verdict says whether a difference depends on them. `"condensed"` removes unjudged
-            documents from the rankings, as in `evaluate`.
+            value of every mean and difference over all possible grades of the unjudged documents, each metric among the
+            documents up to its own cut-off; a conclusion then says whether such grades could change it. `"condensed"`
+            removes unjudged documents from the rankings, as in `evaluate`, which favours systems whose documents are
+            less judged (Sakai and Kando 2008).
+        unseen: With `"bounds"`, how many further relevant documents a query may have that nobody judged or retrieved: a
+            number for every query, or a mapping from query id to number. None assumes that there are none.
         semantics: The rules, as in `evaluate`.
         match: What an id of the judgments is compared with, as in `evaluate`.
         ties: How equal scores are ordered, as in `evaluate`.
         level: Confidence level of the intervals; 1 - level is the accepted rate of false findings.
         resamples: Number of random choices of signs if the test cannot be exact.
         seed: Seed of the random choices; the same seed gives the same p values.
+        documents: The documents that chunks were cut from, as in `evaluate`.
 
     Returns:
         Means, differences and a verdict in words; print it, plot it, turn it into a DataFrame or a report.
@@ -93,10 +102,12 @@ def compare(
         >>> qrels = {f"q{i}": ["d"] for i in range(8)}
         >>> first = {query: ["d", "x"] for query in qrels}
         >>> second = {query: ["x", "d"] for query in qrels}
-        >>> print(*compare(qrels, {"second": second, "first": first}, "mrr").verdict)
-        first is better than second in mrr, by 0.500 (0.500 to 0.500).
+        >>> print(compare(qrels, {"second": second, "first": first}, "mrr").conclusions.of("mrr"))
+        first is better than second in mrr, by 0.500 in every query.
 
     References:
+        T. Sakai, N. Kando (2008). On information retrieval metrics designed for evaluation with incomplete relevance
+        assessments.
         M. D. Smucker, J. Allan, B. Carterette (2007). A comparison of statistical significance tests for information
         retrieval evaluation.
         P. H. Westfall, S. S. Young (1993). Resampling-based multiple testing.
@@ -105,7 +116,11 @@ def compare(
         if runs is not None:
             raise TypeError("evaluations have their own runs; pass only compare({name: evaluation, ...})")
         given = {"semantics": semantics != "standard", "match": match != "id", "ties": ties is not None}
-        given |= {"clusters": clusters != "source", "unjudged": unjudged not in {None, "bounds"}}
+        given |= {
+            "documents": documents is not None,
+            "clusters": clusters != "source",
+            "unjudged": unjudged not in {None, "bounds"},
+        }
         if fixed := [name for name, is_given in given.items() if is_given]:
             raise ValueError(f"{', '.join(fixed)} cannot be changed for evaluations; pass them to evaluate(...)")
         return Comparison.of(
@@ -116,6 +131,7 @@ def compare(
             seed=seed,
             margin=margin,
             unjudged=unjudged,
+            unseen=unseen,
             metrics=None if metrics is DEFAULT_METRICS else as_metrics(metrics),
         )
     truths: Any = qrels
@@ -124,11 +140,12 @@ def compare(
     if isinstance(runs, Run) or any(isinstance(run, (list, tuple)) for run in runs.values()):
         raise TypeError("runs must map the name of each system to its run, such as {'bm25': run, ...}; this is one run")
     pairs_of(list(runs), baseline)  # check the arguments before the work
+    require_bounds(unseen, unjudged)
     truth = as_qrels(truths)
     bounds = unjudged == "bounds"
     options: dict[str, Any] = {
         "semantics": semantics,
-        "match": match,
+        "match": with_documents(match, documents, truth, truths),
         "ties": ties,
         "clusters": clusters_of(qrels, truth, clusters),
         "unjudged": None if bounds else unjudged,
@@ -144,9 +161,10 @@ def compare(
         seed=seed,
         margin=margin,
         unjudged="bounds" if bounds else None,
+        unseen=unseen,
     )
-    if comparison.ignorance is not None and comparison.ignorance.unbalanced:
-        warnings.warn(said_of_imbalance(comparison.ignorance), RetrievalWarning, stacklevel=2)
+    for said in said_of_ignorance(comparison):
+        warnings.warn(said, RetrievalWarning, stacklevel=2)
     return comparison
 
 

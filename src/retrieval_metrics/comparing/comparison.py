@@ -1,4 +1,4 @@
-"""The result of a comparison: means, differences and a verdict; printed, plotted, or as a report."""
+"""The result of a comparison: means, differences and a conclusions; printed, plotted, or as a report."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from retrieval_metrics.comparing.paired_tests import (
     ranking_metrics,
     tested,
 )
-from retrieval_metrics.comparing.unjudged import bounds_of_unjudged, ignorance, to_judge
+from retrieval_metrics.comparing.unjudged import ignorance, to_judge
+from retrieval_metrics.comparing.unjudged_bounds import bounds_of_unjudged, require_bounds
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reporting.retrieval import notes_tables, retrieval_tables
-from retrieval_metrics.reporting.verdict import cautions, comparison_tables, small_print, verdict
+from retrieval_metrics.reporting.verdict import comparison_tables, small_print
 from retrieval_metrics.results.compared import Compared
 from retrieval_metrics.results.room import budgets_used
 from retrieval_metrics.results.standings import ranking_of
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.results.ignorance import ToJudge
     from retrieval_metrics.results.standings import Standings
 
+FINENESS = 5
+"""With a choice from many pairs, the smallest p value is at most a fifth of what a finding needs."""
 FEW_PAIRS = 2
 """The largest number of pairs for which a comparison prints every difference; for more it prints the ranking."""
 
@@ -75,9 +78,14 @@ class Comparison(Compared, Printed):
         seed: int = 0,
         margin: float | None = None,
         unjudged: str | None = None,
+        unseen: int | Mapping[QueryId, int] | None = None,
         metrics: tuple[Metric, ...] | None = None,
+        looks: int = 1,
     ) -> Comparison:
         """Compare existing evaluations; see `compare`. Here `unjudged` is None or "bounds".
+
+        If the systems were chosen by what they showed, such as the best and the worst of thirty, `looks` is the number
+        of pairs they were chosen from; p values and intervals are then corrected for it too (Bonferroni).
 
         They are compared on the queries with the same id, text and judgments in all of them; `notes` says what differs.
 
@@ -88,21 +96,28 @@ class Comparison(Compared, Printed):
         """
         _check_evaluations(evaluations)
         pairs_of(list(evaluations), baseline)  # check the arguments before the work
+        positive_integer(looks, "looks")
+        require_bounds(unseen, unjudged)
         whole = {name: evaluation.scores for name, evaluation in evaluations.items()}
         scores, metrics, notes = common_ground(whole, metrics)
         clusters, ranked = common_clusters(scores), ranking_metrics(metrics)
         budgets = budgets_used(scores, ranked)
+        resamples = max(resamples, round(FINENESS * looks / (1 - level))) if looks > 1 else resamples
         differences = tested(
             scores,
             ranked,
             baseline,
-            level=level,
+            level=1 - (1 - level) / looks,
             resamples=resamples,
             seed=seed,
             margin=margin,
             clusters=clusters,
             budgets=budgets,
         )
+        if looks > 1:
+            differences = tuple(
+                replace(each, p_corrected=min(each.p_corrected * looks, 1.0), looks=looks) for each in differences
+            )
         return cls(
             scores=scores,
             metrics=metrics,
@@ -112,7 +127,7 @@ class Comparison(Compared, Printed):
             margin=margin,
             clusters=clusters,
             ignorance=ignorance(scores, ranked),
-            unjudged=bounds_of_unjudged(scores, ranked, pairs_of(list(scores), baseline))
+            unjudged=bounds_of_unjudged(scores, ranked, differences, resamples=resamples, seed=seed, unseen=unseen)
             if unjudged == "bounds"
             else None,
             notes=notes,
@@ -126,13 +141,13 @@ class Comparison(Compared, Printed):
 
     @cached_property
     def ranking(self) -> Standings:
-        """The systems by metric, best first, in groups that the data cannot tell apart."""
+        """The systems by metric, best first, and which are better or worse than the baseline or the best."""
         return ranking_of(self)
 
     @property
     def verdict(self) -> list[str]:
-        """The conclusions in words, one or two sentences per pair of systems and metric."""
-        return verdict(self)
+        """The conclusions in words: a sentence for each pair of systems and metric, after what all of them rest on."""
+        return self.conclusions.sentences
 
     @property
     def seconds(self) -> dict[str, dict[QueryId, float]]:
@@ -188,6 +203,7 @@ class Comparison(Compared, Printed):
         Raises:
             ImportError: If pandas is not installed; the message holds the command.
         """
+        detects = [each.detectable() for each in self.differences]
         rows = [
             {
                 "metric": each.metric,
@@ -206,12 +222,12 @@ class Comparison(Compared, Printed):
                 "wins": each.paired.wins,
                 "ties": each.paired.ties,
                 "losses": each.paired.losses,
-                "detectable": each.detectable().low,
-                "detectable_high": each.detectable().high,
-                "significant": each.significant,
+                "detectable": able.low,
+                "detectable_high": able.high,
+                "conclusion": self.conclusions.of(each.metric, *each.pair).kind,
                 **({} if each.margin is None else {"margin": each.margin.outcome, "low_one_sided": each.margin.low}),
             }
-            for each in self.differences
+            for each, able in zip(self.differences, detects, strict=True)
         ]
         frame: pd.DataFrame = require("pandas", "to_pandas").DataFrame(rows)
         return frame
@@ -284,8 +300,9 @@ class Comparison(Compared, Printed):
             return [*comparison_tables(self), *retrieval_tables(self), *notes_tables(self)]
         timed = retrieval_tables(self)
         (ranking,) = (replace(self.ranking, seconds={}) if timed else self.ranking).tables  # not the seconds twice
-        more = f"print(comparison.differences) shows the {numbers.count(len(self.differences), 'difference')}"
-        said = Table((), (), [*cautions(self), *self.ranking.sentences, more, *small_print(self, columns=False)])
+        more = f"print(comparison.conclusions) says what each of the {numbers.count(len(self.pairs), 'pair')} shows"
+        caveats = self.conclusions.caveats
+        said = Table((), (), [*caveats, *self.ranking.sentences, more, *small_print(self, pairs=False)])
         return [ranking, *timed, *notes_tables(self), said]
 
     def _repr_html_(self) -> str:

@@ -5,7 +5,8 @@ Only judged documents are scored. Here judgments are completed in every possible
 
 from __future__ import annotations
 
-from itertools import product
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,22 +15,18 @@ from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.evaluation.scored_run import scored_run
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.judging.ranking_order import Rankings
-from retrieval_metrics.results.ignorance import Ignorance, ToJudge, UnjudgedBounds
+from retrieval_metrics.results.ignorance import Ignorance, ToJudge
 from retrieval_metrics.scoring.score import score
-from retrieval_metrics.statistics import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from retrieval_metrics.aliases import DocumentId, FloatArray, IntArray, QueryId
+    from retrieval_metrics.aliases import DocumentId, FloatArray, QueryId
     from retrieval_metrics.results.scores import Scores
 
+NOTHING: Mapping[Any, int] = MappingProxyType({})
 DEPTH = 10
 """The number of documents of each ranking that are used if no metric has a cut-off."""
-MOST_OF_A_QUERY = 2**12
-"""The largest number of ways to grade the unjudged documents of a query that are tried, and"""
-MOST_OF_ALL = 2**17
-"""of all queries together, those with the fewest ways first; about ten seconds for two systems."""
 
 
 class Open(NamedTuple):
@@ -41,6 +38,7 @@ class Open(NamedTuple):
         documents: The unjudged documents among the first k of any run, in the order of their best rank.
         rankings: What each system retrieved.
         ranks: The rank of each document in each system that has it among its first k.
+        unseen: How many relevant documents there may be that nobody judged or retrieved.
     """
 
     query: QueryId
@@ -48,6 +46,7 @@ class Open(NamedTuple):
     documents: tuple[DocumentId, ...]
     rankings: Mapping[str, Any]
     ranks: Mapping[DocumentId, Mapping[str, int]]
+    unseen: int = 0
 
 
 def depth_of(metrics: Iterable[Metric]) -> int:
@@ -71,8 +70,13 @@ def ignorance(scores: Mapping[str, Scores], metrics: Sequence[Metric]) -> Ignora
     return Ignorance(k, shares, bool((first.judged.qrels.document_grade <= 0).any()))
 
 
-def open_queries(scores: Mapping[str, Scores], k: int) -> list[Open]:
-    """Return the queries of all systems with unjudged documents among the first k of one of them.
+def open_queries(scores: Mapping[str, Scores], k: int | None, unseen: Mapping[QueryId, int] = NOTHING) -> list[Open]:
+    """Return the queries of all systems with documents of unknown grade, retrieved or not.
+
+    Args:
+        scores: The scores of each system, by name.
+        k: How many documents of each ranking are looked at; None for all.
+        unseen: For some queries, how many relevant documents there may be that nobody judged or retrieved.
 
     Raises:
         ValueError: If the judgments are groups or pieces, or values came without a run.
@@ -91,7 +95,7 @@ def open_queries(scores: Mapping[str, Scores], k: int) -> list[Open]:
         found = Rankings(origin.run, origin.match, one.rules.ties)
         for query, ranking in found.of(queries):
             rankings[query][name] = ranking
-            for rank, document in enumerate(found.ids(ranking)[:k], start=1):
+            for rank, document in enumerate(_first(found.ids(ranking), ranking, k, one.rules.ties), start=1):
                 if document not in known[query]:
                     ranks[query].setdefault(document, {}).setdefault(name, rank)
     return [
@@ -101,108 +105,27 @@ def open_queries(scores: Mapping[str, Scores], k: int) -> list[Open]:
             tuple(sorted(ranks[query], key=lambda document: min(ranks[query][document].values()))),
             rankings[query],
             ranks[query],
+            unseen.get(query, 0),
         )
         for query in queries
-        if ranks[query]
+        if ranks[query] or unseen.get(query, 0)
     ]
+
+
+def _first(ids: list[DocumentId], ranking: Any, k: int | None, ties: str) -> list[DocumentId]:
+    """Return the first k documents, with those that tie with the last of them if the ties are in no order."""
+    if k is None or len(ids) <= k:
+        return ids
+    if ties != "expected" or not isinstance(ranking, Mapping):
+        return ids[:k]
+    return [document for document in ids if ranking[document] >= ranking[ids[k - 1]]]
 
 
 def _grades(judgments: Any) -> Iterable[tuple[Any, float]]:
     return judgments.items() if hasattr(judgments, "items") else ((document, 1.0) for document in judgments)
 
 
-def bounds_of_unjudged(
-    scores: Mapping[str, Scores], metrics: Sequence[Metric], pairs: Sequence[tuple[str, str]]
-) -> UnjudgedBounds:
-    """Return the bounds of means and differences over all grades of the unjudged documents.
-
-    Raises:
-        ValueError: If the judgments are groups or pieces, values came without a run, or a metric has no upper bound.
-    """
-    for metric in metrics:
-        if not metric.definition.bounded:
-            raise ValueError(f'{metric} has no upper bound, which unjudged="bounds" needs; leave it out')
-    k = depth_of(metrics)
-    qrels = next(iter(scores.values())).needed_origin("completed with grades").judged.qrels
-    grades = tuple(sorted({0.0, *(grade for grade in qrels.document_grade.tolist() if grade > 0)}))
-    queries = open_queries(scores, k)
-    ways = sorted(queries, key=lambda one: len(one.documents))
-    tried, spent = [], 0
-    for one in ways:
-        number = len(grades) ** len(one.documents)
-        if number > MOST_OF_A_QUERY or spent + number > MOST_OF_ALL:
-            break
-        tried.append(one)
-        spent += number
-    completed = [
-        (one, [dict(zip(one.documents, chosen, strict=True)) for chosen in product(grades, repeat=len(one.documents))])
-        for one in tried
-    ]
-    values = _scored(scores, metrics, completed)
-    starts = np.cumsum([0, *(len(each) for _, each in completed)], dtype=np.int64)[:-1]
-    position = {one.query: at for at, one in enumerate(tried)}
-    beyond = {one.query for one in ways[len(tried) :]}
-    means: dict[str, dict[str, Interval]] = {}
-    differences = {}
-    for at, metric in enumerate(metrics):
-        name = str(metric)
-        defined = _defined(scores, metric)
-        columns = {system: of_system[:, at] for system, of_system in values.items()}
-        reach = _Reach(starts, position, beyond)
-        means[name] = {
-            system: reach.mean({query: row[system] for query, row in defined.items()}, column)
-            for system, column in columns.items()
-        }
-        for system, baseline in pairs:
-            base = {query: row[system] - row[baseline] for query, row in defined.items()}
-            both = columns[system] - columns[baseline]
-            differences[name, system, baseline] = reach.mean(base, both, lowest=-1.0)
-    return UnjudgedBounds(k, grades, means, differences, len(queries), len(beyond))
-
-
-def _defined(scores: Mapping[str, Scores], metric: Metric) -> dict[QueryId, dict[str, float]]:
-    """Return the values of each query for which the metric is defined in all systems."""
-    columns = {name: one.per_query[str(metric)] for name, one in scores.items()}
-    first = next(iter(columns.values()))
-    rows = {query: {name: column.get(query, float("nan")) for name, column in columns.items()} for query in first}
-    return {query: row for query, row in rows.items() if not np.isnan(list(row.values())).any()}
-
-
-class _Reach(NamedTuple):
-    """The positions of the completions of each query.
-
-    Attributes:
-        starts: Shape (queries tried,), the first completion of each.
-        position: The position of each query among those tried.
-        beyond: The queries with too many completions.
-    """
-
-    starts: IntArray
-    position: Mapping[QueryId, int]
-    beyond: set[QueryId]
-
-    def mean(self, base: Mapping[QueryId, float], completed: FloatArray, lowest: float = 0.0) -> Interval:
-        """Return the means over the queries of the least and of the greatest value.
-
-        Args:
-            base: The value of each query under the existing judgments.
-            completed: Shape (completions,), the values of the queries tried under all completions.
-            lowest: The least value of a query with too many completions; the greatest is 1.
-        """
-        low = np.minimum.reduceat(completed, self.starts) if len(self.starts) else completed
-        high = np.maximum.reduceat(completed, self.starts) if len(self.starts) else completed
-        ends = []
-        for query, value in base.items():
-            if query in self.position:
-                ends.append((float(low[self.position[query]]), float(high[self.position[query]])))
-            else:
-                ends.append((lowest, 1.0) if query in self.beyond else (value, value))
-        if not ends:
-            return Interval(float("nan"), float("nan"))
-        return Interval(*np.mean(ends, axis=0).tolist())
-
-
-def _scored(
+def completed_scores(
     scores: Mapping[str, Scores],
     metrics: Sequence[Metric],
     completed: Sequence[tuple[Open, Sequence[Mapping[Any, float]]]],
@@ -236,7 +159,7 @@ def to_judge(
     queries = open_queries(scores, k)
     highest = max(qrels.largest_grade, 1.0)
     completed = [(one, [{}, *({document: highest} for document in one.documents)]) for one in queries]
-    values = _scored(scores, metrics, completed)
+    values = completed_scores(scores, metrics, completed)
     answered = len(next(iter(scores.values())).queries)
     found, at = [], 0
     for one in queries:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metrics
 from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.evaluation.hidden_calls import hidden_calls
 from retrieval_metrics.evaluation.scored_run import scored_run
 from retrieval_metrics.evaluation.unplaced import warn_of_unplaced
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.question_clusters import clusters_of
-from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.judging.by_id import common_queries
+from retrieval_metrics.judging.with_documents import with_documents
 from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, failed_queries
 from retrieval_metrics.results.summary import FEW_CLUSTERS, few_clusters
 from retrieval_metrics.scoring.rules import as_rules
@@ -42,6 +43,7 @@ def evaluate(
     ties: str | None = None,
     clusters: ClustersBy = "source",
     unjudged: str | None = None,
+    documents: Any = None,
 ) -> Evaluation:
     """Score the rankings of a retriever against judgments.
 
@@ -66,6 +68,9 @@ def evaluate(
             independent. None treats every query as independent.
         unjudged: Documents without a judgment count as not relevant (`"nonrelevant"`), or are removed from the rankings
             (`"condensed"`); None takes the rule of the rule set. `compare` also takes `"bounds"`.
+        documents: The documents that chunks were cut from, if a `Span` is judged: texts by source, `Retrieved` with
+            texts, or documents of an installed host. Each chunk is then found in its document by its text, whatever
+            its offsets say. None takes the sources that an `EvaluationSet` keeps.
 
     Returns:
         The values per query, their means, and the numbers of missing, repeated, tied and undefined ones.
@@ -88,7 +93,8 @@ def evaluate(
         raise ValueError('unjudged="bounds" is an option of compare, which compares several systems')
     rules, chosen, truth = as_rules(semantics, ties, unjudged), as_metrics(metrics), as_qrels(qrels)
     common_queries(run, truth)
-    scores = clustered(scored_run(truth, run, chosen, rules, match), clusters_of(qrels, truth, clusters))
+    matching = with_documents(match, documents, truth, qrels)
+    scores = clustered(scored_run(truth, run, chosen, rules, matching), clusters_of(qrels, truth, clusters))
     _warn(scores)
     return Evaluation(scores)
 
@@ -103,20 +109,6 @@ def _said_of_failures(errors: Mapping[QueryId, Exception]) -> str:
         return ""
     query, error = next(iter(errors.items()))
     return f"; the retriever failed for {len(errors)} of them, for example {query!r}: {type(error).__name__}: {error}"
-
-
-def _filled_by_the_first_call(metrics: Iterable[Metric], run: object) -> str:
-    """Return a sentence if a cut-off hides what later calls of an agent found; else nothing."""
-    calls = run.calls if isinstance(run, RetrievedRun) else {}
-    for k, metric in [(one.k, one) for one in metrics if isinstance(one.k, int)]:
-        filled = [query for query, found in calls.items() if len(found) > k and found[0] == found[k - 1] != found[-1]]
-        if filled:
-            return (
-                f"for {len(filled)} of {len(calls)} queries, for example {filled[0]!r}, one call alone fills the first "
-                f"{k}, so {metric} sees nothing of the later calls; evaluate {metric.name}@ncalls, such as "
-                f"{metric.name}@3calls, or Trajectories.interleaved()"
-            )
-    return ""
 
 
 def _warn(scores: Scores) -> None:
@@ -135,8 +127,8 @@ def _warn(scores: Scores) -> None:
     warn_of_unplaced(judged, stacklevel=4)
     if scores.clusters is not None and not scores.clusters.by_source and scores.clusters.count < FEW_CLUSTERS:
         warnings.warn(few_clusters(scores.clusters.count), RetrievalWarning, stacklevel=3)
-    if filled := _filled_by_the_first_call(scores.metrics, run):
-        warnings.warn(filled, RetrievalWarning, stacklevel=3)
+    if hidden := hidden_calls(scores.metrics, run):
+        warnings.warn(hidden, RetrievalWarning, stacklevel=3)
     if not len(judged.items.rank) and not len(judged.ranks.rank):
         hint = (
             "do the items have the texts, sources and offsets that the judgments need?"

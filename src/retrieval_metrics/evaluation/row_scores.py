@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.definition.largest_grade import divides_by_largest_grade
+from retrieval_metrics.evaluation.hidden_calls import hidden_calls
 from retrieval_metrics.evaluation.scored_run import scored_run
 from retrieval_metrics.evaluation.unplaced import warn_of_unplaced
 from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.results.query_scores import query_scores
+from retrieval_metrics.trajectories.views import Seen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -52,7 +55,7 @@ def check_row_metrics(metrics: Sequence[Metric], max_grade: float | None) -> Non
 
 def score_row(
     relevant: Judgments,
-    retrieved: Callable[[], Ranking | Sequence[Retrieved | DocumentId]],
+    retrieved: Callable[[], Ranking | Sequence[Retrieved | DocumentId] | Seen],
     metrics: Sequence[Metric],
     rules: Rules,
     match: str | Key | Matching = "id",
@@ -64,8 +67,9 @@ def score_row(
 
     Args:
         relevant: The judgments.
-        retrieved: Returns what was retrieved. If it raises TypeError or ValueError, or its result cannot be judged, the
-            row counts as nothing retrieved; an exception would leave the row out of the mean in most hosts.
+        retrieved: Returns what was retrieved, or what was seen of several searches. If it raises TypeError or
+            ValueError, or its result cannot be judged, the row counts as nothing retrieved; an exception would leave
+            the row out of the mean in most hosts.
         metrics: The metrics.
         rules: The rule set.
         match: What an id of the judgments is compared with.
@@ -82,7 +86,11 @@ def score_row(
     truth = as_qrels({_QUERY: relevant})
 
     def scored(ranking: Any) -> dict[Metric, dict[QueryId, QueryScore]]:
-        found = scored_run(truth, {_QUERY: ranking}, metrics, rules, match, scale=max_grade)
+        seen = ranking if isinstance(ranking, Seen) else Seen(ranking, ())
+        run = RetrievedRun({_QUERY: seen.ranking}, calls={_QUERY: seen.calls} if seen.calls else None)
+        if hidden := hidden_calls(metrics, run):
+            warnings.warn(hidden, RetrievalWarning, stacklevel=4)
+        found = scored_run(truth, run, metrics, rules, match, scale=max_grade)
         warn_of_unplaced(found.needed_origin("warned of").judged, stacklevel=4)
         return query_scores(found)
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from retrieval_metrics.files.encodings import at_line, decoded
 from retrieval_metrics.files.formats import MANY
@@ -12,6 +15,8 @@ from retrieval_metrics.inputs.columns import DOCUMENT, QUERY, find_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
+
+    import polars as pl
 
     from retrieval_metrics.files.opening import Reader
     from retrieval_metrics.inputs.columns import Columns, Role
@@ -23,17 +28,23 @@ class _Repeated(dict[Any, Any]):
     key: str
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    plain = dict(pairs)
-    if len(plain) == len(pairs):
-        return plain
-    repeated, seen = _Repeated(), set()
-    for key, value in pairs:
-        repeated.setdefault(key, value)
-        if key in seen:
-            repeated.key = key
-        seen.add(key)
-    return repeated
+class _Objects:
+    """Makes the objects of a JSON text, and knows whether any of them repeats a key."""
+
+    repeat = False
+
+    def __call__(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        plain = dict(pairs)
+        if len(plain) == len(pairs):
+            return plain
+        self.repeat = True
+        repeated, seen = _Repeated(), set()
+        for key, value in pairs:
+            repeated.setdefault(key, value)
+            if key in seen:
+                repeated.key = key
+            seen.add(key)
+        return repeated
 
 
 def _parsed(text: str | bytes, where: Callable[[str], str], allow: Collection[str]) -> Any:
@@ -47,8 +58,9 @@ def _parsed(text: str | bytes, where: Callable[[str], str], allow: Collection[st
     Raises:
         ValueError: If it is not JSON, is nested too deeply, or repeats a key.
     """
+    objects_of = _Objects()
     try:
-        value = json.loads(text, object_pairs_hook=_object)
+        value = json.loads(text, object_pairs_hook=objects_of)
     except json.JSONDecodeError as error:
         raise ValueError(
             where(f"this is not JSON: {error.msg} at line {error.lineno}, column {error.colno}")
@@ -57,7 +69,7 @@ def _parsed(text: str | bytes, where: Callable[[str], str], allow: Collection[st
         raise ValueError(where("it is nested too deeply to hold judgments or a run")) from None
     except ValueError as error:  # a number with too many digits for Python
         raise ValueError(where(f"this cannot be read as JSON: {error}")) from error
-    if "repeated" not in allow and (found := _repeated(value, "")):
+    if objects_of.repeat and "repeated" not in allow and (found := _repeated(value, "")):
         raise ValueError(where(found + "; remove one of them, or pass allow='repeated', with which the first counts"))
     return value
 
@@ -160,28 +172,64 @@ def _only(row: Mapping[str, Any], keys: Collection[str], where: str) -> str:
 
 def rows(
     source: Reader, wanted: Mapping[str, Role], columns: Columns | None, allow: Collection[str]
-) -> tuple[dict[str, list[Any]], Callable[[int], str]]:
+) -> tuple[Any, Callable[[int], str]]:
     """Return a JSONL file with one line per document as columns, and the function that names the line of a row.
 
     Raises:
         ValueError: If a line lacks a needed key that the first line has.
     """
-    found: dict[str, list[Any]] = {}
-    numbers: list[int] = []
+
+    def line_of(row: int) -> str:
+        number, text = next(islice(numbered_lines(source), row, None))
+        return at_line(source.name, number, text)
+
+    *_, first = next(objects(source, allow))
+    roles = find_columns(list(first), wanted, columns, source.name, allow)
+    if (plain := _plain_rows(source, first, roles)) is not None:
+        return plain, line_of
+    found: dict[str, list[Any]] = {key: [] for key in roles.values()}
     for number, line, row in objects(source, allow):
-        if not found:
-            roles = find_columns(list(row), wanted, columns, source.name, allow)
-            found = {key: [] for key in roles.values()}
         for key, column in found.items():
             if key not in row:
                 raise ValueError(
                     f"{at_line(source.name, number, line)}: there is no {key!r}, which the lines before it have"
                 )
             column.append(row[key])
-        numbers.append(number)
-
-    def line_of(row: int) -> str:
-        number, text = next(each for each in numbered_lines(source) if each[0] == numbers[row])
-        return at_line(source.name, number, text)
-
     return found, line_of
+
+
+def _plain_rows(source: Reader, row: dict[str, Any], roles: Mapping[str, str]) -> pl.DataFrame | None:
+    """Return the columns of rows that all have the keys of the first, each once; None if anything is irregular.
+
+    polars is ten times as fast as the json module, but takes the last of repeated keys, makes text of numbers beside
+    text, and a blank of half a surrogate pair. Where nothing is escaped, a quote before a colon can only end a key; so
+    no line repeats a key if there are as many keys as in lines like the first, and none lacks one. No number stands for
+    a text if there are as many quotes.
+    """
+    import polars as pl
+
+    if not {type(value) for value in row.values()} <= {str, int, float}:
+        return None
+    ids = {roles.get(role) for role in ("query", "document", "group")}
+    types = {
+        key: pl.String if isinstance(value, str) else pl.Int64 if key in ids else pl.Float64
+        for key, value in row.items()
+    }
+    quotes = 2 * len(row) + 2 * sum(isinstance(value, str) for value in row.values())
+    frames = []
+    for piece in source.pieces():
+        n = piece.count(b"\n")
+        if (
+            any(other in piece for other in (b"\\", b"\r", b"\n\n"))
+            or piece.count(b'":') != n * len(row)
+            or np.count_nonzero(np.frombuffer(piece, np.uint8) == ord('"')) != n * quotes
+        ):
+            return None
+        try:
+            frame = pl.read_ndjson(piece, schema=types)
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+            return None
+        if len(frame) != n or any(column.null_count() for column in frame):
+            return None
+        frames.append(frame)
+    return pl.concat(frames)

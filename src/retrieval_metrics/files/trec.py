@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     Part = tuple[pl.Series, pl.Series, FloatArray]
 
 BLANK = 32
-FEWEST_RANKS = 3
-"""Of fewer documents, ranks and scores may disagree by an accident."""
 LETTERS = bytes(range(BLANK + 1, 256))
 """The bytes in columns; all other bytes separate columns."""
 
@@ -187,35 +184,14 @@ def _columns(layout: Layout) -> str:
     return f"{len(layout.fields)}: {' '.join(layout.fields)}"
 
 
-def doubt_about_scores(beginning: bytes) -> str:
-    """Return why the scores of a run seem to be none, judged by its ranks; empty if nothing speaks against them.
-
-    Args:
-        beginning: The first bytes of the run. Lines that cannot be read say nothing.
-    """
-    ranked: dict[bytes, list[tuple[float, float]]] = {}
+def ranks_and_scores(beginning: bytes) -> Iterator[tuple[bytes, float, float]]:
+    """Yield the query, the rank and the score of the lines of a run that can be read, but for the last, cut one."""
     rank, score = RUN.fields.index("rank"), RUN.fields.index("score")
     for line in beginning.split(b"\n")[:-1]:
         words = line.split()
         if len(words) == len(RUN.fields):
             with suppress(ValueError):
-                ranked.setdefault(words[0], []).append((float(words[rank]), float(words[score])))
-    queries = [sorted(of_query) for of_query in ranked.values() if len(of_query) >= FEWEST_RANKS]
-    if not queries:
-        return ""
-    ranks, scores = zip(*chain.from_iterable(queries), strict=True)
-    if all(score.is_integer() for score in scores) and not all(rank.is_integer() for rank in ranks):
-        return "its ranks are no whole numbers and its scores are: if the columns are exchanged, put them right"
-    if all(_rising(of_query) for of_query in queries):
-        return "the scores in it rise with the ranks: if they are distances, negate them"
-    return ""
-
-
-def _rising(ranking: list[tuple[float, float]]) -> bool:
-    """Return whether the larger rank has the larger score, for documents in the order of their ranks."""
-    return ranking[0][1] < ranking[-1][1] and all(
-        before[0] < after[0] and before[1] <= after[1] for before, after in pairwise(ranking)
-    )
+                yield words[0], float(words[rank]), float(words[score])
 
 
 def line_of_repeat(source: Reader, layout: Layout, query: Any, document: Any) -> tuple[int, str]:

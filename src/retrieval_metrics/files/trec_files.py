@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from retrieval_metrics.checks import RetrievalWarning, require
+from retrieval_metrics.checks import require
 from retrieval_metrics.files.encodings import at_line
 from retrieval_metrics.files.errors import errors_of
 from retrieval_metrics.files.opening import opened
-from retrieval_metrics.files.trec import QRELS, RUN, doubt_about_scores, line_of_repeat, parts
+from retrieval_metrics.files.trec import QRELS, RUN, line_of_repeat, parts, ranks_and_scores
+from retrieval_metrics.inputs.doubt import warn_of_doubt
 from retrieval_metrics.inputs.grouping import first_repeat, regrouped, whole_queries
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.run import Run, StreamedRun
@@ -61,12 +61,7 @@ def trec_run(given: Any, source: Reader, memory: int | None, *, show_progress: b
     torn: Any = None
     label = f"reading {os.path.basename(source.name)}"  # noqa: PTH119  (a name for messages, which need not be a path)
     was = source.fingerprint() if source.is_regular else ()
-    if doubt := doubt_about_scores(source.beginning()):
-        warnings.warn(
-            f"{source.name} is ordered by score, the largest first, as trec_eval does it; but {doubt}",
-            RetrievalWarning,
-            stacklevel=3,
-        )
+    warn_of_doubt(ranks_and_scores(source.beginning()), source.name)
     with progress(label, source.size, enabled=show_progress, in_bytes=True) as advance:
         for number, batch in enumerate(whole_queries(parts(source, RUN, advance if show_progress else None))):
             for at, query in enumerate(batch.queries):

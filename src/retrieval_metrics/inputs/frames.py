@@ -9,6 +9,7 @@ import numpy as np
 
 from retrieval_metrics.checks import require
 from retrieval_metrics.inputs.columns import OF_A_RUN, OF_JUDGMENTS, allowances, find_columns
+from retrieval_metrics.inputs.doubt import ROWS, warn_of_doubt
 from retrieval_metrics.inputs.frame_columns import column_names, select_columns
 from retrieval_metrics.inputs.grades import LARGEST_GRADE
 from retrieval_metrics.inputs.grouping import first_repeat, grouped
@@ -54,7 +55,10 @@ def run_batch(
     table = _table(frame, OF_A_RUN, columns, source, line, allow, names)
     queries, documents = table.ids("query"), table.ids("document")
     if table.has("score"):
-        batch = grouped(queries, documents, table.numbers("score"))
+        scores = table.numbers("score")
+        if table.has("rank"):
+            table.warn_of_doubt(queries, scores)
+        batch = grouped(queries, documents, scores)
         table.refuse_repeats(batch)
         return batch
     if table.has("rank"):
@@ -202,6 +206,14 @@ class LongTable:
         if role == "grade" and (wrong := numbers.abs() > LARGEST_GRADE).any():
             self._refuse(wrong, f"has {column.filter(wrong)[0]!r} as grade, which is beyond 2**53")
         return numbers.rechunk().to_numpy()
+
+    def warn_of_doubt(self, queries: pl.Series, scores: FloatArray) -> None:
+        """Warn if the ranks at the beginning speak against the scores, by which the run is ordered."""
+        import polars as pl
+
+        ranks = self.frame[self.roles["rank"]].head(ROWS).cast(pl.Float64, strict=False)
+        rows = zip(queries.head(ROWS), ranks, scores[:ROWS].tolist(), strict=True)
+        warn_of_doubt((row for row in rows if row[1] is not None), self.source)
 
     def refuse_equal_ranks(self, queries: pl.Series, ranks: FloatArray) -> None:
         """Raise if two rows of a query have the same rank, so that only their order could tell which is better.

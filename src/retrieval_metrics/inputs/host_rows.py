@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.hosts import host_of
 from retrieval_metrics.inputs.retrieved import Retrieved
@@ -12,9 +12,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.aliases import DocumentId
 
     Items = list[Retrieved | DocumentId]
-
-CallsTaken: TypeAlias = Literal["union", "first", "last"]
-"""Which calls of a retriever count if a trace holds several."""
 
 _TEXT = ("page_content", "content", "text")
 _SOURCE = ("doc_uri", "source")
@@ -29,17 +26,6 @@ def check_path(path: str, what: str, fields: Sequence[str]) -> str:
     if not isinstance(path, str) or path.partition(".")[0] not in fields:
         raise ValueError(f"{what} must begin with {', '.join(fields)}, as in '{fields[0]}.documents', got {path!r}")
     return path
-
-
-def check_calls(calls: CallsTaken) -> CallsTaken:
-    """Return the choice of calls if it is valid.
-
-    Raises:
-        ValueError: If it is not valid.
-    """
-    if calls not in get_args(CallsTaken):
-        raise ValueError(f"calls must be one of {', '.join(map(repr, get_args(CallsTaken)))}, got {calls!r}")
-    return calls
 
 
 def part_of(row: Any, path: str) -> Any:
@@ -85,26 +71,6 @@ metadata={'source': 'with'}, tokens=None)]
     if isinstance(found, (str, bytes, Mapping)) or not isinstance(found, Iterable):
         raise TypeError(f"{where} must hold a list of documents or ids, got {found!r} ({type(found).__name__})")
     return [_item(one, where) for one in found]
-
-
-def items_of_calls(found: Sequence[Items], calls: CallsTaken) -> Items:
-    """Return the items found by the calls that count, in the order of the calls.
-
-    The union leaves out items that an earlier call found; a repeat within one call stays a repeat.
-
-    Example:
-        >>> items_of_calls([["d1", "d2"], ["d2", "d7"]], "union")
-        ['d1', 'd2', 'd7']
-    """
-    if calls != "union":
-        return found[0 if calls == "first" else -1]
-    union: Items = []
-    seen: set[Any] = set()
-    for items in found:
-        new = [((one.id, one.text, one.source) if isinstance(one, Retrieved) else one, one) for one in items]
-        union += [item for identity, item in new if identity not in seen]
-        seen.update(identity for identity, _ in new)
-    return union
 
 
 def _item(found: Any, where: str) -> Retrieved | DocumentId:

@@ -3,9 +3,22 @@
 from __future__ import annotations
 
 import re
+import sys
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 """Control characters except tab and line feed, and marks that change the direction of the text around them."""
+
+SIGNS = str.maketrans({"▲": "+", "▼": "-"})
+"""How the signs of a ranking are written where only ASCII can be."""
+
+
+def for_terminal(text: str) -> str:
+    """Return a text with `+` and `-` in place of triangles, if the terminal cannot show these."""
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return text.translate(SIGNS)
+    return text
 
 
 def escaped(text: str) -> str:

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from math import isinf, isnan
+from math import floor, isinf, isnan, log10
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from retrieval_metrics.statistics.intervals import Interval
 
-SMALLEST_P = 0.0001
+SMALLEST_P = 0.001
+NOTHING = 5e-7
+"""A number that is closer to 0 is rounding, or nothing that anybody cares for."""
 
 
 def interval(ends: Interval, *, signed: bool = False) -> str:
-    """Return `[0.721, 0.882]`, or `-` if the interval is NaN."""
+    """Return `[0.721, 0.882]`, or `-` if the interval is NaN; signed, as of differences, `[-0.0123, +0.0457]`."""
     if isnan(ends.low):
         return "-"
-    low, high = (_with_sign(end, 3) if signed else _without_minus_zero(f"{end:.3f}") for end in ends)
+    low, high = (three(end, signed=True) if signed else _without_minus_zero(f"{end:.3f}") for end in ends)
     return f"[{low}, {high}]"
-
-
-def _with_sign(value: float, digits: int) -> str:
-    text = f"{value:+.{digits}f}"
-    return text if text.strip("+-0.") else f"+{text[1:]}"
 
 
 def _without_minus_zero(text: str) -> str:
@@ -34,19 +31,34 @@ def signed(value: float, digits: int = 4) -> str:
     return text[1:] if isnan(value) or not text.strip("+-0.") else text
 
 
+def three(value: float, *, signed: bool = False) -> str:
+    """Return a number with three significant digits, such as `0.0123`; 0 and NaN have no sign.
+
+    Example:
+        >>> three(0.25), three(-0.01234), three(0.5, signed=True), three(0.0, signed=True)
+        ('0.250', '-0.0123', '+0.500', '0')
+    """
+    if isnan(value) or isinf(value):
+        return f"{value}"
+    if abs(value) < NOTHING:
+        return "0"
+    digits = max(2 - floor(log10(abs(value))), 0)
+    return f"{value:{'+' if signed else ''}.{digits}f}"
+
+
 def level_name(level: float) -> str:
     """Return the heading of a column of intervals, such as `95 % interval`."""
     return f"{100 * level:g} % interval"
 
 
 def p_value(p: float) -> str:
-    """Return a p value to four places, or `<0.0001`."""
-    return f"<{SMALLEST_P}" if p < SMALLEST_P else f"{p:.4f}"
+    """Return a p value with three significant digits, or `< 0.001`."""
+    return f"< {SMALLEST_P}" if p < SMALLEST_P else three(p)
 
 
 def size(value: float) -> str:
     """Return `0.0512`, or `-` if the size is infinite or NaN."""
-    return "-" if isinf(value) or isnan(value) else f"{value:.4f}"
+    return "-" if isinf(value) or isnan(value) else three(value)
 
 
 def count(number: int, thing: str, plural: str = "") -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.presentation import tables as forms
+from retrieval_metrics.presentation.escapes import for_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +33,7 @@ class Printed:
         return "\n\n".join(forms.markdown(*table) for table in self._tables())
 
     def __str__(self) -> str:
-        return "\n\n".join(forms.text(*table) for table in self._tables())
+        return for_terminal("\n\n".join(forms.text(*table) for table in self._tables()))
 
     def _repr_html_(self) -> str:
         return "".join(forms.html(*table) for table in self._tables())

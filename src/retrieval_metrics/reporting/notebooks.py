@@ -10,7 +10,7 @@ from retrieval_metrics.explaining.explainer import FirstOf, texts_of
 from retrieval_metrics.explaining.explanation import worst
 from retrieval_metrics.presentation import page, tables
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.reporting.verdict import cautions, differences_table, means_table, verdict
+from retrieval_metrics.reporting.verdict import differences_table, means_table
 from retrieval_metrics.results.standings import main_pair, ranking_of
 from retrieval_metrics.results.summary import summary_table
 
@@ -41,10 +41,10 @@ def evaluation_html(scores: Scores) -> str:
 def comparison_html(comparison: Compared) -> str:
     """Return the verdict, the ranking, the folded differences, and the worst queries of the two best systems."""
     main = first_telling(comparison.metrics)
-    sentences = verdict(comparison)
+    sentences = comparison.conclusions.sentences
     ranking = ranking_of(comparison)
     if len(sentences) > SENTENCES:
-        sentences = [*cautions(comparison), *ranking.sentences]
+        sentences = [*comparison.conclusions.caveats, *ranking.sentences]
     shown = [means_table(comparison), *_pairs(comparison)]
     parts = [
         f"<ul>{''.join(f'<li>{escape(sentence.strip())}</li>' for sentence in sentences)}</ul>",

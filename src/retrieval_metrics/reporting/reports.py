@@ -15,12 +15,11 @@ from retrieval_metrics.reporting.queries import QueryData
 from retrieval_metrics.reporting.retrieval import retrieval_tables
 from retrieval_metrics.reporting.verdict import (
     GLOSSARY,
-    cautions,
     differences_table,
     means_table,
+    said_of_design_effects,
     small_print,
     telling,
-    verdict,
 )
 from retrieval_metrics.results.standings import NAMED, main_pair, ranking_of
 from retrieval_metrics.results.summary import summary_table
@@ -71,18 +70,18 @@ def comparison_report(comparison: Compared, path: str | PathLike[str], title: st
     """Write the report of a comparison; see `Comparison.report`."""
     main = first_telling(comparison.metrics)
     pair = main_pair(comparison, main)
-    by_pair = [differences_table(comparison.of_pair(each), comparison.level) for each in comparison.pairs]
-    sentences = verdict(comparison)
+    by_pair = [differences_table(comparison.of_pair(each), comparison.level, whole=True) for each in comparison.pairs]
+    sentences = comparison.conclusions.sentences
     leads = len(sentences) <= SENTENCES
     parts = [
-        page.sentences(sentences if leads else [*cautions(comparison), *ranking_of(comparison).sentences]),
+        page.sentences(sentences if leads else [*comparison.conclusions.caveats, *ranking_of(comparison).sentences]),
         page.section("Ranking", *map(page.table, ranking_of(comparison).tables)),
         charts.grid(*mean_charts(comparison)),
         *map(page.paragraph, not_judged(comparison.scores)),
         page.section("How sure", *_pairs(comparison, by_pair, pair, main)),
         *([] if leads else [page.folded("Every pair in a sentence", page.sentences(sentences))]),
         page.folded("All means with their intervals", page.table(means_table(comparison))),
-        page.table(Table((), (), small_print(comparison))),
+        page.table(Table((), (), [*small_print(comparison), *said_of_design_effects(comparison)])),
         *map(page.table, retrieval_tables(comparison)),
     ]
     if any(scores.origin is None for scores in comparison.scores.values()):

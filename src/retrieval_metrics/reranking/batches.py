@@ -13,7 +13,7 @@ from retrieval_metrics.reranking.engine.greedy import gram
 from retrieval_metrics.reranking.engine.methods import fastest, solve
 from retrieval_metrics.reranking.engine.problem import read_problem
 from retrieval_metrics.reranking.engine.stacked import select_stacked
-from retrieval_metrics.reranking.engine.vectors import cutoff, matrix, trade_off
+from retrieval_metrics.reranking.vectors import cutoff, matrix, trade_off
 
 if TYPE_CHECKING:
     import numpy.typing as npt

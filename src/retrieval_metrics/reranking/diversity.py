@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.reranking.engine.directions import Directions
-from retrieval_metrics.reranking.engine.vectors import cutoff, matrix
+from retrieval_metrics.reranking.vectors import cutoff, matrix
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -9,14 +9,14 @@ import numpy as np
 from retrieval_metrics.reranking.engine.greedy import greedy
 from retrieval_metrics.reranking.engine.methods import solve
 from retrieval_metrics.reranking.engine.problem import read_problem
-from retrieval_metrics.reranking.engine.vectors import cutoff, numbers, trade_off
 from retrieval_metrics.reranking.selection import Selection
+from retrieval_metrics.reranking.vectors import cutoff, numbers, trade_off
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from retrieval_metrics.aliases import FloatArray
-    from retrieval_metrics.reranking.engine.vectors import Vectors
+    from retrieval_metrics.reranking.vectors import Vectors
 
 
 def mmr(

@@ -22,8 +22,8 @@ from retrieval_metrics.presentation.progress import progress
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reranking.batches import mmr_batch
 from retrieval_metrics.reranking.diversity import intra_list_diversity
-from retrieval_metrics.reranking.engine.vectors import matrix, trade_off
 from retrieval_metrics.reranking.scaling import by_rank, scaled
+from retrieval_metrics.reranking.vectors import matrix, trade_off
 from retrieval_metrics.scoring.rules import STANDARD
 from retrieval_metrics.statistics.sums import Sums
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from retrieval_metrics.definition.metric import as_metric
 from retrieval_metrics.results.aligned import aligned
 from retrieval_metrics.results.by_metric import ByMetric
+from retrieval_metrics.results.cautions import cautions
 from retrieval_metrics.results.chosen import fitting
+from retrieval_metrics.results.conclusions import conclude
 from retrieval_metrics.results.room import unequal_room
 from retrieval_metrics.results.summary import clustered_sums, interval_of
 from retrieval_metrics.statistics.sums import Sums
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.aliases import FloatArray, IntArray
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.question_clusters import Clusters
+    from retrieval_metrics.results.conclusions import Conclusions
     from retrieval_metrics.results.difference import Difference
     from retrieval_metrics.results.ignorance import Ignorance, UnjudgedBounds
     from retrieval_metrics.results.room import BudgetUse, Room
@@ -72,6 +75,17 @@ class Compared:
     def room(self) -> Room | None:
         """How much text each system has among the first k, if that is unequal; else None."""
         return unequal_room(self.scores, self.metrics)
+
+    @cached_property
+    def conclusions(self) -> Conclusions:
+        """What the comparison shows: one entry for each pair of systems and metric, from which all else speaks."""
+        return conclude(
+            self.differences,
+            level=self.level,
+            margin=self.margin,
+            bounds=self.unjudged,
+            caveats=cautions(self),
+        )
 
     @cached_property
     def table(self) -> ByMetric[dict[str, float]]:

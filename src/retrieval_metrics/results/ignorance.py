@@ -31,39 +31,61 @@ class Ignorance(NamedTuple):
     has_nonrelevant: bool
 
     @property
+    def judged_less(self) -> str | None:
+        """The system with the smallest share, if that is much smaller than another's."""
+        shares = {name: share for name, share in self.judged.items() if not isnan(share)}
+        if not shares or max(shares.values()) - min(shares.values()) <= IMBALANCE:
+            return None
+        return min(shares, key=shares.__getitem__)
+
+    @property
     def unbalanced(self) -> bool:
         """Whether one system is judged so much less than another that this alone could explain a difference."""
-        shares = [share for share in self.judged.values() if not isnan(share)]
-        return self.has_nonrelevant and len(shares) > 1 and max(shares) - min(shares) > IMBALANCE
+        return self.has_nonrelevant and self.judged_less is not None
 
 
 @dataclass(frozen=True, slots=True)
 class UnjudgedBounds:
     """The bounds of means and differences over all possible grades of the unjudged documents.
 
+    Queries without a relevant document stay out of the means of metrics that need one, as usual.
+
     Attributes:
-        k: The bounds cover the unjudged documents among the first k of any compared run. All other unjudged documents
-            count as not relevant, as usual.
+        depths: Per metric, among how many first documents of each compared run the unjudged ones are graded: its
+            cut-off, or None for the whole ranking. All other unjudged documents count as not relevant, as usual.
         grades: The grades that each of them can have: 0, and those that occur in the judgments.
+        unseen: The largest number of further relevant documents per query, neither judged nor retrieved, that the
+            bounds allow for.
         means: Per metric and system, the least and the greatest mean.
         differences: Per metric, system and baseline, the least and the greatest mean difference. A document has one
             grade in both systems.
-        queries: How many queries have such documents.
-        outer: How many of these queries have too many combinations of grades to try. Their values are taken as anything
-            from 0 to 1, so the bounds hold but may be wider than necessary.
+        p_values: Per metric, system and baseline, the corrected p value if every query had its least difference, and if
+            every query had its greatest. No other grades give a smaller p value in the same direction.
+        queries: Per metric, how many queries have documents of unknown grade.
+        outer: Per metric, how many of these queries have too many combinations of grades to try. Their values are taken
+            as anything from 0 to 1, so the bounds hold but may be wider than necessary.
     """
 
-    k: int
+    depths: Mapping[str, int | None]
     grades: tuple[float, ...]
+    unseen: int
     means: Mapping[str, Mapping[str, Interval]]
     differences: Mapping[tuple[str, str, str], Interval]
-    queries: int
-    outer: int
+    p_values: Mapping[tuple[str, str, str], tuple[float, float]]
+    queries: Mapping[str, int]
+    outer: Mapping[str, int]
 
     @property
     def exact(self) -> bool:
         """Whether the bounds are exact, that is, can be reached."""
-        return not self.outer
+        return not any(self.outer.values())
+
+    def graded(self, metric: str) -> str:
+        """Return in words which documents the bounds of a metric give other grades."""
+        depth = self.depths[metric]
+        where = "that were retrieved" if depth is None else f"among the first {depth}"
+        further = f" and of up to {self.unseen:,} more relevant ones per query that nobody retrieved"
+        return f"the unjudged {where}{further if self.unseen else ''}"
 
 
 class ToJudge(NamedTuple):

@@ -1,10 +1,10 @@
-"""The systems of a comparison in order, and in groups that the data cannot tell apart."""
+"""The systems of a comparison in order, and how each stands to the baseline or to the best."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
@@ -16,11 +16,31 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.compared import Compared
-    from retrieval_metrics.results.difference import Difference
+    from retrieval_metrics.results.conclusion import Conclusion, ConclusionKind
     from retrieval_metrics.statistics import Interval
 
 NAMED = 4
 """The largest number of systems named in a sentence; the table has all of them."""
+
+Status: TypeAlias = Literal["better", "best", "baseline", "no clear difference", "not known", "worse"]
+SIGNS: dict[Status, str] = {
+    "better": "▲",
+    "best": " ",
+    "baseline": " ",
+    "no clear difference": "=",
+    "not known": "?",
+    "worse": "▼",
+}
+"""The sign of each standing, in the order of a ranking."""
+OF_KIND: dict[ConclusionKind, Status] = {
+    "better": "better",
+    "worse": "worse",
+    "no clear difference": "no clear difference",
+    "the same": "no clear difference",
+}
+"""How a system stands to the other of a pair; not known if it is not here."""
+HEIGHT: dict[Status, int] = {"better": -1, "worse": 1}
+OPPOSITE: dict[Status, Status] = {"better": "worse", "worse": "better"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +51,20 @@ class Standing:
         system: The system.
         mean: Its mean.
         interval: The confidence interval of its mean.
-        group: 1 for the best system and all that the data cannot tell from it, 2 for the best of the others and all
-            that the data cannot tell from that one, and so on.
+        standing: How it stands to the baseline, which is `"baseline"` itself: `"better"`, `"no clear difference"`,
+            `"worse"`, or `"not known"` if that depends on what is unjudged or cannot be compared. Without a baseline,
+            how it stands to the system with the largest mean that none is better than, which is `"best"`.
     """
 
     system: str
     mean: float
     interval: Interval
-    group: int
+    standing: Status
 
 
 @dataclass(frozen=True, repr=False)
 class Standings(Printed):
-    """The systems by metric, best first, in groups that the data cannot tell apart.
+    """The systems by metric, best first, and how each stands to the baseline or to the best.
 
     Attributes:
         places: The places by metric, best first.
@@ -59,8 +80,8 @@ class Standings(Printed):
         >>> qrels = {f"q{i}": ["d"] for i in range(12)}
         >>> good, bad = {query: ["d"] for query in qrels}, {query: ["x", "y", "d"] for query in qrels}
         >>> comparison = rm.compare(qrels, {"bad": bad, "good": good, "same": good}, "mrr")
-        >>> [(place.system, place.group) for place in comparison.ranking.places["mrr"]]
-        [('good', 1), ('same', 1), ('bad', 2)]
+        >>> [(place.system, place.standing) for place in comparison.ranking.places["mrr"]]
+        [('good', 'best'), ('same', 'no clear difference'), ('bad', 'worse')]
     """
 
     places: Mapping[str, tuple[Standing, ...]]
@@ -73,18 +94,23 @@ class Standings(Printed):
 
     @property
     def best(self) -> dict[str, tuple[str, ...]]:
-        """The systems of the first group of each metric."""
-        return {
-            metric: tuple(place.system for place in places if place.group == 1)
-            for metric, places in self.places.items()
-        }
+        """The systems of each metric that are not shown to be worse than the best.
+
+        With a baseline, those that are better than it; if none is, the baseline and those not shown to be worse.
+        """
+        found = {}
+        for metric, places in self.places.items():
+            better = tuple(place.system for place in places if place.standing == "better")
+            rest = {"best", "baseline", "no clear difference", "not known"}
+            found[metric] = better or tuple(place.system for place in places if place.standing in rest)
+        return found
 
     def _tables(self) -> list[Table]:
         order = [place.system for place in next(iter(self.places.values()))]
         found = {metric: {place.system: place for place in places} for metric, places in self.places.items()}
         rows = []
         for system in order:
-            cells = [_cell(found[metric][system], self.places[metric][0].system) for metric in found]
+            cells = [_cell(found[metric][system]) for metric in found]
             timed = [f"{self.seconds[system]:.3g}"] if system in self.seconds else ["-"] if self.seconds else []
             rows.append([system, *cells, *timed])
         header = ["system", *found, *(["seconds per query"] if self.seconds else [])]
@@ -92,29 +118,44 @@ class Standings(Printed):
 
     @property
     def sentences(self) -> list[str]:
-        """The best systems of each metric in words, or those that are better than the baseline."""
-        said = []
-        for metric, best in self.best.items():
-            names = numbers.listed(list(best), most=NAMED)
-            if self.baseline in best:
-                said.append(f"No system is shown to be better than {self.baseline} in {metric}.")
-            elif self.baseline is not None:
-                apart = "" if len(best) == 1 else "; they were not compared with each other"
-                said.append(f"Better than {self.baseline} in {metric}: {names}{apart}.")
-            elif len(best) == len(self.places[metric]):
-                said.append(f"The data cannot tell any system from the best in {metric}.")
-            else:
-                apart = "" if len(best) == 1 else "; the data cannot tell them apart"
-                said.append(f"Best in {metric}: {names}{apart}.")
-        return said
+        """How the systems stand in each metric, in words."""
+        return [self._said(metric, places) for metric, places in self.places.items()]
+
+    def _said(self, metric: str, places: Sequence[Standing]) -> str:
+        of: dict[Status, list[str]] = {standing: [] for standing in SIGNS}
+        for place in places:
+            of[place.standing].append(place.system)
+        if self.baseline is None:
+            words = {
+                "best": "the best mean: ",
+                "no clear difference": "no clear difference from it: ",
+                "not known": "not known: ",
+                "worse": "worse: ",
+            }
+        else:
+            words = {
+                "better": f"better than {self.baseline}: ",
+                "no clear difference": f"no clear difference from {self.baseline}: ",
+                "not known": f"not known beside {self.baseline}: ",
+                "worse": f"worse than {self.baseline}: ",
+            }
+        parts = [f"{words[each]}{numbers.listed(of[each], most=NAMED)}" for each in SIGNS if each in words and of[each]]
+        return f"In {metric}, {'; '.join(parts)}."
 
     @property
     def notes(self) -> list[str]:
-        """What the numbers in front of the means are, and which tests could not find anything."""
-        kind = f"the best with its {numbers.level_name(self.level)}"
-        said = [f"1, 2 ...: groups; systems of one group cannot be told apart from the best of it; {kind}"]
-        if self.baseline is not None:
-            said = [f"1, 2 ...: better than {self.baseline}, not told apart from it, worse, if there are such; {kind}"]
+        """What the signs in front of the means are, and which tests could not find anything."""
+        there = {place.standing for places in self.places.values() for place in places}
+        other = "the best" if self.baseline is None else self.baseline
+        words = {
+            "better": f"▲ better than {other}",
+            "no clear difference": f"= no clear difference from {other}",
+            "worse": f"▼ worse than {other}",
+            "not known": "? not known",
+        }
+        signs = [said for standing, said in words.items() if standing in there]
+        kind = f"{other} with its {numbers.level_name(self.level)}"
+        said = [f"{', '.join(signs)}; {kind}" if signs else kind]
         if self.impossible:
             tests = numbers.count(self.tests, "test")
             these = f"{self.impossible:,} of these {tests} cannot succeed"
@@ -131,7 +172,7 @@ class Standings(Printed):
 
     def __repr__(self) -> str:
         metric, places = next(iter(self.places.items()))
-        return f"<Standings by {metric}: {', '.join(f'{place.group} {place.system}' for place in places)}>"
+        return f"<Standings by {metric}: {', '.join(f'{place.system} {place.mean:.3f}' for place in places)}>"
 
 
 def ranking_of(comparison: Compared) -> Standings:
@@ -139,13 +180,14 @@ def ranking_of(comparison: Compared) -> Standings:
     places = {}
     for metric, means in comparison.table.items():
         ordered = sorted(means, key=lambda system: -means[system] if not isnan(means[system]) else float("inf"))
-        groups = _groups(ordered, [each for each in comparison.differences if each.metric == metric])
-        if comparison.baseline is not None:
-            groups = _around(comparison.baseline, ordered, comparison.differences, metric)
+        concluded = [each for each in comparison.conclusions if each.metric == metric]
+        other = comparison.baseline or _best(ordered, concluded)
+        standings = _beside(other, ordered, concluded)
+        standings[other] = "best" if comparison.baseline is None else "baseline"
         ends = comparison.intervals[metric]
         places[metric] = tuple(
-            Standing(system, means[system], ends[system], groups[system])
-            for system in sorted(ordered, key=lambda system: groups[system])
+            Standing(system, means[system], ends[system], standings[system])
+            for system in sorted(ordered, key=lambda system: HEIGHT.get(standings[system], 0))
         )
     return Standings(
         places,
@@ -158,29 +200,27 @@ def ranking_of(comparison: Compared) -> Standings:
     )
 
 
-def _cell(place: Standing, best: str) -> str:
-    interval = f" {numbers.interval(place.interval)}" if place.system == best else ""
-    return f"{place.group}  {place.mean:.4f}{interval}"
+def _cell(place: Standing) -> str:
+    interval = f" {numbers.interval(place.interval)}" if place.standing in {"best", "baseline"} else ""
+    return f"{SIGNS[place.standing]} {place.mean:.3f}{interval}"
 
 
-def _groups(ordered: Sequence[str], differences: Sequence[Difference]) -> dict[str, int]:
-    """Return the group of each system: the best, with all that are not worse than it, then the best of the rest."""
-    apart = {frozenset(each.pair) for each in differences if each.significant}
-    groups: dict[str, int] = {}
-    while rest := [system for system in ordered if system not in groups]:
-        number = max(groups.values(), default=0) + 1
-        groups |= {system: number for system in rest if frozenset((rest[0], system)) not in apart}
-    return groups
+def _best(ordered: Sequence[str], concluded: Sequence[Conclusion]) -> str:
+    """Return the system with the largest mean that no other is better than, or if there is none, the first."""
+    beaten = {each.baseline if each.kind == "better" else each.system for each in concluded if each.kind in OPPOSITE}
+    return next((system for system in ordered if system not in beaten), ordered[0])
 
 
-def _around(baseline: str, ordered: Sequence[str], differences: Sequence[Difference], metric: str) -> dict[str, int]:
-    """Return the group of each system if all were compared with one: better, not told apart, worse."""
-    sign = dict.fromkeys(ordered, 0)
-    for each in differences:
-        if each.metric == metric and each.significant:
-            sign[each.system if each.baseline == baseline else each.baseline] = -1 if each.mean > 0 else 1
-    number = {value: at for at, value in enumerate(sorted(set(sign.values())), start=1)}
-    return {system: number[value] for system, value in sign.items()}
+def _beside(other: str, ordered: Sequence[str], concluded: Sequence[Conclusion]) -> dict[str, Status]:
+    """Return how each system stands to one of them."""
+    found: dict[str, Status] = dict.fromkeys(ordered, "not known")
+    for each in concluded:
+        standing = OF_KIND.get(each.kind, "not known")
+        if each.baseline == other:
+            found[each.system] = standing
+        elif each.system == other:
+            found[each.baseline] = OPPOSITE.get(standing, standing)
+    return found
 
 
 def _seconds(comparison: Compared) -> dict[str, float]:
@@ -194,7 +234,15 @@ def _seconds(comparison: Compared) -> dict[str, float]:
 
 
 def main_pair(comparison: Compared, metric: Metric) -> tuple[str, str]:
-    """Return the pair to show first: the two compared systems with the largest means."""
+    """Return the pair to show first, that of the clearest finding in a metric, or else in any.
+
+    Without a finding, it is the two compared systems with the largest means.
+    """
+    findings = [each for each in comparison.conclusions if each.kind in OPPOSITE]
+    findings = [each for each in findings if each.metric == str(metric)] or findings
+    if findings:
+        clearest = min(findings, key=lambda each: (each.p, -abs(each.difference)))
+        return clearest.system, clearest.baseline
     means = comparison.table[metric]
 
     def height(pair: tuple[str, str]) -> float:

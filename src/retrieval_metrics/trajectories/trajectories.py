@@ -141,7 +141,7 @@ class Trajectories(Mapping[Any, Trajectory]):
             ValueError: If that is unknown for a query; `with_known("context")` leaves such queries out.
         """
         self._need("context")
-        return self._view({row: _seen(one, one.context or ()) for row, one in self.items()}, in_call_order=False)
+        return self._view({row: _seen(one, one.context or ()) for row, one in self.items()})
 
     def cited(self) -> View:
         """Return what the answer cites, without citations of what the model has not read: those earn nothing.
@@ -157,7 +157,7 @@ class Trajectories(Mapping[Any, Trajectory]):
             if not read.issuperset(map(identity, cited)):
                 cited = only(cited, read)
             seen[row] = _seen(one, cited)
-        return self._view(seen, in_call_order=False)
+        return self._view(seen)
 
     def each_call(self) -> Trajectories:
         """Return one trajectory for each call, named `q1#1`, `q1#2`; `numbers` has the number of the call.
@@ -230,9 +230,9 @@ class Trajectories(Mapping[Any, Trajectory]):
             positive_integer(per_call, "per_call")
         chosen = {"first": slice(1), "last": slice(-1, None)}.get(view, slice(None))
         seen = {row: seen_in(one.calls, view, per_call) for row, one in self.items()}
-        return self._view(seen, in_call_order=view != "interleaved", chosen=chosen)
+        return self._view(seen, chosen)
 
-    def _view(self, seen: Mapping[Any, Seen], *, in_call_order: bool, chosen: slice = slice(None)) -> View:
+    def _view(self, seen: Mapping[Any, Seen], chosen: slice = slice(None)) -> View:
         calls = {row: one.calls[chosen] for row, one in self.items()}
         errors = {
             row: RuntimeError(str(of_row[-1].error))
@@ -244,7 +244,7 @@ class Trajectories(Mapping[Any, Trajectory]):
             for row, of_row in calls.items()
             if of_row and all(call.seconds is not None for call in of_row)
         }
-        return View(self._trajectories, seen, errors, seconds, in_call_order=in_call_order)
+        return View(self._trajectories, seen, errors, seconds)
 
     def _need(self, *what: Known) -> None:
         for name in what:
@@ -278,5 +278,5 @@ def _seen(trajectory: Trajectory, ranking: Ranking) -> Seen:
     places = tuple(place_of.get(identity(item), (0, 0)) for item in in_order(ranking))
     if any(isinstance(item_of.get(identity(item)), Retrieved) for item in ranking):
         items = [item if isinstance(item, Retrieved) else item_of.get(item, item) for item in in_order(ranking)]
-        return Seen(items, places)
-    return Seen(ranking, places)
+        return Seen(items, places, in_call_order=False)
+    return Seen(ranking, places, in_call_order=False)

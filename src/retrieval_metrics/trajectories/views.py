@@ -25,10 +25,17 @@ class Seen(NamedTuple):
     Attributes:
         ranking: The items, best first.
         places: The number of the call that found each item, from 1, and its rank in that call.
+        in_call_order: Whether the items stand in the order of the calls.
     """
 
     ranking: Ranking
     places: tuple[tuple[int, int], ...]
+    in_call_order: bool = True
+
+    @property
+    def calls(self) -> list[int]:
+        """The number of the call that found each item; empty if the items do not stand in that order."""
+        return [call for call, _ in self.places] if self.in_call_order else []
 
 
 def check_calls(calls: CallsView) -> CallsView:
@@ -76,7 +83,7 @@ def seen_in(calls: Sequence[SearchCall], view: CallsView, per_call: int | None =
         placed.sort(key=lambda one: one[0][::-1])
     found_by: dict[Any, int] = {}
     kept = [one for one in placed if found_by.setdefault(identity(one[1]), one[0][0]) == one[0][0]]
-    return Seen([item for _, item in kept], tuple(place for place, _ in kept))
+    return Seen([item for _, item in kept], tuple(place for place, _ in kept), view != "interleaved")
 
 
 class View(RetrievedRun):
@@ -94,27 +101,26 @@ class View(RetrievedRun):
         seen: Mapping[QueryId, Seen],
         errors: Mapping[QueryId, Exception],
         seconds: Mapping[QueryId, float],
-        *,
-        in_call_order: bool,
     ) -> None:
         rankings = _of_one_form({query: one.ranking for query, one in seen.items()})
         self.trajectories = dict(trajectories)
         self.places = {query: one.places for query, one in seen.items()}
-        calls = {query: [call for call, _ in places] for query, places in self.places.items()}
-        super().__init__(rankings, errors, seconds, calls=calls if in_call_order else None)
+        self._seen = dict(seen)
+        ordered = all(one.in_call_order for one in seen.values())
+        calls = {query: one.calls for query, one in seen.items()} if ordered else None
+        super().__init__(rankings, errors, seconds, calls=calls)
 
     def __repr__(self) -> str:
         return f"<View: {len(self)} queries, {len(self.errors)} failed>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        _, (kind, rankings, errors, seconds, _) = super().__reduce__()
-        seen = {query: Seen(ranking, self.places[query]) for query, ranking in rankings.items()}
-        return _restored, (kind, self.trajectories, seen, errors, seconds, bool(self.calls))
+        _, (kind, _, errors, seconds, _) = super().__reduce__()
+        return kind, (self.trajectories, self._seen, errors, seconds)
 
-    def place(self, query: QueryId, rank: int) -> str:
-        """Return which call found an item: `call 2, rank 1`."""
-        call, within = self.places[query][rank - 1]
-        return f"call {call}, rank {within}" if call else "found by no call"
+    def place(self, query: QueryId, rank: int) -> tuple[int, int] | None:
+        """Return the number of the call that found an item and its rank in that call; None if no call found it."""
+        places = self.places.get(query, ())
+        return places[rank - 1] if rank <= len(places) and places[rank - 1][0] else None
 
     def story(self, query: QueryId, document: Any, key: Callable[[Retrieved], Any]) -> str:
         """Return what became of a document, call by call: `found by call 2, repeated by call 3, not read`."""
@@ -136,11 +142,6 @@ class View(RetrievedRun):
             if ranking is not None and (found or holds(ranking)):
                 said += [what if holds(ranking) else f"not {what}"]
         return ", ".join(said)
-
-
-def _restored(kind: type[View], *given: Any) -> View:
-    *others, in_call_order = given
-    return kind(*others, in_call_order=in_call_order)
 
 
 def _of_one_form(rankings: Mapping[QueryId, Ranking]) -> dict[QueryId, Any]:

@@ -89,11 +89,35 @@ def in_turn(*steps: Callable[[], Any]) -> Callable[[], str]:
 @pytest.mark.usefixtures("experiment")
 class TestATrace:
     @pytest.mark.parametrize(
-        ("calls", "value"), [("union", 1 / 3), ("first", 0.0), ("last", 1 / 2)], ids=["union", "first", "last"]
+        ("calls", "value"), [("interleaved", 1 / 3), ("union", 1 / 3), ("first", 0.0), ("last", 1 / 2)]
     )
     def test_of_several_calls_one_counts_or_their_union(self, calls: str, value: float) -> None:
         trace = traced(in_turn(retriever("d1", "d2"), retriever("d2", "d7")))
         assert score(trace=trace, calls=calls).value == value
+
+    def test_a_later_call_shows_although_the_first_fills_the_cut_off(self) -> None:
+        trace = traced(in_turn(retriever(*(f"miss {n}" for n in range(10))), retriever("d7")))
+        assert score("recall@10", trace=trace).value == 1.0
+        assert score("recall@2calls", trace=trace, calls="union").value == 1.0
+        assert score("recall@1calls", trace=trace, calls="union").value == 0.0
+        with pytest.warns(rm.RetrievalWarning, match="recall@10 sees nothing of the later calls"):
+            assert score("recall@10", trace=trace, calls="union").value == 0.0
+
+    def test_parallel_calls_stand_in_the_order_of_the_models_message(self) -> None:
+        def model() -> None:
+            calls = [{"id": "1", "name": "find", "args": {"query": "one"}}]
+            calls += [{"id": "2", "name": "find", "args": {"query": "two"}}]
+            mlflow.trace(lambda: {"tool_calls": calls}, name="model", span_type="CHAT_MODEL")()
+
+        def find(query: str) -> list[Document]:
+            return [Document("a text", id={"one": "d1", "two": "d7"}[query])]
+
+        def search(query: str) -> None:
+            mlflow.trace(find, span_type="RETRIEVER")(query)
+
+        for first, second in (("one", "two"), ("two", "one")):
+            trace = traced(in_turn(model, lambda first=first: search(first), lambda second=second: search(second)))
+            assert score("mrr", trace=trace, calls="union").value == 0.5
 
     def test_one_call_keeps_its_repeats(self) -> None:
         assert score("precision@3", trace=traced(in_turn(retriever("d1", "d1", "d7")))).value == 1 / 3
@@ -227,7 +251,7 @@ def test_a_row_without_judgments_is_an_error_that_names_what_it_has() -> None:
         ({"relevant": "expected.ids"}, "relevant must begin with inputs, outputs, expectations"),
         ({"relevant": "trace.ids"}, "relevant must begin with"),
         ({"retrieved": "documents"}, "retrieved must begin with inputs, outputs, expectations, trace"),
-        ({"calls": "all"}, "calls must be one of 'union', 'first', 'last', got 'all'"),
+        ({"calls": "all"}, "calls must be one of 'interleaved', 'union', 'first', 'last', got 'all'"),
         ({"match": "uri"}, "uri"),
         ({"semantics": "ml-flow"}, "unknown semantics 'ml-flow'"),
         ({"metrics": "err@10"}, "pass max_grade="),

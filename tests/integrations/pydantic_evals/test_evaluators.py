@@ -24,7 +24,7 @@ def evaluated(task: Any, *, relevant: Any = ("d7",), lifecycle: Any = None, **se
     dataset = Dataset(
         name="one",
         cases=[Case(name="q", inputs="a question", expected_output=truth, metadata={"relevant_ids": truth})],
-        evaluators=[RetrievalMetrics(["mrr"], **settings)],
+        evaluators=[RetrievalMetrics(**{"metrics": ["mrr"], **settings})],
     )
     return dataset.evaluate_sync(task, progress=False, lifecycle=lifecycle)
 
@@ -156,6 +156,51 @@ class TestSpans:
         kept = evaluated(answer, lifecycle=keep_spans(SPANS, calls=calls), retrieved="attributes.retrieved")  # type: ignore[arg-type]
         assert kept.cases[0].scores["mrr"].value == value
         assert to_evaluation(kept, "mrr", retrieved="attributes.retrieved").means["mrr"] == value
+
+    def test_a_later_call_shows_although_the_first_fills_the_cut_off(self, tracer: trace.Tracer) -> None:
+        def answer(_: str) -> str:
+            for found in ([f"miss {n}" for n in range(10)], ["d7"]):
+                with tracer.start_as_current_span("retrieve") as span:
+                    span.set_attribute("document_ids", found)
+            return "an answer"
+
+        (case,) = evaluated(answer, retrieved=SPANS, metrics=["recall@10", "hit_rate@10", "precision@10"]).cases
+        assert {name: one.value for name, one in case.scores.items()} == {
+            "recall@10": 1.0,
+            "hit_rate@10": 1.0,
+            "precision@10": 0.1,
+        }
+
+    def test_the_message_of_a_tool_that_is_tried_again_is_not_its_result(self, tracer: trace.Tracer) -> None:
+        def answer(_: str) -> str:
+            for found, status in (("no index", trace.StatusCode.ERROR), ('["d7"]', trace.StatusCode.OK)):
+                with tracer.start_as_current_span("execute_tool search") as span:
+                    span.set_attribute("gen_ai.tool.call.result", found)
+                    span.set_status(status)
+            return "an answer"
+
+        path = "spans:execute_tool search:gen_ai.tool.call.result"
+        assert score(answer, retrieved=path) == 1.0
+
+    def test_parallel_calls_stand_in_the_order_of_the_models_message(self, tracer: trace.Tracer) -> None:
+        asked = [{"id": one, "name": "search", "arguments": {"query": one}} for one in ("one", "two")]
+
+        def answering(*order: str) -> Any:
+            def answer(_: str) -> str:
+                with tracer.start_as_current_span("chat") as span:
+                    span.set_attribute("gen_ai.operation.name", "chat")
+                    span.set_attribute("gen_ai.output.messages", json.dumps([{"parts": asked}]))
+                for query in order:
+                    with tracer.start_as_current_span("execute_tool search") as span:
+                        span.set_attribute("gen_ai.operation.name", "execute_tool")
+                        span.set_attribute("gen_ai.tool.call.id", query)
+                        span.set_attribute("gen_ai.tool.call.result", {"one": '["d1"]', "two": '["d7"]'}[query])
+                return "an answer"
+
+            return answer
+
+        path = "spans:execute_tool search:gen_ai.tool.call.result"
+        assert score(answering("one", "two"), retrieved=path) == score(answering("two", "one"), retrieved=path) == 0.5
 
     def test_documents_stand_in_them_as_json(self, tracer: trace.Tracer) -> None:
         documents = [{"id": "x", "content": "a", "metadata": {"source": "d3"}}]

@@ -63,7 +63,7 @@ def test_an_update_that_is_proven_worse_asks_for_acceptance(builds: Builds) -> N
         [
             "baselines written:",
             "*test_words.json",
-            "  ndcg@10 1.0000 -> 0.7413 (p 0.0005): 12 lost, 0 won of 40 queries",
+            "  ndcg@10 1.0000 -> 0.7413 (p < 0.001): 12 lost, 0 won of 40 queries",
             "    lost q0: 1.0000 -> 0.1377",
             "    lost 7 more",
             "*best of five builds*, about 10 % of unchanged builds fail*",
@@ -80,7 +80,7 @@ def test_a_small_change_is_stored_and_shown(builds: Builds) -> None:
     builds.baseline()
     result = builds.run("--retrieval-update", lost=2)
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["  mrr 1.0000 -> 0.9667 (p 0.5000): 2 lost, 0 won of 40 queries"])
+    result.stdout.fnmatch_lines(["  mrr 1.0000 -> 0.9667 (p 0.500): 2 lost, 0 won of 40 queries"])
     assert builds.held().means["mrr"] == pytest.approx(0.96667, abs=1e-5)
 
 
@@ -147,7 +147,7 @@ def test_reworded_questions_are_named_and_the_others_compared(builds: Builds) ->
     failed = builds.run(lost=30)
     failed.assert_outcomes(failed=1)
     failed.stdout.fnmatch_lines(
-        ["mrr worse: 1.0000 -> 0.6786 (p <0.0001), 18 of 28 queries", "  q12 (question 12?): *"]
+        ["mrr worse: 1.0000 -> 0.6786 (p < 0.001), 18 of 28 queries", "  q12 (question 12?): *"]
     )
 
 

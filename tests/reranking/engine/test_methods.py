@@ -15,7 +15,6 @@ from retrieval_metrics.reranking.engine.greedy import gram, running_maximum
 from retrieval_metrics.reranking.engine.lazy_greedy import lazy_greedy
 from retrieval_metrics.reranking.engine.problem import read_problem
 from retrieval_metrics.reranking.engine.provisional import Provisional
-from retrieval_metrics.reranking.engine.relevance import CosineRelevance, GivenRelevance
 from retrieval_metrics.reranking.mmr import mmr
 from retrieval_metrics.reranking.selection import Selection
 
@@ -190,7 +189,7 @@ def test_what_cannot_be_proved_is_selected_in_float64(method: Any, monkeypatch: 
 
 def test_a_proof_fails_where_a_rival_is_ahead_or_level_and_where_there_are_too_many() -> None:
     candidates = Directions(np.array([[1, 0], [0, 1], [1, 1], [1, 1]], dtype=np.float32), "candidates")
-    given = GivenRelevance(np.array([0.9, 0.5, 0.6, 0.6]))
+    given = read_problem(None, candidates.vectors, [0.9, 0.5, 0.6, 0.6])
     # At lambda 1, after 0, the second is 2: level with 3 and ahead of 1.
     for rival, picks, provable in ((1, [0, 2], True), (2, [0, 1], False), (3, [0, 2], False)):
         attempt = Provisional(candidates, given, 1.0)
@@ -200,7 +199,7 @@ def test_a_proof_fails_where_a_rival_is_ahead_or_level_and_where_there_are_too_m
         if scores is not None:
             assert scores.tolist() == [0.9, 0.6]
     many = Directions(np.eye(20, dtype=np.float32), "candidates")
-    attempt = Provisional(many, CosineRelevance(Directions(np.ones((1, 20)), "query")), 0.5)
+    attempt = Provisional(many, read_problem(np.ones(20), many.vectors, None), 0.5)
     attempt._steps, attempt._rivals = [1] * 18, list(range(2, 20))  # noqa: SLF001  # as above
     assert attempt.prove([0, 1]) is None
 

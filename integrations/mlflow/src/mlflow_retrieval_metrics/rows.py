@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mlflow.entities import SpanType, Trace
 
-from retrieval_metrics.adapting import items_in, items_of_calls, part_of
+from retrieval_metrics.adapting import items_in, part_of, searches_in, seen_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from mlflow.entities import Span
 
     from retrieval_metrics import Retrieved
-    from retrieval_metrics.adapting import CallsTaken, DocumentId
+    from retrieval_metrics.adapting import CallsView, DocumentId, Seen
 
 TRACE = "trace"
 FIELDS = ("inputs", "outputs", "expectations")
@@ -33,8 +30,8 @@ class Row(NamedTuple):
         """Return the value at a path such as `expectations.relevant_ids`."""
         return part_of(self._asdict(), path)
 
-    def retrieved(self, path: str, calls: CallsTaken) -> list[Retrieved | DocumentId]:
-        """Return what was retrieved, best first.
+    def retrieved(self, path: str, calls: CallsView) -> list[Retrieved | DocumentId] | Seen:
+        """Return what was retrieved, best first; of a trace, with the calls that found it.
 
         Args:
             path: A path into inputs, outputs or expectations, `trace` for the calls of the retriever in the trace, or
@@ -54,8 +51,12 @@ class Row(NamedTuple):
                 "see its warnings above. If a SQLite store has too few connections, set "
                 "MLFLOW_GENAI_EVAL_MAX_WORKERS=1, or pass retrieved='outputs'"
             )
-        found = [items_in(_read(span.outputs), f"span {span.name!r}") for span in self._spans(path)]
-        return items_of_calls(found, calls)
+        named = self._named(path)
+        spans = [] if self.trace is None else self.trace.data.spans
+        searches = searches_in(
+            [_plain(span) for span in spans], lambda output: items_in(output or [], "the span"), named
+        )
+        return seen_in(searches, calls)
 
     def failure(self) -> str | None:
         """Return why the application failed on this row; None if it did not."""
@@ -66,17 +67,11 @@ class Row(NamedTuple):
         said = [span.status.description for span in self.trace.data.spans if span.status.status_code == "ERROR"]
         return f"the application failed: {said[0] or 'without a message'}" if said else "the application failed"
 
-    def _spans(self, path: str) -> list[Span]:
-        """Return the spans that hold what was retrieved, in the order of the calls."""
+    def _named(self, path: str) -> list[str]:
+        """Return the ids of the spans with the name in a path; none if it has no name, for the spans of retrievers."""
         spans = [] if self.trace is None else self.trace.data.spans
         name = path.partition(".")[2]
-        if name:
-            found = [span for span in spans if span.name == name]
-        else:
-            by_id = {span.span_id: span for span in spans}
-            found = [span for span in spans if span.span_type == SpanType.RETRIEVER]
-            # Of nested retrievers, as in an ensemble, the outer one counts.
-            found = [span for span in found if all(one.span_type != SpanType.RETRIEVER for one in _above(span, by_id))]
+        found = [span for span in spans if (span.name == name if name else span.span_type == SpanType.RETRIEVER)]
         if not found:
             there = ", ".join(f"{span.name!r} ({span.span_type})" for span in spans) or "no span at all"
             wanted = f"span {name!r}" if name else "span of type RETRIEVER"
@@ -84,16 +79,20 @@ class Row(NamedTuple):
                 f"the trace has no {wanted}; it has {there}. Decorate the retriever with "
                 "@mlflow.trace(span_type='RETRIEVER'), or pass retrieved='outputs' or 'trace.<name of a span>'"
             )
-        return sorted(found, key=lambda span: span.start_time_ns)
+        return [span.span_id for span in found] if name else []
 
 
-def _above(span: Span, by_id: Mapping[str, Span]) -> Iterable[Span]:
-    """Yield the spans that contain a span, from the inside out."""
-    while (above := by_id.get(span.parent_id or "")) is not None:
-        yield above
-        span = above
-
-
-def _read(outputs: Any) -> Any:
-    """Return the output of a span, parsed if it is JSON as text; a failed call has none."""
-    return json.loads(outputs) if isinstance(outputs, str) else outputs or []
+def _plain(span: Span) -> dict[str, Any]:
+    """Return a span as the core reads it."""
+    return {
+        "trace": "the trace",
+        "span": span.span_id,
+        "parent": span.parent_id,
+        "kind": span.span_type,
+        "name": span.name,
+        "start": span.start_time_ns,
+        "end": span.end_time_ns or span.start_time_ns,
+        "status": {"status_code": str(span.status.status_code), "description": span.status.description},
+        "input": span.inputs,
+        "output": span.outputs,
+    }

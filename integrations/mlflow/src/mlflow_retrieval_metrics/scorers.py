@@ -11,7 +11,7 @@ from mlflow.genai.scorers import Scorer
 from mlflow_retrieval_metrics.rows import FIELDS, TRACE, Row
 from retrieval_metrics import DEFAULT_METRICS, Evaluation, Metric
 from retrieval_metrics.adapting import (
-    CallsTaken,
+    CallsView,
     Counts,
     Scores,
     as_matching,
@@ -50,7 +50,7 @@ class RetrievalScorer(Scorer):
     metric: str
     relevant: str = RELEVANT
     retrieved: str = "trace"
-    calls: CallsTaken = "union"
+    calls: CallsView = "interleaved"
     match: Any = "id"
     semantics: Any = "standard"
     max_grade: float | None = None
@@ -88,7 +88,7 @@ def retrieval_scorers(
     *,
     relevant: str = RELEVANT,
     retrieved: str = "trace",
-    calls: CallsTaken = "union",
+    calls: CallsView = "interleaved",
     match: str | Key | Matching = "id",
     semantics: str | Rules = "standard",
     max_grade: float | None = None,
@@ -108,8 +108,9 @@ def retrieval_scorers(
             `"trace.rerank"`, the spans with that name, of any type; or a path such as `"outputs"` or
             `"outputs.documents"`. Documents are ids, documents of MLflow, their JSON, or documents of LangChain and
             LlamaIndex if their integrations are installed.
-        calls: If a trace has several calls of the retriever, use the `"first"`, the `"last"`, or the `"union"` of all,
-            in the order in which the documents were found.
+        calls: If a trace has several calls of the retriever, take the first document of each, then the second of each
+            (`"interleaved"`); the `"union"` of all, in the order of the calls, which budgets such as `recall@2calls`
+            need; or the `"first"` or the `"last"` call.
         match: What an id of the judgments is compared with: `"id"`, `"metadata:doc_uri"`, `"source"`, or anything else
             that the core's `evaluate` takes.
         semantics: The rule set; `"mlflow"` gives the same scores as the metrics that MLflow deprecates.

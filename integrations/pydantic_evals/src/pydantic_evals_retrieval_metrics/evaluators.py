@@ -17,10 +17,10 @@ from pydantic_evals_retrieval_metrics.reports import (
     judgments_of,
     to_evaluation,
 )
-from pydantic_evals_retrieval_metrics.spans import SPANS, check_spans, items_in_spans
+from pydantic_evals_retrieval_metrics.spans import SPANS, check_spans, seen_in_spans
 from retrieval_metrics import DEFAULT_METRICS
 from retrieval_metrics.adapting import (
-    CallsTaken,
+    CallsView,
     as_matching,
     as_metrics,
     as_rules,
@@ -55,7 +55,9 @@ class RetrievalMetrics(Evaluator):
             `pydantic_evals.set_eval_attribute`), the inputs, the metadata or the expected output, such as
             `"output.documents"`; or `"spans:<name of the spans>:<attribute>"`, with a sequence of ids or the JSON of
             documents.
-        calls: If there are several such spans, use the `"first"`, the `"last"`, or the `"union"` of all, in order.
+        calls: If there are several such spans, take the first document of each, then the second of each
+            (`"interleaved"`); the `"union"` of all, in the order of the calls, which budgets such as `recall@2calls`
+            need; or the `"first"` or the `"last"`.
         match: What an id of the judgments is compared with: `"id"`, `"source"`, `"metadata:<name>"`.
         semantics: The name of the rule set.
         max_grade: The largest grade of all judgments, which `err` and `rbp` divide by.
@@ -78,7 +80,7 @@ class RetrievalMetrics(Evaluator):
     metrics: list[str] = field(default_factory=lambda: list(DEFAULT_METRICS))
     relevant: str = RELEVANT
     retrieved: str = "output"
-    calls: CallsTaken = "union"
+    calls: CallsView = "interleaved"
     match: str = "id"
     semantics: str = "standard"
     max_grade: float | None = None
@@ -116,7 +118,7 @@ class RetrievalMetrics(Evaluator):
 
     def _retrieved(self, ctx: EvaluatorContext) -> Any:
         if self.retrieved.startswith(SPANS):
-            return items_in_spans(ctx.span_tree, self.retrieved, self.calls)
+            return seen_in_spans(ctx.span_tree, self.retrieved, self.calls)
         return items_in(part_of(ctx, self.retrieved), self.retrieved)
 
 

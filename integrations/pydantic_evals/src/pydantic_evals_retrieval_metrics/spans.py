@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from typing import TYPE_CHECKING, Any
 
 from pydantic_evals.lifecycle import CaseLifecycle
 
 from retrieval_metrics import RetrievalWarning, Retrieved
-from retrieval_metrics.adapting import CallsTaken, check_calls, items_in, items_of_calls
+from retrieval_metrics.adapting import CallsView, Seen, check_calls, items_in, searches_in, seen_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pydantic_evals import Case
     from pydantic_evals.evaluators import EvaluatorContext
-    from pydantic_evals.otel import SpanTree
+    from pydantic_evals.otel import SpanNode, SpanTree
 
     from retrieval_metrics.adapting import DocumentId
 
@@ -38,33 +37,51 @@ def check_spans(path: str) -> str:
     return path
 
 
-def items_in_spans(tree: SpanTree, path: str, calls: CallsTaken) -> list[Retrieved | DocumentId]:
-    """Return an attribute of the spans with a name: a sequence of ids, or the JSON of ids or documents.
+def seen_in_spans(tree: SpanTree, path: str, calls: CallsView) -> Seen:
+    """Return what the spans with a name found: a sequence of ids in an attribute, or the JSON of ids or documents.
+
+    A span that failed has found nothing, whatever its attribute holds: that of a tool that is tried again holds the
+    message.
 
     Raises:
         ValueError: If no span has that name, or one has no such attribute.
         TypeError: If the attribute is not a list of documents.
     """
     name, _, attribute = path.removeprefix(SPANS).rpartition(":")
-    spans = sorted((span for span in tree if span.name == name), key=lambda span: span.start_timestamp)
+    spans = [span for span in tree if span.name == name]
     if not spans:
         there = ", ".join(dict.fromkeys(repr(span.name) for span in tree)) or "none"
         raise ValueError(f"the task left no span {name!r}; it left {there}")
-    found: list[list[Retrieved | DocumentId]] = []
     for span in spans:
-        if attribute not in span.attributes:
+        if attribute not in span.attributes and span.status != "error":
             has = ", ".join(map(repr, span.attributes)) or "none"
-            if span.status == "error":  # a failed call has found nothing
-                found.append([])
-                continue
             raise ValueError(f"span {name!r} has no attribute {attribute!r}; it has {has}")
-        value = span.attributes[attribute]
-        read = json.loads(value) if isinstance(value, str) and value.lstrip().startswith("[") else value
-        found.append(items_in(read, f"{attribute} of span {name!r}"))
-    return items_of_calls(found, calls)
+    units = [_unit(span, attribute if span.name == name else None) for span in tree]
+    where = f"{attribute} of span {name!r}"
+    searches = searches_in(units, lambda output: items_in(output, where), [_id(span) for span in spans])
+    return seen_in(searches, calls)
 
 
-def keep_spans(retrieved: str, *, calls: CallsTaken = "union") -> Callable[[Case[Any, Any, Any]], CaseLifecycle]:
+def _id(span: SpanNode) -> str:
+    return f"{span.span_id:016x}"
+
+
+def _unit(span: SpanNode, attribute: str | None) -> dict[str, Any]:
+    """Return a span as the core reads it, with one of its attributes as its output."""
+    unit = {
+        "trace": "the task",
+        "span": _id(span),
+        "parent": None if span.parent_span_id is None else f"{span.parent_span_id:016x}",
+        "name": span.name,
+        "start": span.start_timestamp,
+        "end": span.end_timestamp,
+        "status": {"status_code": span.status.upper()},
+        "attributes": span.attributes,
+    }
+    return unit if attribute is None else {**unit, "output": span.attributes.get(attribute)}
+
+
+def keep_spans(retrieved: str, *, calls: CallsView = "interleaved") -> Callable[[Case[Any, Any, Any]], CaseLifecycle]:
     """Return a lifecycle for `Dataset.evaluate(task, lifecycle=...)` that keeps documents from spans in the report.
 
     A report has no spans. This stores the retrieved documents as the attribute `retrieved` of each case, for
@@ -87,18 +104,18 @@ def keep_spans(retrieved: str, *, calls: CallsTaken = "union") -> Callable[[Case
 
 
 class _KeepsSpans(CaseLifecycle):
-    def __init__(self, case: Case[Any, Any, Any], path: str, calls: CallsTaken) -> None:
+    def __init__(self, case: Case[Any, Any, Any], path: str, calls: CallsView) -> None:
         super().__init__(case)
         self._path = path
         self._calls = calls
 
     async def prepare_context(self, ctx: EvaluatorContext) -> EvaluatorContext:
         try:
-            found = items_in_spans(ctx.span_tree, self._path, self._calls)
+            found = seen_in_spans(ctx.span_tree, self._path, self._calls)
         except (TypeError, ValueError) as error:  # an exception here would make the task of the case fail
             warnings.warn(f"case {ctx.name!r}: {error}; it scores 0", RetrievalWarning, stacklevel=2)
         else:
-            ctx.attributes[KEPT] = [_plain(item) for item in found]  # the hook exists for adding attributes
+            ctx.attributes[KEPT] = [_plain(item) for item in found.ranking]  # the hook exists for adding attributes
         return ctx
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pytest_retrieval_metrics.settings import Settings
     from retrieval_metrics import Evaluation
     from retrieval_metrics.adapting import Difference, QueryId
+    from retrieval_metrics.types import Conclusion
 
 Outcome = Literal["passed", "stored", "below the floor", "worse", "cannot tell", "not compared", "not stored"]
 NOW, BASELINE = "now", "baseline"
@@ -109,20 +110,20 @@ def regression_gate(
         for metric in evaluation.metrics
         if str(metric) not in held
     ]
-    return verdicts + [_verdict(comparison, difference, settings) for difference in comparison.differences]
+    return verdicts + [_verdict(comparison, conclusion, settings) for conclusion in comparison.conclusions]
 
 
-def _verdict(comparison: Comparison, difference: Difference, settings: Settings) -> Verdict:
-    metric = difference.metric
+def _verdict(comparison: Comparison, conclusion: Conclusion, settings: Settings) -> Verdict:
+    difference, metric = conclusion.found, conclusion.metric
     before, now = (comparison.evaluations[name] for name in (BASELINE, NOW))
     column = before.per_query[metric]
     drop = detectable_drop(difference, max((column[query] for query in difference.queries), default=0.0))
-    if not difference.n:
-        said = "no query has a value both now and in the baseline"
+    if conclusion.kind in {"no common query", "not comparable"}:
+        said = "; ".join([conclusion.sentence.removesuffix("."), *conclusion.caveats])
         return Verdict(metric=metric, outcome="not compared", figures=said, difference=difference, drop=drop)
     outcome: Outcome = "passed"
-    if not difference.identical and -difference.mean > settings.tolerance:
-        outcome = "worse" if difference.significant else "cannot tell"
+    if conclusion.kind != "the same" and -conclusion.difference > settings.tolerance:
+        outcome = "worse" if conclusion.kind == "worse" else "cannot tell"
     ends = (numbers.interval(one.intervals(settings.level)[metric]) for one in (before, now))
     figures = (
         f"{before.means[metric]:.4f} -> {now.means[metric]:.4f} (p {numbers.p_value(difference.p_corrected)}), "

@@ -6,11 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.files.folders import texts_at
 from retrieval_metrics.inputs.hosts import host_of
 from retrieval_metrics.inputs.retrieved import Retrieved
-from retrieval_metrics.judging.matching.normalised import normalised
+from retrieval_metrics.judging.matching.normalised import normalised, reading
 from retrieval_metrics.judging.matching.texts import runs_of, words
 
 if TYPE_CHECKING:
@@ -22,6 +25,8 @@ SHINGLE = 4
 """The number of words in a run that passages are compared by."""
 COMMON = 50
 """A run of words in more passages than this is boilerplate, and ignored."""
+FEWEST_RARE = 12
+"""Passages with fewer rare words share many of them by chance."""
 UNPLACED = "\0"
 """Fills the gaps of an assembled source that no passage covers."""
 TRIMMED = 4
@@ -54,12 +59,15 @@ class Passages:
 
     @classmethod
     def of(cls, corpus: Any) -> Passages:
-        """Read a corpus: texts by id, BEIR rows by id, passages, documents of a host, or only ids.
+        """Read a corpus: texts by id, BEIR rows by id, passages, documents of a host, a folder, a file, or only ids.
 
         Raises:
             TypeError: If it is none of these.
             ValueError: If it is empty, or an id appears twice.
+            OSError: If a file cannot be read.
         """
+        if isinstance(corpus, PathLike) or (isinstance(corpus, str) and Path(corpus).exists()):
+            corpus = texts_at(corpus)
         if isinstance(corpus, (str, bytes)) or not isinstance(corpus, Iterable):
             raise TypeError(
                 "a corpus must map ids to texts, or be a list of Retrieved(id, text=..., source=...) or of documents "
@@ -118,12 +126,15 @@ class Passages:
         inner = words(quote)[1:-1]  # the first and the last word of a quote may be parts of words
         candidates = min((self._having.get(word, []) for word in inner), key=len, default=None)
         if candidates:
-            found = [at for at in candidates if wanted in self.normal_texts[at]]
+            found = [at for at in candidates if self._holds(at, wanted)]
             if found:
                 return found
         if wanted not in self._all_texts:  # words may be separated differently, as at the end of a line
             return []
-        return [at for at, text in enumerate(self.normal_texts) if wanted in text]
+        return [at for at in range(len(self.items)) if self._holds(at, wanted)]
+
+    def _holds(self, at: int, wanted: str) -> bool:
+        return wanted in self.normal_texts[at] and reading(self.items[at].text or "").holds(wanted)
 
     def having_all(self, wanted: Sequence[str]) -> list[int]:
         """Return the passages that have all of the words."""
@@ -139,16 +150,17 @@ class Passages:
         found: Counter[Any] = Counter()
         for at in self.holding(quote):
             item = self.items[at]
-            if item.source in self.normal_sources:
-                found[item.source] = self.normal_sources[item.source].count(wanted)
+            if item.source in self.sources:
+                found[item.source] = _count(self.sources[item.source], wanted)
             else:
-                found[item.id] += self.normal_texts[at].count(wanted)
+                found[item.id] += _count(item.text or "", wanted)
         return [Occurrence(name, count) for name, count in found.items()]
 
     def source_of(self, quote: str) -> str | None:
         """Return the source that holds a quote, even if no passage does."""
         wanted = normalised(quote)
-        return next((name for name, text in self.normal_sources.items() if wanted in text), None)
+        held = (name for name, text in self.normal_sources.items() if wanted in text)
+        return next((name for name in held if _count(self.sources[name], wanted)), None)
 
     @cached_property
     def shingles(self) -> list[set[tuple[str, ...]]]:
@@ -191,12 +203,35 @@ class Passages:
                 alike[other] = count / min(len(telling), size)
         return alike
 
+    def alike_in_words(self, at: int, least: float) -> dict[int, float]:
+        """Return the passages that share rare words with one, and the share of the shorter list of rare words.
+
+        This finds copies in which so many words were changed that few runs are left. Words in very many passages are
+        ignored, and so are passages with few others.
+        """
+        own = self._rare[at]
+        shared = Counter(other for word in own for other in self._having[word] if other != at)
+        alike = {}
+        for other, count in shared.items():
+            size = min(len(own), len(self._rare[other]))
+            if size >= FEWEST_RARE and count >= least * size:
+                alike[other] = count / size
+        return alike
+
+    @cached_property
+    def _rare(self) -> list[set[str]]:
+        return [{word for word in tokens if len(self._having[word]) <= COMMON} for tokens in self.tokens]
+
     def overlap(self, at: int, other: int) -> bool:
         """Return whether two passages are parts of one source that overlap."""
         one, two = self.items[at], self.items[other]
         if None in {one.source, one.start, two.start, one.end, two.end} or one.source != two.source:
             return False
         return max(one.start or 0, two.start or 0) < min(one.end or 0, two.end or 0)
+
+
+def _count(text: str, wanted: str) -> int:
+    return sum(1 for _ in reading(text).places(wanted))
 
 
 def _passage(name: Any, content: Any) -> Retrieved:

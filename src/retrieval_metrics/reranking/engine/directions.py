@@ -16,12 +16,12 @@ from retrieval_metrics.reranking.engine.products import (
     resolution,
     squared_lengths,
 )
-from retrieval_metrics.reranking.engine.vectors import require_finite
+from retrieval_metrics.reranking.vectors import require_finite
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from retrieval_metrics.reranking.engine.vectors import Indices, Vectors
+    from retrieval_metrics.reranking.vectors import Indices, Vectors
 
 # Cosines from squared lengths in this range neither overflow nor lose digits.
 _RANGE = {dtype: (float(np.finfo(dtype).tiny) ** 0.6, float(np.finfo(dtype).max) ** 0.9) for dtype in (SINGLE, DOUBLE)}

@@ -8,7 +8,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from retrieval_metrics.aliases import FloatArray
-    from retrieval_metrics.reranking.engine.vectors import Indices, Vectors
+    from retrieval_metrics.reranking.vectors import Indices, Vectors
 
 _NUMBERS_AT_ONCE = 16_000  # 125 kB of float64: malloc serves them without a system call
 _EINSUM_BLOCK = 4096  # einsum splits longer sums where numpy's buffer of 8192 numbers ends

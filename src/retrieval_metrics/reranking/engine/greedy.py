@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from retrieval_metrics.reranking.engine.marginal_relevance import MarginalRelevance
-    from retrieval_metrics.reranking.engine.vectors import Vectors
+    from retrieval_metrics.reranking.vectors import Vectors
 
     Picks = tuple[list[int], list[float]]  # in the order of selection, with the score of each at that step
 

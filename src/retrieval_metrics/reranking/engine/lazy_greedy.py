@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from retrieval_metrics.reranking.engine.greedy import Picks
     from retrieval_metrics.reranking.engine.marginal_relevance import MarginalRelevance
-    from retrieval_metrics.reranking.engine.vectors import Indices
+    from retrieval_metrics.reranking.vectors import Indices
 
 _LEADERS = 16, 100  # least and largest number of candidates that compete at once; in between, k
 _COMPARED = 200  # the least number of candidates compared with the newer picks at once

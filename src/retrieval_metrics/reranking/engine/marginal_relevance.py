@@ -13,8 +13,8 @@ from retrieval_metrics.reranking.engine.products import ALL
 if TYPE_CHECKING:
     from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.reranking.engine.directions import Directions
-    from retrieval_metrics.reranking.engine.relevance import Relevance
-    from retrieval_metrics.reranking.engine.vectors import Indices, Vectors
+    from retrieval_metrics.reranking.engine.problem import Problem
+    from retrieval_metrics.reranking.vectors import Indices, Vectors
 
 
 class MarginalRelevance:
@@ -25,11 +25,11 @@ class MarginalRelevance:
     on the method or the BLAS.
     """
 
-    def __init__(self, candidates: Directions, relevance: Relevance, lambda_mult: float) -> None:
+    def __init__(self, candidates: Directions, problem: Problem, lambda_mult: float) -> None:
         """Prepare the scores of one query's candidates; `lambda_mult` is the weight of relevance."""
-        self.candidates, self.relevance, self.lambda_mult = candidates, relevance, lambda_mult
-        self.tolerance = candidates.resolution(relevance.largest)
-        self._relevant = relevance.of(candidates, ALL)
+        self.candidates, self.problem, self.lambda_mult = candidates, problem, lambda_mult
+        self.tolerance = candidates.resolution(problem.largest)
+        self._relevant = problem.measured(candidates, ALL)
         self.gain = (lambda_mult * self._relevant).astype(candidates.precision, copy=False)
 
     @cached_property
@@ -99,7 +99,7 @@ class MarginalRelevance:
         close = places if rows is None else rows[places]
         relevance, redundancy, compared = self._settled
         unknown = close[np.isnan(relevance[close])]
-        relevance[unknown] = self.relevance.exactly(self.candidates.vectors, unknown)
+        relevance[unknown] = self.problem.exactly(self.candidates.vectors, unknown)
         scores = relevance[close]
         if picks:
             self._compare(close, np.array(picks[compared[close].min() :]), redundancy)

@@ -10,16 +10,15 @@ from retrieval_metrics.reranking.engine.lazy_greedy import lazy_greedy
 from retrieval_metrics.reranking.engine.marginal_relevance import MarginalRelevance
 from retrieval_metrics.reranking.engine.products import BLOCK, DOUBLE, SINGLE
 from retrieval_metrics.reranking.engine.provisional import Provisional
-from retrieval_metrics.reranking.engine.vectors import cutoff
 from retrieval_metrics.reranking.selection import Selection
+from retrieval_metrics.reranking.vectors import cutoff
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from retrieval_metrics.reranking.engine.greedy import Picks
     from retrieval_metrics.reranking.engine.problem import Problem
-    from retrieval_metrics.reranking.engine.relevance import Relevance
-    from retrieval_metrics.reranking.engine.vectors import Vectors
+    from retrieval_metrics.reranking.vectors import Vectors
 
     Method = Callable[[MarginalRelevance, int], Picks]
 
@@ -58,15 +57,15 @@ def solve(problems: Sequence[Problem], k: int | None, lambda_mult: float) -> lis
         precision=DOUBLE if method is gram else None,
         block=vectors.shape[1] if method is running_maximum else BLOCK,
     )
-    return [select(candidates, method, picks, problem.measure(), lambda_mult) for problem in problems]
+    return [_select(candidates, method, picks, problem, lambda_mult) for problem in problems]
 
 
-def select(candidates: Directions, method: Method, k: int, relevance: Relevance, lambda_mult: float) -> Selection:
+def _select(candidates: Directions, method: Method, k: int, problem: Problem, lambda_mult: float) -> Selection:
     """Select `k` >= 1 candidates by MMR, in float32 if that provably gives the same result, otherwise in float64."""
-    if candidates.precision == SINGLE and candidates.resolution(relevance.largest) < _USEFUL_RESOLUTION:
-        provisional = Provisional(candidates, relevance, lambda_mult)
+    if candidates.precision == SINGLE and candidates.resolution(problem.largest) < _USEFUL_RESOLUTION:
+        provisional = Provisional(candidates, problem, lambda_mult)
         picks, _ = method(provisional, k)
         scores = provisional.prove(picks)
         if scores is not None:
             return Selection.of(picks, scores)
-    return Selection.of(*method(MarginalRelevance(candidates.double, relevance, lambda_mult), k))
+    return Selection.of(*method(MarginalRelevance(candidates.double, problem, lambda_mult), k))

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from retrieval_metrics.reranking.engine.directions import Directions
-from retrieval_metrics.reranking.engine.relevance import CosineRelevance, GivenRelevance
-from retrieval_metrics.reranking.engine.vectors import matrix, numbers, vector
+from retrieval_metrics.reranking.engine.exact import exact_cosines
+from retrieval_metrics.reranking.vectors import matrix, numbers, vector
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from retrieval_metrics.aliases import FloatArray
-    from retrieval_metrics.reranking.engine.relevance import Relevance
-    from retrieval_metrics.reranking.engine.vectors import Vectors
+    from retrieval_metrics.reranking.vectors import Indices, Vectors
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,24 @@ class Problem:
     query: FloatArray
     relevance: FloatArray | None
 
-    def measure(self) -> Relevance:
-        """Return the relevance of the candidates."""
-        if self.relevance is None:
-            return CosineRelevance(Directions(self.query, "query"))
-        return GivenRelevance(self.relevance)
+    @cached_property
+    def largest(self) -> float:
+        """A bound on the absolute value of every relevance."""
+        return 1.0 if self.relevance is None else float(np.abs(self.relevance).max())
+
+    @cached_property
+    def _asked(self) -> Directions:
+        return Directions(self.query, "query")
+
+    def measured(self, candidates: Directions, rows: Indices | slice) -> Vectors:
+        """Return the relevance of the candidates in these rows of the problem, in the precision of their cosines."""
+        return candidates.cosines(self._asked.unit(0)) if self.relevance is None else self.relevance[rows]
+
+    def exactly(self, vectors: Vectors, rows: Indices) -> FloatArray:
+        """Return the float64 relevance of some candidates, shape (rows,), given the vectors of all."""
+        if self.relevance is not None:
+            return self.relevance[rows]
+        return exact_cosines(vectors, rows, self._asked.vectors, np.zeros_like(rows))
 
 
 def read_problem(

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache, reduce
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from retrieval_metrics.reranking.engine.vectors import Vectors
+    from retrieval_metrics.reranking.vectors import Vectors
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 EPS = {dtype: float(np.finfo(dtype).eps) for dtype in (SINGLE, DOUBLE)}
@@ -23,33 +21,29 @@ def dot_products(left: Vectors, right: Vectors, precision: np.dtype[Any], block:
     """Return the dot products of all vectors on the left with one vector, shape (d,), or several, shape (m, d).
 
     Blocks of dimensions are summed first, then the blocks, because the error of a sum grows with its number of terms.
-    Vectors of another precision are converted block by block.
+    Vectors of another precision are converted block by block, which fits in a cache.
     """
-
-    def of_block(some: slice) -> Vectors:
-        part = left[:, some].astype(precision, copy=False)
-        other = part if right is left else right[..., some].astype(precision, copy=False)
-        products: Vectors = part @ other.T
-        return products
-
-    return of_block(ALL) if block >= left.shape[1] else reduce(np.add, map(of_block, _blocks(left, block)))
+    total: Any = 0
+    for start in range(0, left.shape[1], block):
+        some = left[:, start : start + block].astype(precision, copy=False)
+        others = right[..., start : start + block].astype(precision, copy=False) if right is not left else some
+        total = total + some @ others.T if start else some @ others.T
+    products: Vectors = total
+    return products
 
 
 def squared_lengths(vectors: Vectors, precision: np.dtype[Any]) -> Vectors:
     """Return the dot product of each vector with itself, shape (n,), also in blocks, which are summed in float64."""
-    n, d = vectors.shape
     if vectors.dtype == DOUBLE:
         return _row_by_row(vectors)
+    n, d = vectors.shape
     if precision == DOUBLE:
-        return reduce(np.add, (_row_by_row(vectors[:, some].astype(DOUBLE)) for some in _blocks(vectors, BLOCK)))
+        starts = range(0, d, BLOCK)
+        return sum((_row_by_row(vectors[:, at : at + BLOCK].astype(DOUBLE)) for at in starts), np.zeros(n))
     whole = d - d % BLOCK
     blocks = vectors[:, :whole].reshape(n, whole // BLOCK, BLOCK)
     squares: Vectors = np.add.reduce(_row_by_row(blocks), axis=1, dtype=DOUBLE)
     return squares + _row_by_row(vectors[:, whole:]) if whole < d else squares
-
-
-def _blocks(vectors: Vectors, block: int) -> Iterator[slice]:
-    return (slice(start, start + block) for start in range(0, vectors.shape[1], block))
 
 
 def _row_by_row(vectors: Vectors) -> Vectors:

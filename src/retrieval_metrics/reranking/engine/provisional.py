@@ -12,8 +12,8 @@ from retrieval_metrics.reranking.engine.products import ALL, DOUBLE, EPS, SINGLE
 
 if TYPE_CHECKING:
     from retrieval_metrics.aliases import FloatArray
-    from retrieval_metrics.reranking.engine.relevance import Relevance
-    from retrieval_metrics.reranking.engine.vectors import Indices
+    from retrieval_metrics.reranking.engine.problem import Problem
+    from retrieval_metrics.reranking.vectors import Indices
 
 _FEW = 8  # fewer rivals than this are settled at once if they seem to tie
 _PROVED = 4  # times as many rivals as picks: with more, selecting in float64 is as fast as a proof
@@ -23,10 +23,10 @@ _NOTED = 100_000  # bounds memory; with more rivals there is no proof
 class Provisional(MarginalRelevance):
     """Scores in float32: the apparent best is taken, and candidates close to it are recorded for the proof."""
 
-    def __init__(self, candidates: Directions, relevance: Relevance, lambda_mult: float) -> None:
+    def __init__(self, candidates: Directions, problem: Problem, lambda_mult: float) -> None:
         """Prepare the scores of one query's candidates; `lambda_mult` is the weight of relevance."""
-        super().__init__(candidates, relevance, lambda_mult)
-        self._tie = 4 * EPS[SINGLE] * (1 + relevance.largest)
+        super().__init__(candidates, problem, lambda_mult)
+        self._tie = 4 * EPS[SINGLE] * (1 + problem.largest)
         self._steps: list[int] = []
         self._rivals: list[int] = []  # each could have been the best at that step
 
@@ -47,9 +47,9 @@ class Provisional(MarginalRelevance):
         rows = np.array(list(place))
         chosen = Directions(vectors[rows], "candidates", precision=DOUBLE)
         scores = np.empty((k, len(rows)))  # of every row at every step
-        scores[0] = self.lambda_mult * self.relevance.of(chosen, rows)
+        scores[0] = self.lambda_mult * self.problem.measured(chosen, rows)
         redundancy = np.maximum.accumulate(chosen.cosines_between(slice(k - 1), ALL), axis=0)
         np.subtract(scores[0], (1 - self.lambda_mult) * redundancy, out=scores[1:])
         picked = scores.diagonal().copy()
         lead = picked[self._steps] - scores[self._steps, [place[rival] for rival in self._rivals]]
-        return picked if (lead > chosen.resolution(self.relevance.largest)).all() else None
+        return picked if (lead > chosen.resolution(self.problem.largest)).all() else None

@@ -32,14 +32,14 @@ class ReadingRules(NamedTuple):
 
     Attributes:
         tools: The names of tools that search.
-        calls: The name of the spans that are the searches, of any kind; empty for retrievers and `tools`.
+        calls: The ids of the spans that are the searches, of any kind; empty for retrievers and `tools`.
         documents: Returns the documents in the output of a search.
         citations: Returns what an answer cites.
         any_reader: Whether what any model has read counts as context, not only the one that answered.
     """
 
     tools: Collection[str] = ()
-    calls: str = ""
+    calls: Collection[str] = ()
     documents: Callable[[Any], Any] | None = None
     citations: Callable[[str], Sequence[DocumentId]] | None = None
     any_reader: bool = False
@@ -96,16 +96,17 @@ class Trace:
         Raises:
             TraceError: If a search does not say what it found.
         """
-        searches = sorted(self._searches(), key=lambda one: one.order)
-        calls = self._calls(searches)
-        if self.rules.calls:
-            return Trajectory(calls)
+        calls = self.searches()
         items: dict[Any, Any] = {identity(item): item for call in calls for item in call.ranking}
         return Trajectory(calls, self._context(list(items.values())), self._citations())
 
+    def searches(self) -> list[SearchCall]:
+        """Return the searches of the trace, in the order in which the agent made them."""
+        return self._calls(sorted(self._searches(), key=lambda one: one.order))
+
     def _searches(self) -> list[_Search]:
-        if name := self.rules.calls:
-            found = [one for one in self.spans.values() if one.name == name]
+        if self.rules.calls:
+            found = [one for one in self.spans.values() if one.id in self.rules.calls]
         else:
             found = [one for one in self.spans.values() if one.kind == RETRIEVER and not self._inside(one, RETRIEVER)]
             holding = {around.id for one in found for around in self._above[one.id]}

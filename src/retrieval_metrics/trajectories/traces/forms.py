@@ -122,10 +122,10 @@ def _span(unit: Mapping[str, Any], attributes: Mapping[str, Any], trace: str | N
     if "type" in attributes and "input" in attributes:  # of the OpenAI Agents SDK
         span.input, span.output = attributes["input"], attributes.get("output")
     else:
-        span.input = _first(attributes, _INPUT)
-        span.input = _first(unit, ("input", "inputs")) if span.input is None else span.input
-        span.output = _first(attributes, _OUTPUT)
-        span.output = _first(unit, ("output", "outputs")) if span.output is None else span.output
+        span.input = _first(unit, ("input", "inputs"))
+        span.input = _first(attributes, _INPUT) if span.input is None else span.input
+        span.output = _first(unit, ("output", "outputs"))
+        span.output = _first(attributes, _OUTPUT) if span.output is None else span.output
     span.error = _error(unit, attributes, span.output)
     span.is_json = attributes.get("output.mime_type") == "application/json"
     if kind == TOOL:

@@ -13,7 +13,7 @@ from retrieval_metrics.files.encodings import at_line
 from retrieval_metrics.files.opening import opened
 from retrieval_metrics.trajectories.traces.assembling import ReadingRules, Trace
 from retrieval_metrics.trajectories.traces.forms import spans_of
-from retrieval_metrics.trajectories.traces.span import RETRIEVER, TOOL, TraceError, TraceSpan, parsed
+from retrieval_metrics.trajectories.traces.span import MODEL, RETRIEVER, TOOL, TraceError, TraceSpan, parsed
 from retrieval_metrics.trajectories.trajectories import Trajectories
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.aliases import DocumentId
     from retrieval_metrics.files.opening import Reader
-    from retrieval_metrics.trajectories.trajectory import Trajectory
+    from retrieval_metrics.trajectories.trajectory import SearchCall, Trajectory
 
 PARQUET = b"PAR1"
 
@@ -85,7 +85,7 @@ tokens=None)]
     if context not in {"answer", "any"}:
         raise ValueError(f"context must be 'answer' or 'any', got {context!r}")
     names = [tools] if isinstance(tools, str) else list(tools)
-    rules = ReadingRules(names, "", documents, citations, context == "any")
+    rules = ReadingRules(names, (), documents, citations, context == "any")
     traces, found = _gathered(source, query)
     of_question: dict[Any, list[Trajectory]] = {}
     without = 0
@@ -99,6 +99,24 @@ tokens=None)]
     if not of_question:
         raise ValueError(f"none of {len(traces)} traces has {query!r}, which query= names; {_there(traces)}")
     return Trajectories(of_question, notes=_notes(traces, without))
+
+
+def searches_in(
+    spans: Iterable[Mapping[str, Any]], documents: Callable[[Any], Any], calls: Collection[str] = ()
+) -> list[SearchCall]:
+    """Return the searches of one trace, for hosts that score a trace at a time.
+
+    Args:
+        spans: The spans as plain dicts, as in `read_traces`.
+        documents: Returns the documents in the output of a search.
+        calls: The ids of the spans that are the searches; empty for the outermost retrievers.
+
+    Raises:
+        ValueError: If the trace cannot be trusted.
+    """
+    traces, _ = _gathered(spans, None)
+    (trace,) = traces.values()
+    return Trace(trace, ReadingRules(calls=calls, documents=documents)).searches()
 
 
 class _Traces(dict[str, dict[str, TraceSpan]]):
@@ -230,7 +248,8 @@ def _check_found(traces: _Traces, rules: ReadingRules) -> None:
     tools = sorted({name for kind, name in kinds if kind == TOOL})
     if lacking := [name for name in rules.tools if name not in tools]:
         raise TraceError(f"no tool is called {lacking[0]!r}; the tools are {', '.join(map(repr, tools)) or 'none'}")
-    if not rules.tools and not any(kind == RETRIEVER for kind, _ in kinds):
+    unknown = tools or all(kind != MODEL for kind, _ in kinds)  # a model without tools has answered without searching
+    if not rules.tools and unknown and not any(kind == RETRIEVER for kind, _ in kinds):
         said = f"tools that ran are {', '.join(map(repr, tools))}; tools={tools[:1]!r} says that one searches"
         raise TraceError(
             f"no span of {len(traces)} traces is a search of a retriever, so nothing is known of what was found; "
