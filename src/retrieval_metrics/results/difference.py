@@ -95,10 +95,10 @@ class Difference:
     @property
     def interval_alone(self) -> Interval:
         """The confidence interval as if nothing else had been compared; never wider than `interval`."""
-        if self.comparisons == 1 or not self.n:
+        if self.comparisons == 1 or self.units < fewest_units(level := self.paired.level):
             return self.interval
-        units, level = self._units, self.paired.level
-        critical = min(students_critical(max(self.units, 2), level), self.paired.critical)
+        units = self._units
+        critical = min(students_critical(units.alike, level), self.paired.critical)
         return difference_interval(units, critical, span=self.span, level=level)
 
     @property
