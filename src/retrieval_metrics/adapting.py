@@ -44,6 +44,7 @@ from retrieval_metrics.saving import save_text
 from retrieval_metrics.scoring.rules import as_rules
 from retrieval_metrics.statistics import ExactSums
 from retrieval_metrics.trajectories.traces.read import searches_in
+from retrieval_metrics.trajectories.traces.recording import Recording
 from retrieval_metrics.trajectories.views import CallsView, Seen, check_calls, seen_in
 
 if TYPE_CHECKING:  # these exist only for type checkers, so __all__ cannot name them
@@ -75,6 +76,7 @@ __all__ = [
     "QueryId",
     "QueryScore",
     "Ranking",
+    "Recording",
     "Scores",
     "Seen",
     "allowances",
