@@ -30,6 +30,7 @@ from retrieval_metrics.inputs.question_clusters import clusters_of
 from retrieval_metrics.inputs.questions import QUERY_KEYS
 from retrieval_metrics.inputs.shapes import Judgments, QrelsMapping, Ranking
 from retrieval_metrics.judging.matching.matching import as_matching
+from retrieval_metrics.judging.with_documents import with_documents
 from retrieval_metrics.keeping.identity import questions_fingerprint
 from retrieval_metrics.presentation import numbers, page, tables
 from retrieval_metrics.reranking.scaling import by_rank, scaled
@@ -43,6 +44,7 @@ from retrieval_metrics.saving import save_text
 from retrieval_metrics.scoring.rules import as_rules
 from retrieval_metrics.statistics import ExactSums
 from retrieval_metrics.trajectories.traces.read import searches_in
+from retrieval_metrics.trajectories.traces.recording import Recording
 from retrieval_metrics.trajectories.views import CallsView, Seen, check_calls, seen_in
 
 if TYPE_CHECKING:  # these exist only for type checkers, so __all__ cannot name them
@@ -74,6 +76,7 @@ __all__ = [
     "QueryId",
     "QueryScore",
     "Ranking",
+    "Recording",
     "Scores",
     "Seen",
     "allowances",
@@ -116,4 +119,5 @@ __all__ = [
     "seen_in",
     "tables",
     "trec",
+    "with_documents",
 ]

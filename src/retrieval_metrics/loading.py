@@ -10,7 +10,7 @@ from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.keeping.comparisons import compared_of
 from retrieval_metrics.keeping.document import Section, read_document, write_document
 from retrieval_metrics.keeping.evaluations import evaluation_of, scale_of
-from retrieval_metrics.keeping.question_sets import questions_of
+from retrieval_metrics.keeping.question_sets import questions_of, sources_of
 from retrieval_metrics.keeping.runs import Texts, of_run, run_of
 from retrieval_metrics.labelling.labels import labels_of
 from retrieval_metrics.questions.evaluation_set import EvaluationSet
@@ -106,7 +106,7 @@ def load(path: str | PathLike[str]) -> Any:
             with document.place("questions"):
                 entries = list(content["questions"])
             found = questions_of(entries, document)
-            return EvaluationSet(found.queries, found.qrels, found.provenance)
+            return EvaluationSet(found.queries, found.qrels, found.provenance, sources=sources_of(content, document))
         case "run":
             with document.place("run"):
                 return run_of(content["run"], content["texts"])

@@ -76,8 +76,13 @@ def quotes(rng: random.Random, index: int, *, typographic: bool) -> tuple[dict[s
         query, ranked = f"q{number}", rng.sample(range(index), DEPTH)
         run[query] = [chunks[at] for at in ranked]
         inside, outside = (chunks[at].text or "" for at in (rng.choice(ranked), rng.randrange(index)))
-        truth[query] = [rm.Quote(inside[300:380]), rm.Quote(outside[500:560])]
+        truth[query] = [rm.Quote(words_of(inside[300:380])), rm.Quote(words_of(outside[500:560]))]
     return truth, run
+
+
+def words_of(text: str) -> str:
+    """The text without the words at its ends, which may be cut."""
+    return text.split(maxsplit=1)[1].rsplit(maxsplit=1)[0]
 
 
 def ours(truth: dict[str, list[rm.Span]] | dict[str, list[rm.Quote]], run: Run, match: rm.Matching) -> float:

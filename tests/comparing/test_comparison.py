@@ -419,3 +419,16 @@ def test_many_systems_say_what_their_comparisons_detect() -> None:
         r"a difference of 0\.\d+ to 0\.\d+, by metric and pair, would have been found in four of five cases", said
     )
     assert "detects" not in said
+
+
+def test_the_largest_difference_is_the_best_value_seen_where_a_metric_has_no_bound() -> None:
+    qrels = {f"q{number}": {"a": 3, "b": 1} for number in range(8)}
+    runs = {"good": {query: ["a", "b"] for query in qrels}, "poor": {query: ["b"] for query in qrels}}
+    (difference,) = rm.compare(qrels, runs, "dcg").differences
+    assert difference.span == pytest.approx(3 + 1 / math.log2(3))
+    (bounded,) = rm.compare(qrels, runs, "ndcg").differences
+    assert bounded.span == 1
+    qrels = {query: held | {"x": 0, "y": 0} for query, held in qrels.items()}
+    nothing = {"one": {query: ["x"] for query in qrels}, "other": {query: ["y"] for query in qrels}}
+    (empty,) = rm.compare(qrels, nothing, "dcg").differences
+    assert empty.span == 1  # no value says how large one can be

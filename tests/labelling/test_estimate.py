@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,10 @@ def test_differences_are_told_apart_where_they_are_large() -> None:
     assert apart.interval.low < true[0] - true[1] < apart.interval.high
     with pytest.raises(KeyError, match="3 differences match"):
         found.difference("ndcg@10")
+    assert re.search(r"best - weak .* yes$", str(found), re.MULTILINE)
+    again = estimate(runs={"best": RUNS["best"], "copy": RUNS["best"]})
+    assert not again.difference("ndcg@10").decided
+    assert re.search(r"copy - best .* no$", str(again), re.MULTILINE)
     two = estimate(runs={name: RUNS[name] for name in ("weak", "best")})
     assert two.difference("ndcg@10").pair == ("best", "weak")
 
@@ -187,6 +192,8 @@ def test_it_becomes_a_report_and_a_frame(tmp_path: Path) -> None:
     found.report(tmp_path / "estimate.html")
     page = (tmp_path / "estimate.html").read_text()
     assert page.index("Agreement of people and model") < page.index("0.8")
+    assert page.index("<h2>Agreement</h2>") > page.index("Agreement of people and model")
+    assert "Ada with a model" in page[page.index("<h2>Agreement</h2>") :]
     frame = found.to_pandas()
     assert list(frame["system"]) == ["weak", "good", "best"]
     assert list(frame["n"]) == [30, 30, 30]

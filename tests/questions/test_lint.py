@@ -172,11 +172,11 @@ class TestJudgments:
 
     def test_a_quote_that_the_passages_cut_gets_a_span_that_survives_it(self) -> None:
         chunks = [rm.Retrieved(f"c{at}", VAULT[at : at + 60], source="rules", start=at) for at in range(0, 180, 60)]
-        quote = rm.Quote(VAULT[40:100])
+        quote, start = rm.Quote("at night by the duty officer together with a second"), VAULT.index("at night")
         result = rm.EvaluationSet({"q1": QUERIES["q1"]}, {"q1": [quote]}).lint(chunks)
         assert found(result, "cut_quote") == ["q1"]
         repaired: Any = result.repaired()
-        assert repaired.qrels["q1"] == [{quote: 1.0, rm.Span("rules", 40, 100): 1.0}]
+        assert repaired.qrels["q1"] == [{quote: 1.0, rm.Span("rules", start, start + len(quote.text)): 1.0}]
         assert serious(repaired.lint(chunks)) == []
         assert rm.evaluate(repaired, {"q1": chunks}, "recall").means["recall"] == 1
 
@@ -189,7 +189,7 @@ class TestJudgments:
         assert result.repaired().qrels["q1"] == [{quote: 1.0, rm.Span("vault", start, start + 60): 1.0}]
 
     def test_a_span_that_holds_its_quote_is_fine(self) -> None:
-        assert serious(lint(qrels={"q1": [[rm.Quote(VAULT[4:60]), rm.Span("vault", 0, 60)]]})) == []
+        assert serious(lint(qrels={"q1": [[rm.Quote(VAULT[4:60].rsplit(" ", 1)[0]), rm.Span("vault", 0, 60)]]})) == []
 
     def test_a_span_behind_the_end_of_its_source_or_in_none(self) -> None:
         result = lint(qrels={"q1": [rm.Span("vault", 100, 9999)], "q2": [rm.Span("attic", 0, 10)]})
@@ -247,7 +247,11 @@ class TestDifficulty:
 
     def test_runs_of_items_are_matched_with_quotes_and_spans(self) -> None:
         items = [rm.Retrieved("c1", VAULT, source="vault", start=0)]
-        qrels = {"q1": [rm.Quote(VAULT[:40])], "q2": [rm.Span("coffee", 0, 30)], "q3": [rm.Span("vault", 0, 40)]}
+        qrels = {
+            "q1": [rm.Quote(VAULT[:40].rsplit(" ", 1)[0])],
+            "q2": [rm.Span("coffee", 0, 30)],
+            "q3": [rm.Span("vault", 0, 40)],
+        }
         result = lint(qrels=qrels, runs=dict.fromkeys(QUERIES, items))
         assert (found(result, "easy"), found(result, "unanswered")) == (["q1", "q3"], ["q2"])
 

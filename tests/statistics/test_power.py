@@ -1,5 +1,6 @@
 """What an evaluation set can detect, against simulation and against the normal approximation."""
 
+import itertools
 import math
 from collections.abc import Callable
 
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 from scipy import optimize, stats
 
 from retrieval_metrics.statistics import detectable_difference, queries_needed, sign_flip_test
-from retrieval_metrics.statistics.power import paired_t_power
+from retrieval_metrics.statistics.interval_of_difference import fewest_units
+from retrieval_metrics.statistics.power import paired_t_power, units_needed
 
 DIFFERENCES = st.lists(st.floats(-1, 1, allow_subnormal=False), min_size=2, max_size=50).filter(
     lambda d: np.std(d) > 1e-3
@@ -151,3 +153,22 @@ def test_questions_without_an_answer_are_refused(options: dict[str, float], mess
 def test_one_query_does_not_show_a_spread() -> None:
     with pytest.raises(ValueError, match="at least two queries to show their spread; got 1"):
         queries_needed([0.1], 0.1)
+
+
+@pytest.mark.parametrize("difference", [0.02, 0.1, 0.4])
+@pytest.mark.parametrize("variance", [1e-12, 0.01, 0.2])
+@pytest.mark.parametrize("step", [0.0, 1.0])
+def test_the_units_needed_are_the_fewest_that_suffice_whichever_condition_binds(
+    difference: float, variance: float, step: float
+) -> None:
+    fewest = fewest_units(0.95)
+
+    def suffices(n: int) -> bool:
+        left = difference - step / n
+        if left <= 0 or (step and stats.binom.sf(fewest - 1, n, left / step) < 0.8):
+            return False  # too few units move for a sign-flip test to find anything
+        deviation = math.sqrt(variance + max(left * (step - left), 0.0))
+        return paired_t_power(min(left / deviation, 1e5), n, 0.05) >= 0.8
+
+    expected = next(n for n in itertools.count(fewest) if suffices(n))
+    assert units_needed(difference, variance, step, 0.8, 0.05) == expected

@@ -98,6 +98,11 @@ def add_rules_to(parser: argparse.ArgumentParser) -> None:
         help="equal scores: by document id, in the order given, or the mean of all orders (default: that of the rules)",
     )
     add_match_to(parser)
+    parser.add_argument(
+        "--documents",
+        metavar="PATH",
+        help="the documents that chunks were cut from, if spans are judged: a folder of text files, or a corpus file",
+    )
     add_clusters_to(parser)
 
 

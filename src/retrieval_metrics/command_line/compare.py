@@ -16,12 +16,13 @@ from retrieval_metrics.command_line.arguments import (
     add_texts_to,
     texts_of,
 )
-from retrieval_metrics.command_line.named_files import named, read_both
+from retrieval_metrics.command_line.named_files import named, questions_at, read_both
 from retrieval_metrics.command_line.values import clusters
 from retrieval_metrics.comparing.compare import compare
 from retrieval_metrics.comparing.plan import FEWEST_OF_A_PILOT, plan
 from retrieval_metrics.definition.metric import DEFAULT_METRICS
 from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.files.folders import texts_at
 from retrieval_metrics.keeping.document import is_saved
 from retrieval_metrics.loading import load
 from retrieval_metrics.presentation.tables import Table
@@ -97,7 +98,7 @@ def run(given: argparse.Namespace) -> bool:
     if given.fail_if_worse and given.baseline is None:
         raise ValueError("--fail-if-worse needs --baseline NAME, the run to compare with")
     (first,) = named([given.qrels]).values()
-    saved = is_saved(first)
+    saved = is_saved(first) and questions_at(first) is None
     paths = named([given.qrels, *given.runs] if saved else given.runs)
     if given.baseline is not None and given.baseline not in paths:
         raise ValueError(f"no run is named {given.baseline!r}, the --baseline; the runs are {', '.join(paths)}")
@@ -121,6 +122,7 @@ def _of_runs(given: argparse.Namespace, paths: dict[str, str]) -> Comparison:
         baseline=given.baseline,
         semantics=as_rules(given.semantics or "standard", given.ties),
         match=given.match,
+        documents=None if given.documents is None else texts_at(given.documents),
         level=given.level,
         seed=given.seed,
         margin=given.margin,
@@ -141,6 +143,7 @@ def _of_saved(given: argparse.Namespace, paths: dict[str, str]) -> Comparison:
         baseline=given.baseline,
         semantics=given.semantics or "standard",
         match=given.match,
+        documents=given.documents,
         ties=given.ties,
         level=given.level,
         seed=given.seed,

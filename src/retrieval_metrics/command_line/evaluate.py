@@ -24,6 +24,7 @@ from retrieval_metrics.command_line.trec_eval_lines import named as trec_eval_na
 from retrieval_metrics.command_line.values import by_query, clusters, labels_of, named_value
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metric
 from retrieval_metrics.evaluation.evaluate import evaluate
+from retrieval_metrics.files.folders import texts_at
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.summary import summary_table
 from retrieval_metrics.scoring.rules import as_rules
@@ -117,6 +118,7 @@ def run(given: argparse.Namespace) -> bool:
         raise ValueError("--slices is about one run; call evaluate once for each")
     labels, texts = labels_of(given.label), texts_of(given)
     qrels, runs = read_both(given, paths)
+    documents = None if given.documents is None else texts_at(given.documents)
     results = {
         name: evaluate(
             qrels,
@@ -124,6 +126,7 @@ def run(given: argparse.Namespace) -> bool:
             metrics,
             semantics=rules,
             match=given.match,
+            documents=documents,
             clusters=clusters(given.clusters),
         )
         for name, one in runs.items()

@@ -15,22 +15,26 @@ from retrieval_metrics.files.limits import Limits
 from retrieval_metrics.files.opening import STANDARD_INPUT, opened
 from retrieval_metrics.files.reading import read_qrels, read_run
 from retrieval_metrics.files.trec import RUN
-from retrieval_metrics.inputs.run import StreamedRun
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.inputs.run import Run, StreamedRun
+from retrieval_metrics.keeping.document import is_saved
+from retrieval_metrics.loading import load
+from retrieval_metrics.questions.evaluation_set import EvaluationSet
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.inputs.retrieved_run import RetrievedRun
-    from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.inputs.shapes import RunMapping
+
+    Runs = dict[str, Run | RetrievedRun]
 
 LARGE = 50_000_000
 """The size in bytes above which a file gets a progress bar."""
 
 
-def read_both(given: argparse.Namespace, runs: dict[str, str]) -> tuple[Qrels, dict[str, Run | RetrievedRun]]:
+def read_both(given: argparse.Namespace, runs: dict[str, str]) -> tuple[Qrels | EvaluationSet, Runs]:
     """Read the judgments and the runs of a command.
 
     Args:
@@ -42,7 +46,7 @@ def read_both(given: argparse.Namespace, runs: dict[str, str]) -> tuple[Qrels, d
     """
     if [given.qrels, *runs.values()].count(STANDARD_INPUT) > 1:
         raise ValueError("standard input (-) can be read only once")
-    qrels = read_qrels(
+    qrels = questions_at(given.qrels) or read_qrels(
         given.qrels,
         format=given.qrels_format,
         columns=assignments(given.qrels_column),
@@ -52,6 +56,12 @@ def read_both(given: argparse.Namespace, runs: dict[str, str]) -> tuple[Qrels, d
     return qrels, {name: _read(path, given) for name, path in runs.items()}
 
 
+def questions_at(path: str) -> EvaluationSet | None:
+    """Return the evaluation set that was saved to a file; None if it holds anything else."""
+    found = load(path) if is_saved(path) else None
+    return found if isinstance(found, EvaluationSet) else None
+
+
 def limits(given: argparse.Namespace) -> Limits:
     """Return the limits in the arguments."""
     return Limits(positive_number(given.max_compression, "--max-compression"), given.max_line)
@@ -59,6 +69,13 @@ def limits(given: argparse.Namespace) -> Limits:
 
 def _read(path: str, given: argparse.Namespace) -> Run | RetrievedRun:
     """Read a run, with a progress bar if it is large, and a note if it is too large for memory."""
+    if is_saved(path):
+        found = load(path)
+        if type(found) is dict:  # rankings without errors or seconds
+            return RetrievedRun(found, {})
+        if isinstance(found, (Run, RetrievedRun)):
+            return found
+        raise ValueError(f"{path} holds a {type(found).__name__}, not a run")
     run = read_run(
         path,
         format=given.run_format,

@@ -17,6 +17,7 @@ from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.question_clusters import clusters_of
 from retrieval_metrics.inputs.run import Run
+from retrieval_metrics.judging.with_documents import with_documents
 from retrieval_metrics.results.cautions import said_of_ignorance
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def compare(
     level: float = 0.95,
     resamples: int = RESAMPLES,
     seed: int = 0,
+    documents: Any = None,
 ) -> Comparison:
     """Score several systems on the same queries and test in which metrics they differ.
 
@@ -82,6 +84,7 @@ def compare(
         level: Confidence level of the intervals; 1 - level is the accepted rate of false findings.
         resamples: Number of random choices of signs if the test cannot be exact.
         seed: Seed of the random choices; the same seed gives the same p values.
+        documents: The documents that chunks were cut from, as in `evaluate`.
 
     Returns:
         Means, differences and a verdict in words; print it, plot it, turn it into a DataFrame or a report.
@@ -113,7 +116,11 @@ def compare(
         if runs is not None:
             raise TypeError("evaluations have their own runs; pass only compare({name: evaluation, ...})")
         given = {"semantics": semantics != "standard", "match": match != "id", "ties": ties is not None}
-        given |= {"clusters": clusters != "source", "unjudged": unjudged not in {None, "bounds"}}
+        given |= {
+            "documents": documents is not None,
+            "clusters": clusters != "source",
+            "unjudged": unjudged not in {None, "bounds"},
+        }
         if fixed := [name for name, is_given in given.items() if is_given]:
             raise ValueError(f"{', '.join(fixed)} cannot be changed for evaluations; pass them to evaluate(...)")
         return Comparison.of(
@@ -138,7 +145,7 @@ def compare(
     bounds = unjudged == "bounds"
     options: dict[str, Any] = {
         "semantics": semantics,
-        "match": match,
+        "match": with_documents(match, documents, truth, truths),
         "ties": ties,
         "clusters": clusters_of(qrels, truth, clusters),
         "unjudged": None if bounds else unjudged,

@@ -13,6 +13,7 @@ from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metr
 from retrieval_metrics.evaluation.first_answer import first_answer_check, without_budget
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions
+from retrieval_metrics.judging.with_documents import with_documents
 from retrieval_metrics.retrieving.asking import Asking, ask_all
 from retrieval_metrics.retrieving.event_loop import run_until_complete
 from retrieval_metrics.retrieving.retrieve import WORKERS
@@ -60,7 +61,7 @@ def compare_retrievers(
         retries: How often a failed query is repeated, as in `retrieve`.
         show_progress: Show a progress bar on stderr; needs rich.
         raise_on_error: Raise the first failure instead of recording it.
-        **options: Other arguments of `compare`, such as `level`, `resamples` and `seed`.
+        **options: Other arguments of `compare`, such as `documents`, `level` and `seed`.
 
     Returns:
         The comparison of the runs of these retrievers. Its `seconds` and `errors` hold how long each system took for
@@ -151,6 +152,9 @@ class _Retrieval:
         self.metrics = metrics if isinstance(metrics, (str, Metric)) else list(metrics)
         evaluation_set = Questions.of(questions)
         self.qrels = as_qrels(evaluation_set)  # with the texts and sources of the questions
+        options["match"] = with_documents(
+            options["match"], options.pop("documents", None), self.qrels, evaluation_set, stacklevel=4
+        )
         rules = {name: options[name] for name in ("semantics", "match", "ties", "unjudged") if name in options}
         if rules.get("unjudged") == "bounds":
             del rules["unjudged"]

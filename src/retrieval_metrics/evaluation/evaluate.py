@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metrics
@@ -15,6 +15,7 @@ from retrieval_metrics.evaluation.unplaced import warn_of_unplaced
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.question_clusters import clusters_of
 from retrieval_metrics.judging.by_id import common_queries
+from retrieval_metrics.judging.with_documents import with_documents
 from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, failed_queries
 from retrieval_metrics.results.summary import FEW_CLUSTERS, few_clusters
 from retrieval_metrics.scoring.rules import as_rules
@@ -42,6 +43,7 @@ def evaluate(
     ties: str | None = None,
     clusters: ClustersBy = "source",
     unjudged: str | None = None,
+    documents: Any = None,
 ) -> Evaluation:
     """Score the rankings of a retriever against judgments.
 
@@ -66,6 +68,9 @@ def evaluate(
             independent. None treats every query as independent.
         unjudged: Documents without a judgment count as not relevant (`"nonrelevant"`), or are removed from the rankings
             (`"condensed"`); None takes the rule of the rule set. `compare` also takes `"bounds"`.
+        documents: The documents that chunks were cut from, if a `Span` is judged: texts by source, `Retrieved` with
+            texts, or documents of an installed host. Each chunk is then found in its document by its text, whatever
+            its offsets say. None takes the sources that an `EvaluationSet` keeps.
 
     Returns:
         The values per query, their means, and the numbers of missing, repeated, tied and undefined ones.
@@ -88,7 +93,8 @@ def evaluate(
         raise ValueError('unjudged="bounds" is an option of compare, which compares several systems')
     rules, chosen, truth = as_rules(semantics, ties, unjudged), as_metrics(metrics), as_qrels(qrels)
     common_queries(run, truth)
-    scores = clustered(scored_run(truth, run, chosen, rules, match), clusters_of(qrels, truth, clusters))
+    matching = with_documents(match, documents, truth, qrels)
+    scores = clustered(scored_run(truth, run, chosen, rules, matching), clusters_of(qrels, truth, clusters))
     _warn(scores)
     return Evaluation(scores)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metrics
 from retrieval_metrics.evaluation.scored_run import scored_run
@@ -55,7 +55,8 @@ def first_answer_check(
         a cut-off of 2000chars needs the lengths of the items, but the rankings hold only ids
     """
     rules, chosen, truth = as_rules(semantics, ties, unjudged), as_metrics(metrics), as_qrels(qrels)
-    scored_run(truth, dict.fromkeys(truth.queries, ()), [without_budget(metric) for metric in chosen], rules, match)
+    nothing: Any = dict.fromkeys(truth.queries, ())
+    scored_run(truth, nothing, [without_budget(metric) for metric in chosen], rules, match)
 
     def check(run: RunMapping) -> None:
         judged = {query: truth.judgments(at) for at, query in enumerate(truth.queries) if query in run}

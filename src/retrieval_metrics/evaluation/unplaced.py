@@ -34,7 +34,7 @@ def warn_of_unplaced(judged: JudgedRun, stacklevel: int) -> None:
     numbers = Counter(one.doubt for one in judged.unplaced)
     reasons = ", ".join(f"{numbers[doubt]} {said}" for doubt, said in _DOUBTS.items() if numbers[doubt])
     first = judged.unplaced[0]
-    advice = "pass match=Matching(sources={name: text}), and they are found by their texts"
+    advice = "pass documents=, the texts by source or the documents of the framework, and they are found by their texts"
     if numbers["not in the source"] == len(judged.unplaced):
         advice = "look at how their texts were changed, or judge by Quote"
     warnings.warn(

@@ -11,6 +11,8 @@ from retrieval_metrics.definition.metric import Metric, as_metric
 from retrieval_metrics.explaining.needed import Needed
 from retrieval_metrics.explaining.outcomes import Investigation, Question, needs, unmet
 from retrieval_metrics.explaining.results import CameBack
+from retrieval_metrics.inputs.pieces import Piece
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.judging.ranking_order import Rankings
 
 if TYPE_CHECKING:
@@ -111,7 +113,20 @@ class Explainer:
     def of(self, positions: Iterable[int]) -> Iterator[Explained]:
         """Explain some queries, given by their position among the judged ones, in any order."""
         for index, found, ranking in self._investigation.settled(positions):
-            yield Explained(self._judged.qrels.queries[index], tuple(found), ranking, index)
+            query = self._judged.qrels.queries[index]
+            yield Explained(query, tuple(self._told(query, one) for one in found), ranking, index)
+
+    def _told(self, query: QueryId, finding: Finding) -> Finding:
+        """Return a finding with what the calls of an agent did with the document, if the run is a view of them."""
+        run = self.rankings.run
+        if not isinstance(run, RetrievedRun) or finding.kind == "beyond the budget":
+            return finding
+        if isinstance(finding.document, Piece):  # which items hold it is known only of the ranking itself
+            place = None if finding.rank is None else run.place(query, finding.rank)
+            story = "" if place is None else f"found by call {place[0]}"
+        else:
+            story = run.story(query, finding.document, self.rankings.matching.key)
+        return replace(finding, detail=f"{finding.detail}; {story}") if story else finding
 
     def results(self, explained: Explained, k: int | None = None) -> tuple[Result, ...]:
         """Return the first `k` results of a query; None takes the metric's cut-off."""

@@ -91,9 +91,11 @@ class Explanation(Printed):
     def _results(self) -> Table:
         shown = self.results[:PRINTED]
         texts = any(result.text for result in shown)
+        calls = any(result.place is not None for result in shown)
         rows = [
             [
                 str(result.rank),
+                *([_found_by(result.place)] if calls else []),
                 result.called,
                 result.state,
                 *([beginning(result.text or "")] if texts else []),
@@ -103,11 +105,11 @@ class Explanation(Printed):
         more = len(self.results) - len(shown)
         notes = [f"and {numbers.count(more, 'further result')}"] if more else []
         return Table(
-            ["rank", "came back", "judged", *(["text"] if texts else [])],
+            ["rank", *(["found by"] if calls else []), "came back", "judged", *(["text"] if texts else [])],
             rows,
             notes,
             "",
-            (1, 2, 3) if texts else (1, 2),
+            tuple(range(1, 3 + calls + texts)),
         )
 
     def __repr__(self) -> str:
@@ -197,6 +199,10 @@ class Worst(Printed, Sequence[Explanation]):
 
 def _value(value: float) -> str:
     return "undefined" if isnan(value) else f"{value:.4f}"
+
+
+def _found_by(place: tuple[int, int] | None) -> str:
+    return "no call" if place is None else f"call {place[0]}, rank {place[1]}"
 
 
 def _called(finding: Finding) -> str:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -36,6 +38,7 @@ class Result:
         source: What it was cut from, if it is known.
         score: The score of the retriever, if the run has it.
         item: The item itself, if the run holds items.
+        place: Which call of an agent found it, and its rank in that call, if the run is a view of its searches.
     """
 
     rank: int
@@ -47,6 +50,7 @@ class Result:
     source: str | None
     score: float | None
     item: Retrieved | None
+    place: tuple[int, int] | None = None
 
     @property
     def called(self) -> str:
@@ -83,13 +87,16 @@ class CameBack:
             if relevant:
                 satisfied.setdefault(rank, []).append(judged.qrels.documents[document])
         results = []
+        query, run = judged.qrels.queries[index], self._rankings.run
         for rank, (name, item) in enumerate(self._rankings.first(ranking, k), start=1):
             grade = grades.get(rank)
             text = texts.get(name) if item is None or item.text is None else item.text
             score = ranking.get(name) if hasattr(ranking, "get") else getattr(item, "score", None)
             source = getattr(item, "source", None)
             state = _state(grade, repeated=rank in repeated)
-            results.append(Result(rank, name, state, grade, tuple(satisfied.get(rank, ())), text, source, score, item))
+            needed = tuple(satisfied.get(rank, ()))
+            place = run.place(query, rank) if isinstance(run, RetrievedRun) else None
+            results.append(Result(rank, name, state, grade, needed, text, source, score, item, place))
         return results
 
 

@@ -1,17 +1,33 @@
-"""The texts of a folder of files."""
+"""The texts of a folder of files, or of one file that holds a corpus."""
 
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.checks import RetrievalWarning
+from retrieval_metrics.files.text_files import read_corpus
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from os import PathLike
 
 TEXT_FILES = frozenset({".adoc", ".markdown", ".md", ".mdx", ".org", ".rst", ".text", ".tex", ".txt"})
 """The extensions of files that are read as text."""
+
+
+def texts_at(path: str | PathLike[str]) -> dict[str, str]:
+    """Return the texts of a folder of text files by path, or those of a file that `read_corpus` reads by id.
+
+    Raises:
+        ValueError: If it holds no text, or something else than texts.
+        OSError: If it cannot be read.
+
+    Warns:
+        RetrievalWarning: If the folder has files that are not read.
+    """
+    place = Path(path)
+    return read_folder(place) if place.is_dir() else read_corpus(place)
 
 
 def read_folder(folder: Path) -> dict[str, str]:
@@ -48,6 +64,6 @@ def read_folder(folder: Path) -> dict[str, str]:
             f"{folder}: {len(others):,} files are not read, because their extensions are not {known}: "
             f"{', '.join(others[:3])}{' ...' if len(others) > 3 else ''}",  # noqa: PLR2004  (so many are named)
             RetrievalWarning,
-            stacklevel=2,
+            stacklevel=4,
         )
     return texts

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.inputs.documents import Sources
     from retrieval_metrics.inputs.provenance import Provenance
     from retrieval_metrics.inputs.shapes import Judgments, QrelsMapping, QueryTexts
 
@@ -27,12 +28,14 @@ class Questions:
         qrels: The judgments of each query, by query id, in any shape that `evaluate` takes.
         provenance: Where each question comes from, by query id, as far as it is known.
         changes: The changes since it was read, one sentence each.
+        sources: The texts that spans refer to, or their digests; None if they were not kept.
     """
 
     queries: QueryTexts
     qrels: QrelsMapping
     provenance: Mapping[QueryId, Provenance] = field(default_factory=dict)
     changes: tuple[str, ...] = ()
+    sources: Sources | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def of(cls, dataset: Any) -> Self:
@@ -48,7 +51,7 @@ class Questions:
         if isinstance(dataset, cls):
             return dataset
         if isinstance(dataset, Questions):
-            return cls(dataset.queries, dataset.qrels, dataset.provenance, dataset.changes)
+            return cls(dataset.queries, dataset.qrels, dataset.provenance, dataset.changes, dataset.sources)
         from retrieval_metrics.inputs.datasets import rows_of  # noqa: PLC0415  (only who reads a dataset needs it)
 
         queries, relevant = _part(dataset, "queries"), _part(dataset, "relevant_docs")

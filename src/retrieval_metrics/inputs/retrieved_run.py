@@ -47,9 +47,9 @@ class RetrievedRun(dict[Any, Any]):
     def __repr__(self) -> str:
         return f"<RetrievedRun: {len(self)} queries, {len(self.errors)} failed>"
 
-    def place(self, query: QueryId, rank: int) -> str:  # noqa: ARG002  (a retriever's answer is the ranking itself)
-        """Return where an item of a ranking comes from, in words; empty for the answer of a retriever."""
-        return ""
+    def place(self, query: QueryId, rank: int) -> tuple[int, int] | None:  # noqa: ARG002  (a retriever has no calls)
+        """Return the number of the call that found an item of a ranking and its rank in that call; None if unknown."""
+        return None
 
     def story(self, query: QueryId, document: Any, key: Callable[[Retrieved], Any]) -> str:  # noqa: ARG002  (likewise)
         """Return what became of a document on its way into the ranking; empty for the answer of a retriever."""

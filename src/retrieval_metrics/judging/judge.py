@@ -54,7 +54,7 @@ def judge(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching, ties
     return judge_items(qrels, run, as_matching(match), calls_of(run))
 
 
-def calls_of(run: RunMapping) -> Mapping[QueryId, Sequence[int]]:
+def calls_of(run: RunMapping | Run) -> Mapping[QueryId, Sequence[int]]:
     """Return which call of an agent found each item of a run, as far as the run knows."""
     return run.calls if isinstance(run, RetrievedRun) else {}
 

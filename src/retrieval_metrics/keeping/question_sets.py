@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.inputs.documents import Sources
 from retrieval_metrics.inputs.entries import judgments_of, of_judged, of_judgments, plain
 from retrieval_metrics.inputs.pieces import Piece
 from retrieval_metrics.inputs.provenance import Provenance
@@ -20,15 +21,40 @@ if TYPE_CHECKING:
     from retrieval_metrics.keeping.document import Labels
 
 
-def save_questions(questions: Questions, path: str | PathLike[str], labels: Labels | None = None) -> None:
+def save_questions(
+    questions: Questions, path: str | PathLike[str], labels: Labels | None = None, *, sources: bool = False
+) -> None:
     """Write an evaluation set; see `EvaluationSet.save`."""
+    kept = questions.sources
+    if sources and (kept is None or not kept.texts):
+        raise ValueError("the set has no source texts to save; add them with questions.with_sources(documents)")
     if not isinstance(questions.qrels, Qrels):
         Qrels(questions.qrels)  # errors in the judgments are raised before anything is written
     qrels = judgments_by_query(questions.qrels)
     entries = Lines(
         _entry(query, text, qrels[query], questions.provenance.get(query)) for query, text in questions.queries.items()
     )
-    write_document(path, "questions", {"questions": entries}, labels)
+    sections: dict[str, Any] = {"questions": entries}
+    if kept is not None:
+        sections["digests"] = dict(kept.digests)
+    if kept is not None and sources:
+        sections["sources"] = dict(kept.texts)
+    write_document(path, "questions", sections, labels)
+
+
+def sources_of(content: Mapping[str, Any], document: Document) -> Sources | None:
+    """Return the sources of a saved set; None if neither their texts nor their digests were saved.
+
+    Raises:
+        ValueError: If a text has another digest than the one that was saved.
+    """
+    if "digests" not in content:
+        return None
+    with document.place("sources"):
+        kept = Sources(dict(content.get("sources", {})), dict(content["digests"]))
+        if changed := kept.changed(kept.texts):
+            raise ValueError(f"the text of {changed[0]!r} is not the one that was saved")
+        return kept
 
 
 def of_qrels(qrels: Qrels) -> Lines:

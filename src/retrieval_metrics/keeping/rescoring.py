@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.inputs.qrels import Qrels
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.judging.judge import calls_of
 from retrieval_metrics.scoring.score import score
 from retrieval_metrics.scoring.under_rules import judge_under
 
@@ -67,4 +69,6 @@ def _judged_again(scores: Scores, origin: Origin, rows: IntArray) -> JudgedRun:
     places = scores.positions[rows].tolist()
     few = Qrels({query: truth.judgments(at) for query, at in zip(queries, places, strict=True)})
     run = {query: origin.run[query] for query in queries if query in origin.run}
-    return judge_under(few.with_largest_grade(truth.largest_grade), run, origin.match, scores.rules)
+    calls = {query: found for query, found in calls_of(origin.run).items() if query in run}
+    again = RetrievedRun(run, calls=calls) if calls else run
+    return judge_under(few.with_largest_grade(truth.largest_grade), again, origin.match, scores.rules)

@@ -179,18 +179,28 @@
   })), query.needed.length ? null : text("Nothing relevant is known for this query.", "p"));
   const result = (query, row, at) => {
     const [document, code, score, grade, satisfies, marks] = [row[0], field(row, 1, 3), field(row, 2, null), field(row, 3, null), field(row, 4, []), field(row, 5, [])];
+    const within = field(row, 6, [])[1];
     const [name, source, words, clipped] = documents[document];
     return make("li", { class: `result state${code}` },
       make("div", { class: "head" }, text(`${at + 1}`, "span", { class: "rank" }),
         text(`${SIGNS[code]} ${STATES[code]}`, "span", { class: "state" }),
         text(name ?? "–", "span", { class: "id" }), source ? text(source, "span", { class: "source" }) : null,
         grade === null ? null : text(`grade ${grade}`), score === null ? null : text(`score ${score}`),
+        within === undefined ? null : text(`rank ${within} of its call`),
         satisfies.length ? text(`needed ${satisfies.map((one) => one + 1).join(", ")}`) : null,
         clipped ? text("shortened") : null),
       ...(words ? passage(words, marks) : []));
   };
   const results = (query, system) => {
     const rows = query.results[system] || [];
+    const call = (row) => field(plain(row), 6, [])[0] ?? 0;
+    const calls = [...new Set(rows.map(call))].sort((one, other) => one - other);
+    if (calls.length > 1) { // the searches of an agent: a column each
+      return make("div", { class: "system calls" }, make("h4", {}, text(pair ? systems[system] : "Came back")),
+        make("div", { class: "systems" }, ...calls.map((number) => make("div", { class: "call" },
+          make("h5", {}, text(number ? `Call ${number}` : "Found by no call")),
+          make("ol", {}, ...rows.map((one, at) => call(one) === number ? result(query, plain(one), at) : null))))));
+    }
     return make("div", { class: "system" }, make("h4", {}, text(pair ? systems[system] : "Came back")),
       rows.length ? make("ol", {}, ...rows.map((one, at) => result(query, plain(one), at))) : text("Nothing was retrieved.", "p"));
   };

@@ -7,7 +7,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.inputs.qrels import judgments_by_query
+from retrieval_metrics.inputs.documents import Sources, source_texts
+from retrieval_metrics.inputs.pieces import Span
+from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.beginnings import beginning
@@ -39,6 +41,7 @@ class EvaluationSet(Questions):
         qrels: The judgments of each query, by query id, in any shape that `evaluate` takes.
         provenance: Where each question comes from, by query id, as far as it is known.
         changes: The changes since it was read, such as those of `Lint.repaired`, one sentence each.
+        sources: The texts that spans refer to, or their digests; None if they were not kept.
 
     Example:
         >>> questions = EvaluationSet.of([{"id": "q1", "query": "why?", "relevant": ["d7"], "source": "handbook.md"}])
@@ -93,6 +96,29 @@ class EvaluationSet(Questions):
         first = next(((query, text) for query, text in self.queries.items()), None)
         such = "" if first is None else f", such as {first[0]!r}: {beginning(first[1])!r}"
         return f"<EvaluationSet: {numbers.count(len(self.queries), 'question')}{such}>"
+
+    def with_sources(self, documents: Any) -> EvaluationSet:
+        """Return the set with the texts that its spans refer to.
+
+        Evaluating then finds chunks in them by their text, with no need to pass `documents`.
+
+        Args:
+            documents: The whole documents: texts by source, `Retrieved` with texts, or documents of an installed host.
+
+        Raises:
+            TypeError: If they are anything else.
+            ValueError: If two of them could be the source of a span, or none has the name of any.
+
+        Example:
+            >>> import retrieval_metrics as rm
+            >>> questions = rm.EvaluationSet({"q1": "who?"}, {"q1": [rm.Span("a.md", 6, 11)]})
+            >>> kept = questions.with_sources({"a.md": "Hello world"})
+            >>> rm.evaluate(kept, {"q1": [rm.Retrieved("c", "world", source="a.md")]}, "recall").means["recall"]
+            1.0
+        """
+        judged = {piece.source for piece in as_qrels(self).documents if isinstance(piece, Span)}
+        texts = source_texts(documents, judged)
+        return replace(self, sources=Sources.of({name: texts[name] for name in texts if name in judged or not judged}))
 
     def split(self, *shares: float, seed: int = 0) -> tuple[EvaluationSet, ...]:
         """Split the questions into parts without leakage, such as one for tuning and one for testing.
@@ -227,6 +253,7 @@ class EvaluationSet(Questions):
             {query: judgments for query, judgments in judgments_by_query(self.qrels).items() if query in queries},
             {query: made for query, made in self.provenance.items() if query in queries},
             self.changes,
+            self.sources,
         )
 
     def lint(
@@ -275,16 +302,25 @@ class EvaluationSet(Questions):
         """
         return lint(self, corpus, runs, metric=metric, difference=difference, show_progress=show_progress)
 
-    def save(self, path: str | PathLike[str], *, labels: Mapping[str, str | float] | None = None) -> None:
+    def save(
+        self,
+        path: str | PathLike[str],
+        *,
+        labels: Mapping[str, str | float] | None = None,
+        sources: bool = False,
+    ) -> None:
         """Save the questions with their judgments and provenance to a file that `load` reads.
 
         Args:
             path: The JSON file; a further `.gz` or `.zst` compresses it.
+            sources: Write the texts of the sources too, so that whoever loads the set needs no documents. Otherwise
+                their digests are written, if the set has its sources, so that a changed document is noticed.
             labels: Labels of your own, such as `{"reviewed by": "Ada"}`; `load` ignores them.
 
         Raises:
             TypeError: If judgments have a shape that `evaluate` does not take.
-            ValueError: If something cannot be written as JSON. Nothing is written then.
+            ValueError: If something cannot be written as JSON, or `sources` is set and the set has no texts. Nothing is
+                written then.
             OSError: If the file cannot be written; an existing file stays as it was.
 
         Example:
@@ -298,4 +334,4 @@ class EvaluationSet(Questions):
         """
         from retrieval_metrics.keeping.question_sets import save_questions  # noqa: PLC0415  (seldom asked for)
 
-        save_questions(self, path, labels)
+        save_questions(self, path, labels, sources=sources)

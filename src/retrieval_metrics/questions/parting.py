@@ -7,6 +7,7 @@ import random
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import id_kind, integer
+from retrieval_metrics.inputs.documents import Sources
 from retrieval_metrics.inputs.pieces import Metadata, Span
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
 from retrieval_metrics.inputs.question_clusters import Clusters
@@ -85,4 +86,15 @@ def merged(kind: type[QuestionsT], sets: Sequence[Questions]) -> QuestionsT:
         provenance = {**each.provenance, **provenance}
         changes.update(dict.fromkeys(each.changes))
     id_kind(set(map(type, texts)), "query ids of the sets together")
-    return kind(texts, qrels, provenance, tuple(changes))
+    return kind(texts, qrels, provenance, tuple(changes), _together(sets))
+
+
+def _together(sets: Sequence[Questions]) -> Sources | None:
+    kept = [each.sources for each in sets if each.sources is not None]
+    digests: dict[str, str] = {}
+    for sources in kept:
+        for name, digest in sources.digests.items():
+            if digests.setdefault(name, digest) != digest:
+                raise ValueError(f"the text of source {name!r} differs between the sets; rename it in one of them")
+    texts = {name: text for sources in kept for name, text in sources.texts.items()}
+    return Sources(texts, digests) if kept else None

@@ -186,7 +186,8 @@ class QueryData:
         place = self._passages.add(result.id, result.source, result.text, marks)
         score = None if result.score is None else _number(float(f"{result.score:.5g}"))
         satisfies = [order.index(document) for document in result.satisfies if document in order]
-        return [place, STATES.index(result.state), score, result.grade, satisfies, marks]
+        found_by = [] if result.place is None else list(result.place)
+        return [place, STATES.index(result.state), score, result.grade, satisfies, marks, found_by]
 
     def _kind(self, kind: str) -> int:
         return self._kinds.setdefault(kind, len(self._kinds))
@@ -195,15 +196,15 @@ class QueryData:
     def _finished(row: dict[str, Any], texts: Shortened) -> dict[str, Any]:
         """Return a row with its marks moved to the shortened texts, and without empty values."""
         results = [
-            None if found is None else [_compact([*one[:5], texts.marks(one[0], one[5])]) for one in found]
+            None if found is None else [_compact([*one[:5], texts.marks(one[0], one[5]), one[6]]) for one in found]
             for found in row["results"]
         ]
         return row | {"needed": list(row["needed"].values()), "results": results}
 
 
 def _compact(result: list[Any]) -> Any:
-    """Return a result without default values: unjudged, no score, no grade, nothing satisfied, nothing marked."""
-    usual: list[Any] = [None, UNJUDGED, None, None, [], []]
+    """Return a result without default values: unjudged, no score, grade or call, nothing satisfied or marked."""
+    usual: list[Any] = [None, UNJUDGED, None, None, [], [], []]
     while len(result) > 1 and result[-1] == usual[len(result) - 1]:
         result.pop()
     return result[0] if len(result) == 1 else result

@@ -117,10 +117,10 @@ class View(RetrievedRun):
         _, (kind, _, errors, seconds, _) = super().__reduce__()
         return kind, (self.trajectories, self._seen, errors, seconds)
 
-    def place(self, query: QueryId, rank: int) -> str:
-        """Return which call found an item: `call 2, rank 1`."""
-        call, within = self.places[query][rank - 1]
-        return f"call {call}, rank {within}" if call else "found by no call"
+    def place(self, query: QueryId, rank: int) -> tuple[int, int] | None:
+        """Return the number of the call that found an item and its rank in that call; None if no call found it."""
+        places = self.places.get(query, ())
+        return places[rank - 1] if rank <= len(places) and places[rank - 1][0] else None
 
     def story(self, query: QueryId, document: Any, key: Callable[[Retrieved], Any]) -> str:
         """Return what became of a document, call by call: `found by call 2, repeated by call 3, not read`."""

@@ -140,7 +140,6 @@ class TestQuotes:
             ("watches that can be cre-\nated", "of watches that can be created per user"),
             ("a well-known caf\u00e9-bar", "it is a well-\nknown cafe\u0301-\nbar"),
             ("user-friendly and safe", "user\u2014friendly and safe"),
-            ("-friendly and safe", "user-friendly and safe"),
             ("down to -5 degrees", "down to\n\u22125 degrees"),
         ],
     )

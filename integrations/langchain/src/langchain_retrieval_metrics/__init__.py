@@ -3,12 +3,13 @@
     from langchain_retrieval_metrics import MMRReranker, MMRRetriever, aevaluate_retriever, evaluate_retriever
 
 `MMRRetriever` wraps any retriever, `MMRReranker` is a document compressor, `evaluate_retriever` scores any retriever
-locally, and `langsmith_evaluators` returns the metrics as evaluators for LangSmith.
+locally, `langsmith_evaluators` returns the metrics as evaluators for LangSmith, and `record` keeps what agents search.
 """
 
 from langchain_retrieval_metrics.documents import as_retrieved
 from langchain_retrieval_metrics.evaluation import aevaluate_retriever, evaluate_retriever
 from langchain_retrieval_metrics.langsmith import langsmith_evaluators, langsmith_summary_evaluators, langsmith_target
+from langchain_retrieval_metrics.recording import record
 from langchain_retrieval_metrics.reranker import MMRReranker
 from langchain_retrieval_metrics.retriever import MMRRetriever
 from langchain_retrieval_metrics.stores import vectors_of
@@ -25,6 +26,7 @@ __all__ = [
     "langsmith_evaluators",
     "langsmith_summary_evaluators",
     "langsmith_target",
+    "record",
     "tune_mmr",
     "vectors_of",
 ]

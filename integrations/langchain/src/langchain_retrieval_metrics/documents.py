@@ -107,11 +107,13 @@ def as_items(documents: Any, match: DocumentMatch, *, by_id: bool = True) -> lis
 
 
 def items_of(documents: Any) -> list[Retrieved]:
-    """Return what a retriever returned as items of the core, each under its own id.
+    """Return what a retriever returned as items of the core, each under its own id; items stay as they are.
 
     Raises:
         TypeError: If it is not a list of Documents.
     """
+    if isinstance(documents, list) and all(isinstance(one, Retrieved) for one in documents):
+        return documents  # of the searches of an agent
     require_documents(documents)
     return [as_retrieved(document) for document in documents]
 

@@ -19,7 +19,7 @@ from retrieval_metrics import (
     evaluate,
     retrieve,
 )
-from retrieval_metrics.adapting import WORKERS, clusters_of, first_answer_check, positive_integer
+from retrieval_metrics.adapting import WORKERS, clusters_of, first_answer_check, positive_integer, with_documents
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -51,6 +51,7 @@ def evaluate_retriever(
     show_progress: bool = False,
     raise_on_error: bool = False,
     config: RunnableConfig | None = None,
+    documents: Any = None,
 ) -> Evaluation:
     """Ask a retriever every question of a dataset, several at a time, and score what it returns.
 
@@ -80,6 +81,8 @@ def evaluate_retriever(
         raise_on_error: Raise the first failure of the retriever. Otherwise a failed question scores 0, because nothing
             was retrieved; it is counted and warned of, and its exception is in `errors` of the result.
         config: The config of LangChain (callbacks, tags, metadata, configurable) for every call.
+        documents: The Documents that the chunks were cut from, as a loader returns them, or their texts by source, if a
+            `Span` is judged. Each chunk is then found in its document by its text, whatever the splitters recorded.
 
     Returns:
         The core's result: means and counts (print it), `per_query`, `errors`, `seconds`, `to_pandas()`.
@@ -99,7 +102,15 @@ def evaluate_retriever(
         >>> result.means["mrr"]  # 1/2
         0.5
     """
-    asked = _Asked(dataset, metrics, match, semantics=semantics, clusters=clusters, documents_key=documents_key)
+    asked = _Asked(
+        dataset,
+        metrics,
+        match,
+        semantics=semantics,
+        clusters=clusters,
+        documents_key=documents_key,
+        documents=documents,
+    )
     run = retrieve(
         _synchronous(retriever, config),
         asked.questions.queries,
@@ -129,13 +140,22 @@ async def aevaluate_retriever(
     show_progress: bool = False,
     raise_on_error: bool = False,
     config: RunnableConfig | None = None,
+    documents: Any = None,
 ) -> Evaluation:
     """Ask a retriever every question of a dataset, several at a time, and score what it returns.
 
     This is the asynchronous twin of `evaluate_retriever`, with the same arguments, result and errors. It calls
     `ainvoke`, or awaits a function.
     """
-    asked = _Asked(dataset, metrics, match, semantics=semantics, clusters=clusters, documents_key=documents_key)
+    asked = _Asked(
+        dataset,
+        metrics,
+        match,
+        semantics=semantics,
+        clusters=clusters,
+        documents_key=documents_key,
+        documents=documents,
+    )
     run = await aretrieve(
         _asynchronous(retriever, config),
         asked.questions.queries,
@@ -162,17 +182,20 @@ class _Asked:
         semantics: str | Rules,
         clusters: ClustersBy,
         documents_key: str | None,
+        documents: Any,
     ) -> None:
         key_of(match)  # raises now if it is wrong
         self.questions = as_questions(dataset)
         self._metrics = metrics if isinstance(metrics, str) or not isinstance(metrics, Iterable) else list(metrics)
         self._semantics = semantics
-        self._compared = match if isinstance(match, Matching) else "id"
         self._match = match
         self._documents_key = documents_key
         qrels = Qrels(self.questions.qrels)
         self._clusters = clusters_of(self.questions, qrels, clusters)
         self._by_id = needs_ids(qrels)
+        self._compared = with_documents(
+            match if isinstance(match, Matching) else "id", documents, qrels, self.questions, stacklevel=4
+        )
         self.check = first_answer_check(qrels, self._metrics, semantics=semantics, match=self._compared)
 
     def items(self, answer: Any) -> list[Retrieved]:

@@ -27,7 +27,7 @@ from pytest_retrieval_metrics.records import FAILING, head, metric_rows, moved, 
 from pytest_retrieval_metrics.repeating import RepeatedRuns
 from pytest_retrieval_metrics.retrieving import Task
 from retrieval_metrics import Evaluation, Metric, RetrievalWarning
-from retrieval_metrics.adapting import WORKERS, questions_fingerprint
+from retrieval_metrics.adapting import WORKERS, questions_fingerprint, with_documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -115,6 +115,7 @@ class RetrievalCheck:
         match: str | Key | Matching = "id",
         clusters: ClustersBy = "source",
         semantics: str | Rules = "standard",
+        documents: Any = None,
         workers: int = WORKERS,
         raise_on_error: bool = True,
     ) -> Checked:
@@ -136,6 +137,7 @@ class RetrievalCheck:
             match: What ids of the judgments are compared with, as in `rm.evaluate`.
             clusters: The clusters of the queries, as in `rm.evaluate`; intervals and the test use whole clusters.
             semantics: The rules, as in `rm.evaluate`.
+            documents: The documents that chunks were cut from, as in `rm.evaluate`, if a `Span` is judged.
             workers: How many queries may be under way at once.
             raise_on_error: Whether an error of the retriever fails the test; otherwise, the query scores 0.
 
@@ -147,10 +149,12 @@ class RetrievalCheck:
             ValueError: If a metric or a query is unknown, a floor is not a finite number, or a test repeats a name.
         """
         __tracebackhide__ = True
+        task = Task.of(qrels, run_or_retriever, queries, repeats)
+        matching = with_documents(match, documents, task.qrels, qrels)
         asked = self._begin(
-            Task.of(qrels, run_or_retriever, queries, repeats),
+            task,
             (at_least, at_least_per_query, never_worse),
-            {"match": match, "semantics": semantics, "clusters": clusters},
+            {"match": matching, "semantics": semantics, "clusters": clusters},
             baseline=baseline,
             name=name,
         )
@@ -173,15 +177,18 @@ class RetrievalCheck:
         match: str | Key | Matching = "id",
         clusters: ClustersBy = "source",
         semantics: str | Rules = "standard",
+        documents: Any = None,
         workers: int = WORKERS,
         raise_on_error: bool = True,
     ) -> Checked:
         """Do the same in an asynchronous test, on its event loop; arguments and errors are those of the call."""
         __tracebackhide__ = True
+        task = Task.of(qrels, run_or_retriever, queries, repeats)
+        matching = with_documents(match, documents, task.qrels, qrels)
         asked = self._begin(
-            Task.of(qrels, run_or_retriever, queries, repeats),
+            task,
             (at_least, at_least_per_query, never_worse),
-            {"match": match, "semantics": semantics, "clusters": clusters},
+            {"match": matching, "semantics": semantics, "clusters": clusters},
             baseline=baseline,
             name=name,
         )

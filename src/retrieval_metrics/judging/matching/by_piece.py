@@ -150,7 +150,7 @@ def _judge_pieces(qrels: Qrels, rankings: Rankings, matching: Matching, lengths:
         covered=None if np.isnan(hits.size).all() else CoveredCharacters(hits, rankings, locator),
         lengths=lengths,
         unplaced=spans.unplaced,
-        misplaced=spans.misplaced,
+        misplaced=locator.misplaced,
         ambiguous=locator.ambiguous,
     )
 

@@ -12,7 +12,7 @@ from retrieval_metrics.judging.judged_rows import within
 from retrieval_metrics.judging.matching.alternatives import Atoms, best_choice
 from retrieval_metrics.judging.matching.places import Positions
 from retrieval_metrics.judging.matching.stretches import merged, shared
-from retrieval_metrics.judging.matching.texts import words
+from retrieval_metrics.judging.matching.texts import whole_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -73,7 +73,7 @@ class CoveredCharacters:
         for query, name in enumerate(self._qrels.queries):
             items = self._rankings.get(name, ())[: self._depth(query, k)]
             length[query] = sum(
-                sum(map(len, words(item.text or ""))) if query in has_texts else self._locator.length_of(item)
+                sum(map(len, whole_words(item.text or ""))) if query in has_texts else self._locator.length_of(item)
                 for item in items
             )
         return length
@@ -102,7 +102,7 @@ class CoveredCharacters:
         for source, of_source in spans.items():
             held = merged(
                 stretch
-                for rank, place in positions.places
+                for rank, place in zip(positions.ranks, positions.places, strict=True)
                 if rank <= depth and place.source == source
                 for stretch in place.stretches
             )

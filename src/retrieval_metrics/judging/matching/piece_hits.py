@@ -55,7 +55,8 @@ class PieceHits:
         """Record the place of an item that may cover a span of its query; None if it is unknown."""
         found = self.positions.setdefault(query, Positions())
         if place is not None:
-            found.places.append((rank, place))
+            found.ranks.append(rank)
+            found.places.append(place)
         elif found.first_unplaced is None:
             found.first_unplaced = rank
 

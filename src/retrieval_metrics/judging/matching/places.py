@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from retrieval_metrics.inputs.sources import Location, SourceText, read_sources
 from retrieval_metrics.judging.matching.normalised import normalised
@@ -41,11 +41,14 @@ class Positions:
     """Where the items of one query are, for items from a source that has a span of the query.
 
     Attributes:
-        places: Rank and place of each.
+        ranks: The rank of each.
+        places: The place of each.
         first_unplaced: The first rank whose item could cover something but whose position is unknown.
     """
 
-    places: list[tuple[int, Place]] = field(default_factory=list)
+    # Apart from each other, because pairs would be as many objects for the garbage collector to visit.
+    ranks: list[int] = field(default_factory=list)
+    places: list[Place] = field(default_factory=list)
     first_unplaced: int | None = None
 
 
@@ -62,14 +65,17 @@ class Locator:
     Attributes:
         ambiguous: How many different items were searched for and occur in their source more than once; the first place
             is used.
+        misplaced: How many of the placed items have offsets that do not fit their text or their source.
     """
 
     def __init__(self, sources: Mapping[str, str] | None) -> None:
         self._sources = read_sources(sources)
         self._found: dict[tuple[str, str], Location | None] = {}
-        self._fitting: dict[tuple[str | None, str | None, int, int], bool] = {}
+        self._placed: dict[tuple[Any, ...], Place | Doubt] = {}
         self._normalised: dict[str, str] = {}
+        self._wrong: set[tuple[Any, ...]] = set()
         self.ambiguous = 0
+        self.misplaced = 0
 
     def source(self, name: str) -> SourceText | None:
         """Return a source; None if its text was not given."""
@@ -99,45 +105,56 @@ class Locator:
             The place; why it is unknown; or None if the item is in another source.
         """
         name = item.source
-        if name is not None and name in self._sources:
-            return self._in_source(item, name) if name in among else None
-        if name is not None and name in among:
-            return self._by_claim(item, name, among[name])
-        return self._by_text(item, among)
+        if name is None or not (name in among or name in self._sources):
+            return self._by_text(item, among)
+        if name not in among:
+            return None
+        key = name, item.text, item.start, item.end, item.claimed
+        place = self._placed.get(key)
+        if place is None:
+            source = self._sources.get(name)
+            place = self._placed[key] = self._in_source(item, source, key) if source else self._by_length(item, key)
+        self.misplaced += key in self._wrong
+        if item.claimed and name not in self._sources and isinstance(place, Place):
+            (start, _), *_ = place.stretches
+            return place if all(self._agrees(item, start, *beside) for beside in among[name]) else "unchecked"
+        return place
 
-    def is_misplaced(self, item: Retrieved) -> bool:
-        """Return whether an item has offsets that do not fit its text or its source."""
-        if item.start is None or item.end is None:
+    def is_settled(self, item: Retrieved, among: Mapping[str, Beside]) -> bool:
+        """Return whether the place of an item does not matter, because quotes say the same of it as the spans would.
+
+        That is so if each span has a quote beside it, and the item holds all of the quote or nothing of it.
+        """
+        if item.text is None:
             return False
-        key = item.source, item.text, item.start, item.end
-        if key not in self._fitting:
-            source = None if item.source is None else self._sources.get(item.source)
-            if source is None:
-                self._fitting[key] = item.text is None or item.end - item.start == len(item.text)
-            else:
-                self._fitting[key] = source.holds(item.text, item.start, item.end)
-        return not self._fitting[key]
+        text = self._normal(item.text)
+        return all(
+            bool(quotes) and (any(quote in text for quote in quotes) or not any(_may_hold(text, one) for one in quotes))
+            for spans in among.values()
+            for _, quotes in spans
+        )
 
-    def _in_source(self, item: Retrieved, name: str) -> Place | Doubt:
+    def _in_source(self, item: Retrieved, source: SourceText, key: tuple[Any, ...]) -> Place | Doubt:
         """Place an item in a source whose text is known."""
-        if item.start is not None and item.end is not None and not self.is_misplaced(item):
-            if item.text is not None or not item.claimed:
-                return Place(name, ((item.start, item.end),))
-            return "unchecked"
+        name = item.source or ""
+        if item.start is not None and item.end is not None:
+            if source.holds(item.text, item.start, item.end):
+                known = item.text is not None or not item.claimed
+                return Place(name, ((item.start, item.end),)) if known else "unchecked"
+            self._wrong.add(key)
         if item.text is None:
             return "no offsets" if item.start is None else "not in the source"
         found = self._search(item.text, name)
         return "not in the source" if found is None else Place(name, ((found.start, found.end),))
 
-    def _by_claim(self, item: Retrieved, name: str, spans: Beside) -> Place | Doubt:
+    def _by_length(self, item: Retrieved, key: tuple[Any, ...]) -> Place | Doubt:
         """Place an item in a source whose text is not known."""
         if item.start is None or item.end is None:
             return "no offsets"
-        if self.is_misplaced(item):
+        if item.text is not None and item.end - item.start != len(item.text):
+            self._wrong.add(key)
             return "wrong length"
-        if item.claimed and not all(self._agrees(item, item.start, span, quotes) for span, quotes in spans):
-            return "unchecked"
-        return Place(name, ((item.start, item.end),))
+        return Place(item.source or "", ((item.start, item.end),))
 
     def _by_text(self, item: Retrieved, among: Mapping[str, Beside]) -> Place | Doubt | None:
         """Place an item whose source has no name, or one that is no source, as an intermediate document has."""

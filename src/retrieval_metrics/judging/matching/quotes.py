@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.inputs.pieces import Quote
-from retrieval_metrics.judging.matching.normalised import normalised
+from retrieval_metrics.judging.matching.normalised import SearchedText, normalised, spaced, stands_alone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,8 +20,9 @@ class QuoteRule:
     """Finds quotes by containment after normalisation; each text is normalised once."""
 
     def __init__(self, qrels: Qrels, matching: Matching) -> None:
-        self._quotes: dict[int, list[tuple[int, str]]] = {}
+        self._quotes: dict[int, list[tuple[int, str, str]]] = {}
         self._normalised: dict[str, str] = {}
+        self._readings: dict[str, SearchedText] = {}
         for at, piece in enumerate(qrels.documents):
             if isinstance(piece, Quote):
                 query = int(qrels.document_query[at])
@@ -32,26 +33,34 @@ class QuoteRule:
                         f"would be found by chance; quote at least {matching.shortest_quote}, or set "
                         f"match=Matching(shortest_quote={len(quote)})"
                     )
-                self._quotes.setdefault(query, []).append((at, quote))
+                self._quotes.setdefault(query, []).append((at, piece.text, quote))
 
     def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], hits: PieceHits) -> None:
         """Look for the quotes of a query in the items of its ranking."""
         quotes = self._quotes.get(query)
         if not quotes:
             return
-        missing = dict(quotes)
+        missing = {at for at, _, _ in quotes}
         for rank, item in ranking:
             if item.text is None:
                 continue
             text = self._text(item.text)
-            for at, quote in quotes:
-                if quote in text:
+            for at, given, quote in quotes:
+                # Most texts do not have the letters, which is found out much faster than where words begin and end.
+                if quote in text and (stands_alone(given, item.text) or self._reading(item.text).holds(quote)):
                     hits.overlapping(at, rank)
-                    if missing.pop(at, None):
+                    if at in missing:
+                        missing.remove(at)
                         hits.satisfied(at, rank)
 
     def _text(self, text: str) -> str:
         found = self._normalised.get(text)
         if found is None:
             found = self._normalised[text] = normalised(text)
+        return found
+
+    def _reading(self, text: str) -> SearchedText:
+        found = self._readings.get(text)
+        if found is None:
+            found = self._readings[text] = SearchedText(spaced(text))
         return found

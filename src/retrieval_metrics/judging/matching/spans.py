@@ -50,7 +50,6 @@ class SpanRule:
         self._spans: dict[int, dict[str, list[tuple[int, Span]]]] = {}
         self._beside = _quotes_beside(qrels)
         self.unplaced: list[Unplaced] = []
-        self.misplaced = 0
         for at, piece in enumerate(qrels.documents):
             if isinstance(piece, Span):
                 query = int(qrels.document_query[at])
@@ -83,14 +82,16 @@ class SpanRule:
             place = self._locator.place(item, among)
             if place is None:
                 continue
-            self.misplaced += self._locator.is_misplaced(item)
             if not isinstance(place, Place):
-                self.unplaced.append(Unplaced(self._queries[query], item.id, place))
+                if not self._locator.is_settled(item, among):
+                    self.unplaced.append(Unplaced(self._queries[query], item.id, place))
                 hits.located(query, rank, None)
                 continue
             hits.located(query, rank, place)
+            first, last = place.stretches[0][0], place.stretches[-1][1]
             for covered in by_source[place.source]:
-                self._cover(covered, rank, place, hits)
+                if first < covered.span.end and covered.span.start < last:
+                    self._cover(covered, rank, place, hits)
 
     def _cover(self, covered: _Covered, rank: int, place: Place, hits: PieceHits) -> None:
         common = shared(place.stretches, [(covered.span.start, covered.span.end)])

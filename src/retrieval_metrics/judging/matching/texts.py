@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, TypeAlias
-from unicodedata import normalize
 
 import numpy as np
 
 from retrieval_metrics.inputs.pieces import Text
+from retrieval_metrics.judging.matching.normalised import UNSPACED, spaced, words_with_places
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,28 +22,37 @@ if TYPE_CHECKING:
     WordRun: TypeAlias = tuple[str, ...]
 
 # Scripts without spaces between words are split into letters.
-_WORD = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
-    "|[^\\W_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-    "\U00020000-\U0003ffff]+"
-)
+_LETTERS = rf"[^\W\d_{UNSPACED}]"
+_WORD = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
+_COMPOUND = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+(?:(?<={_LETTERS})-(?={_LETTERS})[^\W_{UNSPACED}]+)*")
+"""Words with the hyphens between their letters, which may be those of a broken line."""
 
 
 def words(text: str) -> list[str]:
-    r"""Return the words of a text, case-folded and in NFKC; punctuation and white space separate words.
+    r"""Return the words of a text as `spaced` reads it; punctuation, hyphens and white space separate words.
 
     Example:
-        >>> words("The \ufb01rst: don't; \u4e2d\u6587")
-        ['the', 'first', 'don', 't', '中', '文']
+        >>> words("The \ufb01rst: don't; \u4e2d\u6587 well-known of-\nfice")
+        ['the', 'first', 'don', 't', '中', '文', 'well', 'known', 'office']
     """
-    return _WORD.findall(text.lower() if text.isascii() else normalize("NFKC", normalize("NFKC", text).casefold()))
+    return _WORD.findall(spaced(text))
+
+
+def whole_words(text: str) -> list[str]:
+    r"""Return the words of a text as quotes are compared: whether a word has hyphens does not matter.
+
+    Example:
+        >>> whole_words("A well-known of-\nfice"), whole_words("a well-\nknown office")
+        (['a', 'wellknown', 'office'], ['a', 'wellknown', 'office'])
+    """
+    return [word.replace("-", "") for word in _COMPOUND.findall(spaced(text))]
 
 
 class _Reference:
     """A reference text, split into words."""
 
     def __init__(self, at: int, text: str, longest_run: int) -> None:
-        tokens = words(text)
+        tokens = whole_words(text)
         self.at = at
         self.run = min(longest_run, len(tokens))
         self.weight = np.array([len(token) for token in tokens], dtype=np.int64)
@@ -112,7 +121,7 @@ class TextRule:
     def _words_of(self, text: str) -> list[str]:
         found = self._words.get(text)
         if found is None:
-            found = self._words[text] = words(text)
+            found = self._words[text] = whole_words(text)
         return found
 
 
@@ -134,12 +143,12 @@ def shared(reference: str, text: str, longest_run: int) -> list[tuple[int, int]]
         [(3, 16)]
     """
     sought = _Reference(0, reference, longest_run)
-    found = [(each.start(), each.end(), word) for each in _WORD.finditer(text) for word in words(each[0])]
-    starts = [at for at, run in enumerate(runs_of([word for _, _, word in found], sought.run)) if run in sought.places]
+    found = [(word.replace("-", ""), start, end) for word, start, end in words_with_places(text, _COMPOUND)]
+    starts = [at for at, run in enumerate(runs_of([word for word, _, _ in found], sought.run)) if run in sought.places]
     stretches: list[tuple[int, int]] = []
     last = -1
     for at in starts if sought.run else ():
-        start, end = found[at][0], found[at + sought.run - 1][1]
+        start, end = found[at][1], found[at + sought.run - 1][2]
         if stretches and at <= last:  # runs that share a word are one stretch
             stretches[-1] = stretches[-1][0], end
         else:

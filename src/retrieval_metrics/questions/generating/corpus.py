@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import positive_integer
-from retrieval_metrics.files.folders import read_folder
-from retrieval_metrics.files.text_files import read_corpus
+from retrieval_metrics.files.folders import texts_at
 from retrieval_metrics.inputs.pieces import Span
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.matching.normalised import everywhere, normalised, where
@@ -105,8 +104,7 @@ class Corpus:
         if length < SHORTEST_LENGTH:
             raise ValueError(f"passage_length must be at least {SHORTEST_LENGTH} characters, got {length}")
         if isinstance(corpus, PathLike) or (isinstance(corpus, str) and Path(corpus).exists()):
-            path = Path(corpus)
-            corpus = read_folder(path) if path.is_dir() else read_corpus(path)
+            corpus = texts_at(corpus)
         read = Passages.of(corpus)
         if not read.items:
             raise TypeError("questions are made from texts, but the corpus has only ids; pass texts: {'d1': '...'}")
@@ -119,21 +117,34 @@ class Corpus:
             )
         return found
 
+    @property
+    def sources(self) -> dict[str, str]:
+        """The texts of the corpus that are whole sources, by the names that spans have."""
+        number = Counter(stretch.source for stretch in self._whole)
+        return {each.source: each.text for each in self._whole if not each.start and number[each.source] == 1}
+
     def places(self, quote: str) -> list[Span]:
         """Return where a quote is in the texts, as quotes are matched; a place in two texts counts once."""
         spans = [
-            self._whole[at].span(*_whole_words(self._whole[at].text, *place))
+            self._whole[at].span(*place)
             for at in self._texts.holding(quote)
             for place in everywhere(quote, self._whole[at].text)
         ]
         return list(dict.fromkeys(spans))
 
     def place_of(self, quote: str, at: int) -> tuple[int, int] | None:
-        """Return where a quote is in a passage, without cutting a word; None if it is not there."""
+        """Return where a quote is in a passage; one that cuts a word takes the whole word. None if it is not there."""
         text = self.pieces[at].text
-        if normalised(quote) not in self.passages.normal_texts[at] or (place := where(quote, text)) is None:
+        if normalised(quote) not in self.passages.normal_texts[at]:
             return None
-        return _whole_words(text, *place)
+        if (place := where(quote, text)) is not None or (place := where(quote, text, cut=True)) is None:
+            return place
+        start, end = place
+        while start > 0 and text[start].isalnum() and text[start - 1].isalnum():
+            start -= 1
+        while end < len(text) and text[end].isalnum() and text[end - 1].isalnum():
+            end += 1
+        return where(text[start:end], text)
 
     @cached_property
     def _of_id(self) -> dict[Any, list[int]]:
@@ -194,15 +205,6 @@ def _heading(text: str, start: int) -> str | None:
             break
         found = line[1].strip()
     return found
-
-
-def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the place of a part of a text, extended to whole words."""
-    while start > 0 and text[start].isalnum() and text[start - 1].isalnum():
-        start -= 1
-    while end < len(text) and text[end].isalnum() and text[end - 1].isalnum():
-        end += 1
-    return start, end
 
 
 def cut(text: str, length: int) -> list[tuple[int, int]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.inputs.documents import Sources
 from retrieval_metrics.inputs.provenance import Provenance
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.questions.evaluation_set import EvaluationSet
@@ -271,6 +272,7 @@ class Generation:
                 )
                 for candidate in made
             },
+            sources=Sources.of(self._corpus.sources),
         )
         clusters = self._contents.clusters
         return GeneratedQuestions(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.hosts import host_of
 from retrieval_metrics.inputs.retrieved import Retrieved
-from retrieval_metrics.judging.matching.normalised import normalised
+from retrieval_metrics.judging.matching.normalised import normalised, reading
 from retrieval_metrics.judging.matching.texts import runs_of, words
 
 if TYPE_CHECKING:
@@ -118,12 +118,15 @@ class Passages:
         inner = words(quote)[1:-1]  # the first and the last word of a quote may be parts of words
         candidates = min((self._having.get(word, []) for word in inner), key=len, default=None)
         if candidates:
-            found = [at for at in candidates if wanted in self.normal_texts[at]]
+            found = [at for at in candidates if self._holds(at, wanted)]
             if found:
                 return found
         if wanted not in self._all_texts:  # words may be separated differently, as at the end of a line
             return []
-        return [at for at, text in enumerate(self.normal_texts) if wanted in text]
+        return [at for at in range(len(self.items)) if self._holds(at, wanted)]
+
+    def _holds(self, at: int, wanted: str) -> bool:
+        return wanted in self.normal_texts[at] and reading(self.items[at].text or "").holds(wanted)
 
     def having_all(self, wanted: Sequence[str]) -> list[int]:
         """Return the passages that have all of the words."""
@@ -139,16 +142,17 @@ class Passages:
         found: Counter[Any] = Counter()
         for at in self.holding(quote):
             item = self.items[at]
-            if item.source in self.normal_sources:
-                found[item.source] = self.normal_sources[item.source].count(wanted)
+            if item.source in self.sources:
+                found[item.source] = _count(self.sources[item.source], wanted)
             else:
-                found[item.id] += self.normal_texts[at].count(wanted)
+                found[item.id] += _count(item.text or "", wanted)
         return [Occurrence(name, count) for name, count in found.items()]
 
     def source_of(self, quote: str) -> str | None:
         """Return the source that holds a quote, even if no passage does."""
         wanted = normalised(quote)
-        return next((name for name, text in self.normal_sources.items() if wanted in text), None)
+        held = (name for name, text in self.normal_sources.items() if wanted in text)
+        return next((name for name in held if _count(self.sources[name], wanted)), None)
 
     @cached_property
     def shingles(self) -> list[set[tuple[str, ...]]]:
@@ -197,6 +201,10 @@ class Passages:
         if None in {one.source, one.start, two.start, one.end, two.end} or one.source != two.source:
             return False
         return max(one.start or 0, two.start or 0) < min(one.end or 0, two.end or 0)
+
+
+def _count(text: str, wanted: str) -> int:
+    return sum(1 for _ in reading(text).places(wanted))
 
 
 def _passage(name: Any, content: Any) -> Retrieved:

@@ -13,7 +13,7 @@ from retrieval_metrics.files.encodings import at_line
 from retrieval_metrics.files.opening import opened
 from retrieval_metrics.trajectories.traces.assembling import ReadingRules, Trace
 from retrieval_metrics.trajectories.traces.forms import spans_of
-from retrieval_metrics.trajectories.traces.span import RETRIEVER, TOOL, TraceError, TraceSpan, parsed
+from retrieval_metrics.trajectories.traces.span import MODEL, RETRIEVER, TOOL, TraceError, TraceSpan, parsed
 from retrieval_metrics.trajectories.trajectories import Trajectories
 
 if TYPE_CHECKING:
@@ -248,7 +248,8 @@ def _check_found(traces: _Traces, rules: ReadingRules) -> None:
     tools = sorted({name for kind, name in kinds if kind == TOOL})
     if lacking := [name for name in rules.tools if name not in tools]:
         raise TraceError(f"no tool is called {lacking[0]!r}; the tools are {', '.join(map(repr, tools)) or 'none'}")
-    if not rules.tools and not any(kind == RETRIEVER for kind, _ in kinds):
+    unknown = tools or all(kind != MODEL for kind, _ in kinds)  # a model without tools has answered without searching
+    if not rules.tools and unknown and not any(kind == RETRIEVER for kind, _ in kinds):
         said = f"tools that ran are {', '.join(map(repr, tools))}; tools={tools[:1]!r} says that one searches"
         raise TraceError(
             f"no span of {len(traces)} traces is a search of a retriever, so nothing is known of what was found; "

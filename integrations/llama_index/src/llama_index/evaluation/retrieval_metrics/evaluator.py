@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -32,6 +32,7 @@ from llama_index.evaluation.retrieval_metrics.nodes import (
     key_of,
     one_document_each,
     source_of,
+    source_texts,
 )
 from llama_index.evaluation.retrieval_metrics.questions import CheckedQuestions, single_question
 from llama_index.evaluation.retrieval_metrics.retrieving import Retrieving
@@ -41,7 +42,7 @@ from retrieval_metrics import DEFAULT_METRICS, Matching, aretrieve, retrieve
 from retrieval_metrics.adapting import WORKERS
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Mapping
+    from collections.abc import Awaitable
 
     from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
     from retrieval_metrics import Retrieved
@@ -62,6 +63,8 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
             in their document.
         source: The name of a node's document, as used in a `Span`: `"ref_doc_id"`, which many readers change at every
             load, a key of the metadata such as `"file_name"` or `"file_path"`, or a function of a `NodeWithScore`.
+        documents: The documents that the nodes were cut from, as a reader returns them, or their texts by name, if a
+            `Span` is judged. Each node is then found in its document by its text, whatever the parsers recorded.
 
     Raises:
         ValueError: (as pydantic's ValidationError) If an argument or `match` is unknown, or two metrics have the same
@@ -81,6 +84,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
     source: str | Callable[[NodeWithScore], str | None] = Field(
         default="ref_doc_id", description="The name of a node's document"
     )
+    documents: Any = Field(default=None, description="The documents that nodes were cut from", exclude=True)
 
     @field_validator("source", mode="before")
     @classmethod
@@ -319,11 +323,16 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
 
     @property
     def _scorer(self) -> NodeScorer:
-        return NodeScorer(self.metrics, self.match)
+        return NodeScorer(self.metrics, self.match, partial(_texts, self.documents, self.source))
 
 
 MultiModalRetrieverEvaluator = RetrieverEvaluator
 """The same: it honours the mode, so that a dataset of mode "image" ranks only images."""
+
+
+def _texts(documents: Any, source: Source) -> Any:
+    """Return the texts of documents by name; None, or a mapping of names to texts, as it is."""
+    return documents if documents is None or isinstance(documents, Mapping) else source_texts(documents, source)
 
 
 def _refuse_unknown(arguments: Mapping[str, Any]) -> None:

@@ -21,6 +21,7 @@ class CheckedQuestions:
     Attributes:
         rows: The text and the judgments of each query.
         texts: The text of each query.
+        dataset: The questions as given.
         qrels: The judgments as the core reads them.
         sources: The sources of the judged spans.
         clusters: The clusters of the queries; None if they are unknown.
@@ -35,6 +36,7 @@ class CheckedQuestions:
         truth: Mapping[Any, Any] = dataset.qrels
         self.rows = {query: (text, truth[query]) for query, text in texts.items()}
         self.texts = dataset.queries
+        self.dataset = dataset
         for query, (_, judgments) in self.rows.items():
             _refuse_nodes(query, judgments)
         self.qrels = Qrels(dataset.qrels)

@@ -13,7 +13,14 @@ from llama_index.evaluation.retrieval_metrics.metrics import RetrievalMetric, as
 from llama_index.evaluation.retrieval_metrics.nodes import ids_of
 from llama_index.evaluation.retrieval_metrics.results import Basis, DatasetResult, RetrieverEvalResult
 from retrieval_metrics import Evaluation, Matching, evaluate
-from retrieval_metrics.adapting import as_rules, first_answer_check, query_scores, score_queries, scored_run
+from retrieval_metrics.adapting import (
+    as_rules,
+    first_answer_check,
+    query_scores,
+    score_queries,
+    scored_run,
+    with_documents,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -37,13 +44,15 @@ class NodeScorer:
         metrics: Metrics of this package, which are computed for all queries at once, and of LlamaIndex, which are
             computed query by query.
         match: What identifies a node in the judgments.
+        texts: Returns the texts of the documents by name, if they are known; called only if a span is judged.
     """
 
-    def __init__(self, metrics: Sequence[BaseRetrievalMetric], match: NodeMatch) -> None:
+    def __init__(self, metrics: Sequence[BaseRetrievalMetric], match: NodeMatch, texts: Callable[[], Any]) -> None:
         self.own = [one for one in metrics if isinstance(one, RetrievalMetric)]
         self.foreign = [one for one in metrics if not isinstance(one, RetrievalMetric)]
         self.order = [one.metric_name for one in metrics]
         self.match = match
+        self._texts = texts
 
     @property
     def specs(self) -> list[Metric]:
@@ -65,7 +74,7 @@ class NodeScorer:
 
     def check(self, questions: CheckedQuestions) -> Callable[[Any], None] | None:
         """Return a check that raises, for the first answer, what scoring would raise for all."""
-        return first_answer_check(questions.qrels, self.specs, match=self._compared) if self.own else None
+        return first_answer_check(questions.qrels, self.specs, match=self._compared(questions)) if self.own else None
 
     def dataset(
         self,
@@ -79,7 +88,7 @@ class NodeScorer:
         """Return the results of a dataset, with the core's evaluation, and that of each stage by its name."""
         errors = dict(run.errors)
         evaluation = (
-            evaluate(questions.qrels, run, self.specs, match=self._compared, clusters=questions.clusters)
+            evaluate(questions.qrels, run, self.specs, match=self._compared(questions), clusters=questions.clusters)
             if self.own
             else None
         )
@@ -93,27 +102,28 @@ class NodeScorer:
             names=self.order,
             foreign=[one.metric_name for one in self.foreign],
             stages={name: self._evaluation(questions, one) for name, one in (stages or {}).items()},
-            basis=Basis({query: truth for query, (_, truth) in questions.rows.items()}, run, self._compared),
+            basis=Basis({query: truth for query, (_, truth) in questions.rows.items()}, run, self._compared(questions)),
         )
 
     def _evaluation(self, questions: CheckedQuestions, run: Mapping[Any, Any]) -> Evaluation:
         """Return the evaluation of a stage, without the warnings that the last stage repeats."""
-        scores = scored_run(questions.qrels, run, self.specs, as_rules("standard"), self._compared)
+        scores = scored_run(questions.qrels, run, self.specs, as_rules("standard"), self._compared(questions))
         return Evaluation(scores if questions.clusters is None else replace(scores, clusters=questions.clusters))
 
     def one(
         self, questions: CheckedQuestions, run: RetrievedRun, expected_texts: list[str] | None, mode: RetrievalEvalMode
     ) -> RetrieverEvalResult:
         """Return the result of a single query, whose id is its text; without the warnings that concern a whole run."""
-        scores = score_queries(questions.qrels, run, self.specs, match=self._compared) if self.own else {}
+        scores = score_queries(questions.qrels, run, self.specs, match=self._compared(questions)) if self.own else {}
         (result,) = self._results(questions, run, scores, expected_texts=expected_texts, mode=mode)
         result.query_id = None
         return result
 
-    @property
-    def _compared(self) -> str | Matching:
-        """What the core compares with the ids of the judgments."""
-        return self.match if isinstance(self.match, Matching) else "id"
+    def _compared(self, questions: CheckedQuestions) -> Any:
+        """Return what the core compares with the judgments."""
+        match = self.match if isinstance(self.match, Matching) else "id"
+        texts = self._texts() if questions.sources else None
+        return with_documents(match, texts, questions.qrels, questions.dataset)
 
     def _results(
         self,

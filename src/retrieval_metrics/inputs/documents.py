@@ -1,0 +1,118 @@
+"""The texts of sources, from whatever holds them: a mapping, items, or documents of a framework."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.inputs.hosts import host_of
+from retrieval_metrics.inputs.retrieved import Retrieved
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The sources that questions were made from.
+
+    Attributes:
+        texts: The text of each source; empty if only the digests were kept.
+        digests: The digest of each text, by which a changed source is recognised.
+    """
+
+    texts: Mapping[str, str] = field(repr=False)
+    digests: Mapping[str, str]
+
+    @classmethod
+    def of(cls, texts: Mapping[str, str]) -> Sources:
+        """Return texts with their digests."""
+        return cls(texts, {name: digest_of(text) for name, text in texts.items()})
+
+    def changed(self, texts: Mapping[str, str]) -> list[str]:
+        """Return the names of sources whose text is another one now, sorted."""
+        return sorted(
+            name for name, digest in self.digests.items() if name in texts and digest_of(texts[name]) != digest
+        )
+
+
+def source_texts(documents: Any, judged: Collection[str] = ()) -> dict[str, str]:
+    """Return the text of each source by its name in spans and in retrieved items.
+
+    A document is named by its source, as its chunks are, and else by its id.
+
+    Args:
+        documents: Texts by name; or whole documents: `Retrieved` with texts, or those of an installed host.
+        judged: The sources of judged spans. Other documents may share a name, and are then left out.
+
+    Raises:
+        TypeError: If they are anything else.
+        ValueError: If two different documents have the name of a judged source, or none has such a name.
+
+    Example:
+        >>> source_texts([Retrieved("doc7", "Keys are hashed.", source="keys.md")])
+        {'keys.md': 'Keys are hashed.'}
+    """
+    if isinstance(documents, Mapping):
+        stray = next((name for name, text in documents.items() if not isinstance(text, str)), None)
+        if stray is not None:
+            raise TypeError(f"documents must map the name of each source to its text, got {documents[stray]!r}")
+        texts = dict(documents)
+    elif isinstance(documents, (str, bytes)) or not isinstance(documents, Iterable):
+        raise TypeError(
+            "documents must be texts by the name of their source, or a list of documents of a framework or of "
+            f"Retrieved(id, text=..., source=...), got {type(documents).__name__}"
+        )
+    else:
+        texts = _named(_items(list(documents)), set(judged))
+    if judged and not set(judged) & texts.keys():
+        raise ValueError(
+            f"documents= has no text of {min(judged)!r}, nor of any other source of the judged spans; it has "
+            f"{', '.join(map(repr, list(texts)[:3])) or 'none'}"
+        )
+    return texts
+
+
+def _items(documents: list[Any]) -> list[Retrieved]:
+    items: list[Retrieved] = []
+    for one in documents:
+        if isinstance(one, Retrieved):
+            items.append(one)
+            continue
+        host = host_of(one)
+        if host is None or host.documents is None:
+            raise TypeError(f"documents must hold documents of a framework or Retrieved(id, text=...), got {one!r:.80}")
+        items.extend(host.documents([one]))
+    return items
+
+
+def _named(items: list[Retrieved], judged: set[str]) -> dict[str, str]:
+    first: dict[str, Retrieved] = {}
+    shared: set[str] = set()
+    for item in items:
+        if item.text is None:
+            raise TypeError(f"document {item.id!r} has no text")
+        if item.start:
+            raise ValueError(
+                f"document {item.id!r} begins at {item.start} of {item.source!r}, so it is a chunk; pass the documents "
+                "that the chunks were cut from"
+            )
+        name = str(item.id) if item.source is None else item.source
+        other = first.setdefault(name, item)
+        if other.text != item.text:
+            if name in judged:
+                raise ValueError(
+                    f"two documents, {other.id!r} and {item.id!r}, are both named {name!r}, as the pages of one file "
+                    "are, so a span of it could be in either; give each its own source, such as its doc_id, in spans, "
+                    "chunks and documents"
+                )
+            shared.add(name)
+    return {name: item.text for name, item in first.items() if item.text is not None and name not in shared}
+
+
+def digest_of(text: str) -> str:
+    """Return the digest by which a changed source is recognised."""
+    from hashlib import sha256  # noqa: PLC0415  (only sets that keep their sources need it)
+
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
