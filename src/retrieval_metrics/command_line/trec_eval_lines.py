@@ -46,7 +46,7 @@ ORDER = (
 )
 
 
-class Line(NamedTuple):
+class TrecEvalLine(NamedTuple):
     """A measure of all queries.
 
     Attributes:
@@ -107,22 +107,22 @@ def _row(name: str, query: str, value: Any) -> str:
     return f"{name:<22}\t{query}\t{shown}"
 
 
-def _lines(scores: Scores, one: Metric | str, name: str, level: int, order: list[int]) -> Iterator[Line]:
+def _lines(scores: Scores, one: Metric | str, name: str, level: int, order: list[int]) -> Iterator[TrecEvalLine]:
     kept, judged = scores.positions[order], scores.needed_origin("counted").judged
     if isinstance(one, Metric):
         column = _values(scores, one)[order]
-        yield Line(trec_name(one), column, _mean(column))
+        yield TrecEvalLine(trec_name(one), column, _mean(column))
     elif one == "runid":
-        yield Line(one, None, name)
+        yield TrecEvalLine(one, None, name)
     elif one == "num_q":
-        yield Line(one, None, len(scores.queries))
+        yield TrecEvalLine(one, None, len(scores.queries))
     elif one == "gm_map":
         column = np.maximum(_values(scores, map_at(level))[order], LEAST)
-        yield Line(one, None, exp(_mean(np.log(column))))
+        yield TrecEvalLine(one, None, exp(_mean(np.log(column))))
     elif one == "iprec_at_recall":
         for recall in LEVELS:
             column = _interpolated(scores, recall, level)[kept]
-            yield Line(f"iprec_at_recall_{recall:.2f}", column, _mean(column))
+            yield TrecEvalLine(f"iprec_at_recall_{recall:.2f}", column, _mean(column))
     else:
         of_query = {
             "num_ret": judged.n_retrieved,
@@ -130,7 +130,7 @@ def _lines(scores: Scores, one: Metric | str, name: str, level: int, order: list
             "num_rel_ret": judged.per_query(judged.hits(level).query),
         }[one]
         counts = of_query[kept].astype(np.int64)
-        yield Line(one, counts, int(counts.sum()))
+        yield TrecEvalLine(one, counts, int(counts.sum()))
 
 
 def map_at(level: int) -> Metric:
