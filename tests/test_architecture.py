@@ -35,7 +35,7 @@ FLOORS = [
     ["explaining"],
     ["reporting"],
     ["evaluation"],
-    ["comparing", "auditing", "rechunking", "reranking", "questions"],
+    ["comparing", "auditing", "rechunking", "reranking", "fusing", "questions"],
     ["labelling"],
     ["loading"],
     ["history"],

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.files.reading import read_qrels, read_run
     from retrieval_metrics.files.text_files import read_corpus, read_queries
     from retrieval_metrics.files.writing import write_qrels, write_run
+    from retrieval_metrics.fusing.fuse import fuse
     from retrieval_metrics.history.history import History
     from retrieval_metrics.inputs.provenance import Provenance
     from retrieval_metrics.inputs.retrieved import Retrieved
@@ -113,6 +114,7 @@ __all__ = [
     "evaluate_ranking",
     "evaluate_with_labels",
     "f1",
+    "fuse",
     "generate_questions",
     "hit_rate",
     "intra_list_diversity",
@@ -174,6 +176,7 @@ _LAZY = {
     "evaluate": "evaluation.evaluate",
     "evaluate_ranking": "evaluation.evaluate_ranking",
     "evaluate_with_labels": "labelling.evaluate_with_labels",
+    "fuse": "fusing.fuse",
     "generate_questions": "questions.generating.generate",
     "intra_list_diversity": "reranking.diversity",
     "load": "loading",

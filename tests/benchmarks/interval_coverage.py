@@ -7,11 +7,11 @@
 # ///
 """Do the statistics keep their promises? Coverage, width, false findings and power by population.
 
-    uv run tests/benchmarks/interval_coverage.py --draws 1000
+    uv run tests/benchmarks/interval_coverage.py --draws 400 --write
 
-Populations are made to look like per-query values of retrieval metrics; each line draws that many samples from one. The
-seed of each line is fixed, so the table is the same on every machine. It includes the populations for which a promise
-is not kept.
+With --write the tables replace those of docs/reference/statistics.md. Populations are made to look like per-query
+values of retrieval metrics; each line draws that many samples from one. The seed of each line is fixed, so the table is
+the same on every machine. It includes the populations for which a promise is not kept.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from __future__ import annotations
 import argparse
 import itertools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -30,15 +31,17 @@ from retrieval_metrics.statistics import (
     Sums,
     Units,
     detectable_difference,
-    difference_intervals,
     effective_sums,
     interval_from_sums,
     joint_sign_flips,
     mean_interval,
     paired_difference,
+    paired_differences,
+    rare_change,
     sign_flip_test,
     within_margins,
 )
+from retrieval_metrics.statistics.power import units_needed
 
 Values = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int], Values]
@@ -46,7 +49,7 @@ Draw = Callable[[np.random.Generator, int], Values]
 SIZES = (25, 50, 200)
 DIFFERENCE_SIZES = (10, 25, 50, 100, 200)
 BOOTSTRAP_RESAMPLES = 499
-BOOTSTRAPPED = 200
+BOOTSTRAPPED = 100
 """Samples per line of which BCa intervals are computed, because they are slow."""
 FLIPS = 999
 """Random sign choices per simulated test; more are taken where the test asks for them."""
@@ -140,6 +143,18 @@ def moved_ranks(random: np.random.Generator, n: int) -> Values:
     return values
 
 
+def just_missed(n: int) -> Population:
+    """So few queries gain 1 that 7 % of samples hold none of them."""
+    share = 2.6 / n
+    return Population("2.6 / n gain 1", lambda random, n: (random.random(n) < share) * 1.0, share)
+
+
+def skewed(n: int) -> Population:
+    """A mean of 0: few queries gain 1, all others lose a little."""
+    share = 4 / n
+    return Population("4 / n gain 1, mean 0", lambda random, n: (random.random(n) < share) - share, 0.0)
+
+
 DIFFERENCES = [
     normal(0.1),
     normal(0.2),
@@ -175,8 +190,13 @@ def bca_ends(samples: list[Values], random: np.random.Generator) -> Values:
     return np.array(found)
 
 
+LINES: list[str] = []
+"""What was printed of the current table."""
+
+
 def line(name: str, n: int, cells: list[str]) -> None:
-    print(f"{name:34}{n:5}{''.join(cells)}", flush=True)
+    LINES.append(f"{name:34}{n:5}{''.join(cells)}")
+    print(LINES[-1], flush=True)
 
 
 def covered(ends: Values, mean: float) -> float:
@@ -184,64 +204,88 @@ def covered(ends: Values, mean: float) -> float:
     return 100 * float(((ends[:, 0] <= mean + 1e-12) & (mean - 1e-12 <= ends[:, 1])).mean())
 
 
-def coverage(
-    populations: list[Population],
-    sizes: tuple[int, ...],
-    ours: Callable[[Population, list[Values]], Values],
-    draws: int,
-) -> None:
-    """Coverage in percent of the nominal 95 % interval, and its width beside Student's, beside two common ones."""
-    for n, population in itertools.product(sizes, populations):
-        random = np.random.default_rng(n)
-        samples = [population.draw(random, n) for _ in range(draws)]
-        own, student = ours(population, samples), np.array([students_t(values) for values in samples])
-        bca = bca_ends(samples[:BOOTSTRAPPED], random)
-        width = np.ptp(student, axis=1).mean()
-        cells = [
-            f"{covered(ends, population.mean):9.1f}{np.ptp(ends, axis=1).mean() / width:7.2f}" for ends in (own, bca)
-        ]
-        line(population.name, n, [cells[0], f"{covered(student, population.mean):9.1f}{width:8.3f}", cells[1]])
+def beside(ends: Values, mean: float, width: float) -> str:
+    """Coverage in percent, and the width in multiples of another."""
+    return f"{covered(ends, mean):9.1f}{np.ptp(ends, axis=1).mean() / width:7.2f}"
+
+
+def others(population: Population, samples: list[Values], random: np.random.Generator) -> tuple[float, list[str]]:
+    """Width of Student's interval; the cells of Student's and of BCa."""
+    student = np.array([students_t(values) for values in samples])
+    width = max(float(np.ptp(student, axis=1).mean()), np.finfo(float).tiny)
+    bca = bca_ends(samples[:BOOTSTRAPPED], random)
+    return width, [f"{covered(student, population.mean):9.1f}{width:8.3f}", beside(bca, population.mean, width)]
 
 
 def intervals_of_means(draws: int) -> None:
-    def ours(population: Population, samples: list[Values]) -> Values:
-        return np.array([mean_interval(values, binary=population.binary) for values in samples])
-
-    coverage(POPULATIONS, SIZES, ours, draws)
+    for n, population in itertools.product(SIZES, POPULATIONS):
+        random = np.random.default_rng(n)
+        samples = [population.draw(random, n) for _ in range(draws)]
+        ours = np.array([mean_interval(values, binary=population.binary) for values in samples])
+        width, cells = others(population, samples, random)
+        line(population.name, n, [beside(ours, population.mean, width), *cells])
 
 
 def intervals_of_differences(draws: int) -> None:
-    def ours(_: Population, samples: list[Values]) -> Values:
-        return np.array(difference_intervals([Units.of(values) for values in samples], [1.0] * len(samples)))
-
-    coverage(DIFFERENCES, DIFFERENCE_SIZES, ours, draws)
+    """The printed interval, and together with the line on what n queries cannot have shown."""
+    for n in DIFFERENCE_SIZES:
+        for population in [*DIFFERENCES, just_missed(n), skewed(n)]:
+            random = np.random.default_rng(n)
+            samples = [population.draw(random, n) for _ in range(draws)]
+            printed = np.array(
+                [
+                    paired_difference(values, np.zeros(n), span=2.0, resamples=FLIPS, seed=seed).interval
+                    for seed, values in enumerate(samples)
+                ]
+            )
+            shifts = np.array([rare_change(Units.of(values)).shift for values in samples])[:, None]
+            width, cells = others(population, samples, random)
+            both = [beside(ends, population.mean, width) for ends in (printed, printed + shifts * [-1, 1])]
+            line(population.name, n, [*both, *cells])
 
 
 def power_as_promised(draws: int) -> None:
-    """Power at the difference that a first sample of the same population says is detected; 80 % was promised.
+    """Power at both ends of what a first sample of the same population says is detected; 80 % was promised.
 
-    `even`: every query changes by that much. `uneven`: as many queries as make that mean change by 1.
+    `found`: all queries differ by the lower end. `even`: by the upper end. `uneven`: as many queries as make the upper
+    end change by 1.
     """
     for n, population in itertools.product(DIFFERENCE_SIZES, DIFFERENCES):
         random = np.random.default_rng(n)
         promised, found = [], []
         for seed in range(draws // 2):
             claim = detectable_difference(population.draw(random, n))
-            if not np.isfinite(claim):
+            if not np.isfinite(claim.high):
                 continue
             promised.append(claim)
             fresh = population.draw(random, n) - population.mean
-            uneven = np.where(random.random(n) < claim, 1.0, fresh * random.choice([-1.0, 1.0], n))
-            found.append(
-                [sign_flip_test(x, resamples=FLIPS, seed=seed).p_value <= 0.05 for x in (fresh + claim, uneven)]
-            )
-        rates = 100 * np.mean(found, axis=0)
-        line(population.name, n, [f"{np.mean(promised):10.3f}", *(f"{rate:9.1f}" for rate in rates)])
+            uneven = np.where(random.random(n) < claim.high, 1.0, fresh * random.choice([-1.0, 1.0], n))
+            tried = (fresh + claim.low, fresh + claim.high, uneven)
+            found.append([sign_flip_test(x, resamples=FLIPS, seed=seed).p_value <= 0.05 for x in tried])
+        (low, high), (at_low, even, fewest) = np.mean(promised, axis=0), 100 * np.mean(found, axis=0)
+        line(population.name, n, [f"{low:9.3f}{at_low:8.1f}{high:9.3f}{even:8.1f}{fewest:8.1f}"])
+
+
+def plans(draws: int) -> None:
+    """Power with as many queries as a pilot of n says are needed to find a difference of 0.4 standard deviations."""
+    for n, population in itertools.product((15, 30, 60), DIFFERENCES[:5]):
+        random = np.random.default_rng(n)
+        deviation = float(population.draw(random, 100_000).std())
+        needed, found = [], []
+        for seed in range(draws):
+            pilot = population.draw(random, n)
+            if not pilot.any():
+                continue
+            needed.append(units_needed(0.4 * deviation, float(pilot.var(ddof=1)), 0.0, 0.8, 0.05))
+            fresh = population.draw(random, needed[-1]) + 0.4 * deviation
+            found.append(sign_flip_test(fresh, resamples=FLIPS, seed=seed).p_value <= 0.05)
+        ends = np.percentile(needed, [10, 50, 90])
+        line(population.name, n, [f"{100 * np.mean(found):9.1f}", *(f"{end:9.0f}" for end in ends)])
 
 
 def margins(draws: int) -> None:
     """How often "no worse by more than 0.02" is said where the true difference is just that, and where it is 0."""
-    for n, population in itertools.product((50, 100, 200, 500), DIFFERENCES):
+    for n, population in itertools.product((50, 100, 150, 200, 500), [*DIFFERENCES, rare(0.03, -1, noise=0.0)]):
         random = np.random.default_rng(n)
         cells = []
         for mean in (-0.02, 0.0):
@@ -270,11 +314,11 @@ def equal_systems(random: np.random.Generator, n: int, systems: int, kind: str) 
 
 
 def family_wise(draws: int) -> None:
-    """Share of comparisons of equal systems, all pairs, with any pair called different, of four times the draws."""
+    """Share of comparisons of equal systems, all pairs, with any pair called different, of twice the draws."""
     for kind, systems in itertools.product(("independent", "clones", "sweep"), (2, 4, 10)):
         random, n = np.random.default_rng(systems), 50
         rejected = []
-        for seed in range(4 * draws):
+        for seed in range(2 * draws):
             values = equal_systems(random, n, systems, kind)
             pairs = np.column_stack([values[:, a] - values[:, b] for a, b in itertools.combinations(range(systems), 2)])
             found = joint_sign_flips(pairs, resamples=FLIPS, seed=seed)
@@ -298,22 +342,75 @@ def correlated(draws: int) -> None:
         line(f"3 systems, 6 metrics, rho {correlation:g}", n, [f"{100 * rate:9.1f}" for rate in np.mean(found, axis=0)])
 
 
-def clustered_draws(random: np.random.Generator, clusters: int, each: int, *, uneven: bool) -> Iterator[Values]:
-    sizes = random.integers(1, 2 * each, clusters) if uneven else np.full(clusters, each)
-    labels = np.repeat(np.arange(clusters), sizes)
-    while True:
-        shared, own = random.normal(0, 1, clusters)[labels], random.normal(0, 1, len(labels))
-        yield np.column_stack([labels, np.sqrt(0.3) * shared + np.sqrt(0.7) * own])
+def rank_metrics(ranks: NDArray[np.int64]) -> Values:
+    """Hit rate at 1, 3 and 5, reciprocal rank and NDCG at 10 of one relevant document, shape (queries, 5)."""
+    within = ranks <= 10
+    values: Values = np.stack(
+        [ranks <= 1, ranks <= 3, ranks <= 5, within / ranks, within / np.log2(ranks + 1)], axis=-1
+    ).astype(float)
+    return values
+
+
+def of_one_rank(draws: int) -> None:
+    """Metrics that differ in how many queries move: true differences found, and any found where there is none."""
+    for n, share, better in ((25, 0.3, 0.6), (40, 0.25, 0.6), (100, 0.2, 0.4), (200, 0.15, 0.3)):
+        random = np.random.default_rng(n)
+        found, false = [], []
+        for seed in range(draws):
+            for gain, into in ((better, found), (0.0, false)):
+                before = random.geometric(0.35, n)
+                after = np.where(random.random(n) < share, random.geometric(0.35, n), before)
+                after = np.where(random.random(n) < gain * share, 1, after)
+                test = joint_sign_flips(rank_metrics(after) - rank_metrics(before), resamples=FLIPS, seed=seed)
+                into.append(((test.corrected <= 0.05), (holm(test.p_values) <= 0.05)))
+        power = 100 * np.mean(found, axis=(0, 2))
+        errors = 100 * np.any(false, axis=2).mean(axis=0)
+        line(f"{100 * share:g} % move", n, [f"{rate:9.1f}" for rate in (*power, *errors)])
+
+
+def simultaneous(draws: int) -> None:
+    """Share of comparisons of all pairs of five systems, some of which differ, whose every interval holds the truth."""
+    means = np.array([0.0, 0.0, 0.03, 0.06, 0.15])
+    plus, minus = np.array(list(itertools.combinations(range(5), 2))).T
+    for kind, n in itertools.product(("independent", "clones", "sweep"), (15, 50)):
+        random = np.random.default_rng(n)
+        together, widths = [], []
+        for seed in range(draws):
+            values = equal_systems(random, n, 5, kind) + means
+            pairs = paired_differences(
+                values[:, plus] - values[:, minus], spans=[2.0] * len(plus), resamples=FLIPS, seed=seed
+            )
+            ends = np.array([each.interval for each in pairs.each])
+            truth = means[plus] - means[minus]
+            student = np.array([students_t(values[:, a] - values[:, b]) for a, b in zip(plus, minus, strict=True)])
+            together.append([((x[:, 0] <= truth) & (truth <= x[:, 1])).all() for x in (ends, student)])
+            widths.append(np.ptp(ends, axis=1).mean() / np.ptp(student, axis=1).mean())
+        rates = 100 * np.mean(together, axis=0)
+        line(f"5 systems, {kind}", n, [f"{rates[0]:9.1f}{np.mean(widths):7.2f}{rates[1]:9.1f}"])
+
+
+SIZES_OF_CLUSTERS = {
+    "40 documents x 5": lambda _: np.full(40, 5),
+    "40 documents x 1 to 9": lambda random: random.integers(1, 10, 40),
+    "20 documents x 10": lambda _: np.full(20, 10),
+    "20 documents x 1 to 19": lambda random: random.integers(1, 20, 20),
+    "10 documents x 10": lambda _: np.full(10, 10),
+    "10 documents x 1 to 19": lambda random: random.integers(1, 20, 10),
+    "40 documents, sizes of Zipf": lambda _: np.maximum(1, 50 // np.arange(1, 41)),
+    "20 documents, one holds 60 %": lambda _: np.array([120, *[4] * 20]),
+}
 
 
 def clusters(draws: int) -> None:
     """Two equal systems on questions of the same documents, correlation 0.3: with clusters, and without."""
-    for (documents, each), uneven in itertools.product(((40, 5), (20, 10), (10, 10)), (False, True)):
-        random = np.random.default_rng(documents)
-        samples = clustered_draws(random, documents, each, uneven=uneven)
+    for at, (name, drawn_sizes) in enumerate(SIZES_OF_CLUSTERS.items()):
+        random = np.random.default_rng(at)
+        sizes = drawn_sizes(random)
+        labels = np.repeat(np.arange(len(sizes)), sizes)
         found = []
-        for seed, drawn in zip(range(draws), samples, strict=False):
-            labels, values = drawn[:, 0].astype(int), drawn[:, 1]
+        for seed in range(draws):
+            shared, own = random.normal(0, 1, len(sizes))[labels], random.normal(0, 1, len(labels))
+            values = np.sqrt(0.3) * shared + np.sqrt(0.7) * own
             cells = []
             for by in (labels, None):
                 one = paired_difference(0.2 * values, np.zeros(len(values)), resamples=FLIPS, seed=seed, clusters=by)
@@ -321,19 +418,25 @@ def clusters(draws: int) -> None:
                 low, high = interval_from_sums(Sums.of(mean) if by is None else effective_sums(mean, by))
                 cells += [one.interval.low <= 0 <= one.interval.high, one.p_randomisation <= 0.05, low <= 0.6 <= high]
             found.append(cells)
-        name = f"{documents} documents x {'1 to ' + str(2 * each - 1) if uneven else each}"
-        line(name, len(values), [f"{100 * rate:9.1f}" for rate in np.mean(found, axis=0)])
+        line(name, len(labels), [f"{100 * rate:9.1f}" for rate in np.mean(found, axis=0)])
 
 
-METHODS = "    ours  width        t   width      BCa  width"
-PARTS = {
-    "mean": (intervals_of_means, "Mean: coverage (%) of the 95 % interval; widths of ours and BCa beside t's", METHODS),
+PARTS: dict[str, tuple[Callable[[int], None], str, str]] = {
     "difference": (
         intervals_of_differences,
-        "Difference: coverage (%) of the 95 % interval; widths of ours and BCa beside t's",
-        METHODS,
+        "Difference: coverage (%) of the 95 % interval, alone and with the line; widths beside t's",
+        "  printed  width  +line   width        t   width      BCa  width",
     ),
-    "detects": (power_as_promised, "Power (%) at the size that is said to be detected", "   detects     even   uneven"),
+    "detects": (
+        power_as_promised,
+        "Power (%) at the sizes that are said to be detected",
+        "      low   found     high    even  uneven",
+    ),
+    "plan": (
+        plans,
+        "Power (%) with as many queries as a pilot of n asks for, and how many those are (10, 50, 90 % of pilots)",
+        "    found     10 %     50 %     90 %",
+    ),
     "margin": (
         margins,
         '"No worse by more than 0.02" (%), where the truth is -0.02 and where it is 0',
@@ -341,35 +444,62 @@ PARTS = {
     ),
     "family": (
         family_wise,
-        "Equal systems, any pair called different at 5 % (%); four times the draws",
+        "Equal systems, any pair called different at 5 % (%); twice the draws",
         "    joint     Holm",
     ),
     "correlated": (correlated, "True differences found (%)", "    joint     Holm"),
+    "ranks": (
+        of_one_rank,
+        "Metrics of which some move on few queries: true differences found, any found where there is none (%)",
+        "    joint     Holm    joint     Holm",
+    ),
+    "simultaneous": (
+        simultaneous,
+        "All intervals of a comparison hold the truth (%); width beside t's",
+        "     ours  width        t",
+    ),
     "clusters": (
         clusters,
         "Two equal systems, clustered questions: coverage of difference, false findings, coverage of mean (%)",
         "  covered    false     mean   (and without clusters)",
     ),
+    "mean": (
+        intervals_of_means,
+        "Mean: coverage (%) of the 95 % interval; widths of ours and BCa beside t's",
+        "    ours  width        t   width      BCa  width",
+    ),
 }
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "statistics.md"
 
 
-def heading(title: str, columns: str) -> None:
-    print(f"\n{title}\n{'':34}{'n':>5}{columns}")
+def write(part: str, lines: list[str]) -> None:
+    """Replace a table of the page: the block after the comment that names it."""
+    text = PAGE.read_text(encoding="utf-8")
+    before, after = text.split(f"<!-- table: {part} -->\n```text\n")
+    PAGE.write_text(
+        f"{before}<!-- table: {part} -->\n```text\n{chr(10).join(lines)}\n```{after.partition('```')[2]}",
+        encoding="utf-8",
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--draws", type=int, default=1_000, help="samples per line")
+    parser.add_argument("--draws", type=int, default=400, help="samples per line")
     parser.add_argument("--only", choices=PARTS, nargs="+", default=list(PARTS), help="parts of the simulation")
+    parser.add_argument("--write", action="store_true", help="write the tables into the page of the documentation")
     arguments = parser.parse_args()
     started = time.perf_counter()
     error = 100 * np.sqrt(0.95 * 0.05 / arguments.draws)
     print(f"{arguments.draws} draws per line; one standard error at 5 or 95 % is {error:.1f} points")
     for part in arguments.only:
         simulate, title, columns = PARTS[part]
-        heading(title, columns)
+        print(f"\n{title}")
+        LINES[:] = [f"{'':34}{'n':>5}{columns}"]
+        print(LINES[0])
         simulate(arguments.draws)
-    print(f"\n{time.perf_counter() - started:.0f} s")
+        if arguments.write:
+            write(part, LINES)
+        print(f"{time.perf_counter() - started:.0f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from fake_langfuse import fake_langfuse
+from fake_models import Service, fake_models
 from running_pages import RECIPES, ROOT, as_it_runs, name, write_outputs
 
 INSIDE = "RECIPE_RUNS_INSIDE"
@@ -54,6 +55,13 @@ def close_the_network() -> list[Any]:
     return attempts
 
 
+def replied(prompt: str) -> str:
+    """Return what a model would reply on the page that calls models."""
+    if "Write one question" in prompt:
+        return '{"question": "Who opens the vault at night?", "quotes": ["opened at night by the duty officer"]}'
+    return '{"answerable": true}' if "opened at night" in prompt or "milk" in prompt else '{"answerable": false}'
+
+
 def free_port() -> int:
     """Return a port of this machine that nothing listens at."""
     with socket.socket() as one:
@@ -76,7 +84,9 @@ def main() -> int:
     if INSIDE not in os.environ:
         return in_its_environment(path, options)
     attempts = close_the_network()
-    with fake_langfuse() as received, tempfile.TemporaryDirectory() as folder:
+    service = Service(replied)
+    with fake_langfuse() as received, fake_models(service) as addresses, tempfile.TemporaryDirectory() as folder:
+        os.environ.update(addresses)
         os.environ.update(PHOENIX_WORKING_DIR=folder, PHOENIX_PORT=str(free_port()), PHOENIX_GRPC_PORT=str(free_port()))
         if "--write" in options:
             write_outputs([path])

@@ -64,8 +64,22 @@ def test_with_clusters_its_ends_are_the_means_that_the_test_just_rejects(sizes: 
         shifted = units.totals - theta * units.sizes
         return abs(float(shifted.sum())) / math.sqrt(float(shifted @ shifted))
 
-    for end in difference_interval(units, 1.7):
-        assert standardised(end) == pytest.approx(1.7)
+    for end in difference_interval(units, 2.05):
+        assert standardised(end) == pytest.approx(2.05)
+
+
+def test_it_is_never_narrower_than_students_but_next_to_0() -> None:
+    few = np.array([1.0] * 3 + [0.0] * 47)
+    (found,) = paired_differences(few[:, None], spans=[1.0]).each
+    assert found.critical < students_critical(50)
+    assert found.interval == pytest.approx(interval(few))
+    assert found.interval.low < 0
+    many = np.array([0.3] * 5 + [0.2] * 3 + [0.0] * 92)
+    (found,) = paired_differences(many[:, None], spans=[1.0]).each
+    student = interval(many)
+    assert found.p_randomisation <= 0.05
+    assert found.interval.low > 0
+    assert found.interval.high >= student.high
 
 
 def test_it_is_simultaneous() -> None:

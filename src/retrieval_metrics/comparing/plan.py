@@ -164,7 +164,7 @@ def plan(
         nothing      the spreads of 13 pairs of retrievers on two public collections, by metric
 
     A range from nothing is wide, and your systems can lie outside it: begin with 30 questions, and plan with them as a
-    pilot. A pilot of 30 questions is itself off by a factor of 0.7 to 1.6 in one of five cases.
+    pilot. Even then, the number is 0.8 to 1.3 times what it should be in three of five cases, and further off in two.
 
     Args:
         difference: The smallest true difference that matters to you.

@@ -22,7 +22,7 @@ LONGEST_WAIT = 300.0
 """A service that asks for a longer wait than this has no quota left, which is an error and no limit of a rate."""
 MOST_REFUSALS = 20
 """Refusals in a row after which the limit is reported as an error."""
-CALLS_BEFORE_ONE_MORE = 10
+CALLS_BEFORE_ONE_MORE = 5
 """Successful calls after which one more may be under way at once."""
 SLOWER = 1.1
 """How much longer the intervals between calls are than those in which the service answered."""
@@ -41,8 +41,8 @@ class Pace:
 
     After a refusal nobody calls until the pause is over; then one call goes first. The pause is what the service asks
     for, or else the one that was long enough last time, doubled as long as it is too short. From then on calls begin at
-    even intervals: those in which the service answered before, waiting included. For every ten calls that succeed, the
-    interval is a tenth shorter and one more call may be under way; half as many may after a refusal.
+    even intervals: those in which the service answered before, waiting included. For every five calls that succeed,
+    the interval is a tenth shorter and one more call may be under way; half as many may after a refusal.
     """
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class Pace:
         self._successes += 1
         if self._most is not None and self._successes % CALLS_BEFORE_ONE_MORE == 0:
             self._most += 1
-            self._interval *= 1 - 1 / CALLS_BEFORE_ONE_MORE
+            self._interval *= 0.9
 
     def refused(self, error: BaseException) -> bool:
         """Learn from a refusal; return whether it is worth waiting for."""
@@ -100,10 +100,12 @@ class Pace:
             self._most = max(1, (self._under_way if self._most is None else min(self._most, self._under_way)) // 2)
         elif now >= self._resumed and said is None:  # not one of those that were under way at the first refusal
             self._pause = min(2 * self._pause, LONGEST_PAUSE)
-        self._resumed = max(self._resumed, now + (self._pause if said is None else MARGIN + said))
+        wait = self._pause if said is None else MARGIN + said
+        self._resumed = max(self._resumed, now + wait)
         self._next = max(self._next, self._resumed)
         if self._successes and self._since is not None:
-            self._interval = SLOWER * (self._resumed - self._since) / self._successes
+            # A service that asks for a short wait does not ask for longer ones between all calls.
+            self._interval = min(SLOWER * (self._resumed - self._since) / self._successes, wait)
             self._successes, self._since = 0, self._resumed
         return True
 

@@ -69,6 +69,16 @@ class Units(NamedTuple):
         return math.fsum(self.totals.tolist()) / self.queries if len(self.sizes) else math.nan
 
     @property
+    def alike(self) -> float:
+        """How many units of equal size say as much: (sum of sizes)^2 / sum of squared sizes, at most their number.
+
+        Example:
+            >>> Units.of([1.0] * 12, [*"aaaaaaaaaa", "b", "c"]).alike  # 12^2 / (10^2 + 1 + 1)
+            1.411764705882353
+        """
+        return self.queries**2 / float(self.sizes @ self.sizes)
+
+    @property
     def variance_of_mean(self) -> float:
         """The delete-one jackknife estimate of the variance of the mean.
 
@@ -135,7 +145,6 @@ def effective_sums(values: ArrayLike, clusters: ArrayLike) -> Sums:
 
     from scipy.special import stdtrit  # noqa: PLC0415 - importing the package must not load scipy
 
-    alike = len(array) ** 2 / float(units.sizes @ units.sizes)
-    seen = (float(stdtrit(len(array) - 1, 0.975)) / float(stdtrit(alike - 1, 0.975))) ** 2
+    seen = (float(stdtrit(len(array) - 1, 0.975)) / float(stdtrit(units.alike - 1, 0.975))) ** 2
     share = units.effective_count / len(array) * seen
     return Sums(sums.count * share, sums.total * share, sums.total_of_squares * share, sums.smallest, sums.largest)

@@ -36,7 +36,9 @@ def fewest_units(level: float) -> int:
     return max(2, math.ceil(1 - math.log2(1 - level) - 1e-9))
 
 
-def difference_interval(units: Units, critical: float, *, span: float = 1.0, level: float = 0.95) -> Interval:
+def difference_interval(
+    units: Units, critical: float, *, simultaneous: float = 0.0, span: float = 1.0, level: float = 0.95
+) -> Interval:
     """Return the confidence interval of the mean of paired differences that belongs to a sign-flip test.
 
     It holds every theta that the test does not reject as the mean, by its critical value c:
@@ -47,6 +49,10 @@ def difference_interval(units: Units, critical: float, *, span: float = 1.0, lev
     Student's interval with a critical value from the signs of these queries. With clusters, d - theta is summed over
     each. It excludes 0 exactly if the test rejects 0, and its ends lie within -span and span.
 
+    Where few queries move, their signs alone would make it too narrow, so it is never narrower than Student's own
+    interval, nor than that of the simultaneous critical value. The exception is the end next to 0 of a difference that
+    the test finds and one of these does not: it has the largest of the critical values that exclude 0.
+
     If all differences are equal, the interval is that one point: such a sample shows no spread. What it cannot have
     shown is `rare_change`. With fewer units than can show any difference at this level (6 at 95 %), no interval can be
     given: (nan, nan).
@@ -54,6 +60,7 @@ def difference_interval(units: Units, critical: float, *, span: float = 1.0, lev
     Args:
         units: The differences.
         critical: The critical value c, such as `JointTest.critical`.
+        simultaneous: The critical value of all differences together, such as `JointTest.simultaneous`.
         span: The largest possible difference.
         level: Confidence level, strictly between 0 and 1.
 
@@ -77,6 +84,19 @@ def difference_interval(units: Units, critical: float, *, span: float = 1.0, lev
         return Interval(math.nan, math.nan)
     if not units.squares:
         return Interval(0.0, 0.0)
+    student = students_critical(units.alike, level)
+    squares = float(units.totals @ units.totals)
+    reached = abs(float(units.totals.sum())) / math.sqrt(squares) if squares else 0.0
+    widest = max(critical, student, simultaneous)
+    low, high = _ends(units, widest, span)
+    if critical < reached <= widest:
+        next_to_0 = _ends(units, max(c for c in (critical, student, simultaneous) if critical <= c < reached), span)
+        low, high = (next_to_0.low, high) if units.mean > 0 else (low, next_to_0.high)
+    return Interval(low, high)
+
+
+def _ends(units: Units, critical: float, span: float) -> Interval:
+    """Return the smallest and the largest mean whose standardised sum does not exceed the critical value."""
     mean, sizes = units.mean, units.sizes
     # About the mean, where no digits cancel: with r = totals - mean sizes, sum r is 0, and theta = mean + x solves
     # (N x)^2 = c^2 (sum r^2 - 2 x sum r sizes + x^2 sum sizes^2).
@@ -90,7 +110,7 @@ def difference_interval(units: Units, critical: float, *, span: float = 1.0, lev
     return Interval(max(mean + (-half - root) / leading, -span), min(mean + (-half + root) / leading, span))
 
 
-def students_critical(count: int, level: float = 0.95) -> float:
+def students_critical(count: float, level: float = 0.95) -> float:
     """Return the critical value of the standardised sum of so many differences that belongs to Student's t.
 
     With t its quantile with n - 1 degrees of freedom, it is t sqrt(n / (n - 1 + t^2)), and below sqrt(n).

@@ -30,12 +30,14 @@ class JointTest(NamedTuple):
         exact: Shape (m,), whether `p_values` come from all choices of signs.
         critical: Shape (m,), how far from 0 the standardised sum of each hypothesis may be without a rejection: its
             corrected p value is at most alpha exactly if |sum d| / sqrt(sum d^2) exceeds it.
+        simultaneous: The critical value of the first step, which holds for all hypotheses together.
     """
 
     p_values: NDArray[np.float64]
     corrected: NDArray[np.float64]
     exact: NDArray[np.bool_]
     critical: NDArray[np.float64]
+    simultaneous: float
 
 
 class Contrasts(NamedTuple):
@@ -74,9 +76,9 @@ def joint_sign_flips(
     the step-down max-t method (Westfall and Young 1993; Student's t is a monotone function of z). If hypotheses nearly
     repeat each other, as ndcg@5 and ndcg@10 do, testing both costs little. Range (0, 1].
 
-    The critical value of the first step, which all intervals use, is the 1 - alpha quantile of the largest z. A
-    hypothesis that only a later step rejects gets the critical value of that step, so the interval of all theta whose z
-    of d - theta does not exceed it excludes 0 exactly where the corrected p value is at most alpha.
+    The critical value of the first step is the 1 - alpha quantile of the largest z; it holds for all hypotheses
+    together. A hypothesis that only a later step rejects has the critical value of that step, so that z exceeds it
+    exactly where the corrected p value is at most alpha.
 
     All choices are listed if there are few distinct ones, as for two systems and 0/1 metrics. Otherwise `resamples` are
     drawn, and the observed choice counts as one of them (Phipson and Smyth 2010).
@@ -115,9 +117,8 @@ def joint_sign_flips(
         )
     arrays.finite(array, "differences")
     hypotheses = array.shape[1]
-    found = JointTest(
-        np.ones(hypotheses), np.ones(hypotheses), np.ones(hypotheses, dtype=np.bool_), np.full(hypotheses, np.inf)
-    )
+    nothing, exact = np.ones(hypotheses), np.ones(hypotheses, dtype=np.bool_)
+    found = JointTest(nothing, nothing.copy(), exact, np.full(hypotheses, np.inf), np.inf)
     moving = np.flatnonzero(array.any(axis=0))
     if not len(moving):
         return found
@@ -128,10 +129,10 @@ def joint_sign_flips(
             found.p_values[at], found.critical[at] = alone
     if len(moving) == 1 and found.exact[moving[0]]:
         found.corrected[moving] = found.p_values[moving]
-        return found
+        return found._replace(simultaneous=float(found.critical[moving[0]]))
     given = Contrasts(array, np.arange(hypotheses), np.full(hypotheses, -1)) if contrasts is None else contrasts
-    _step_down(_Choices.of(given, array, moving, resamples, seed), moving, alpha, found)
-    return found
+    first = _step_down(_Choices.of(given, array, moving, resamples, seed), moving, alpha, found)
+    return found._replace(simultaneous=first)
 
 
 def _by_itself(column: NDArray[np.float64], alpha: float, most: int) -> tuple[float, float] | None:
@@ -255,8 +256,8 @@ def _kinds(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int
     return first, counts
 
 
-def _step_down(choices: _Choices, moving: NDArray[np.int64], alpha: float, found: JointTest) -> None:
-    """Put p values and critical values of the hypotheses that move into the result."""
+def _step_down(choices: _Choices, moving: NDArray[np.int64], alpha: float, found: JointTest) -> float:
+    """Put p values and critical values of the hypotheses that move into the result; return that of the first step."""
     hypotheses, start = len(moving), choices.observed_weight
     reach = choices.observed - NEAR
     alone, stepped = np.full(hypotheses, start), np.full(hypotheses, start)
@@ -272,13 +273,15 @@ def _step_down(choices: _Choices, moving: NDArray[np.int64], alpha: float, found
     found.p_values[places[sampled]] = np.minimum(alone, 1.0)[sampled]
     stepped = np.minimum(np.maximum.accumulate(stepped), 1.0)
     found.corrected[places] = np.maximum(stepped, found.p_values[places])
-    of_step = np.full(hypotheses, _critical(np.concatenate(largest), np.concatenate(weights), alpha, NEAR))
+    first = _critical(np.concatenate(largest), np.concatenate(weights), alpha, NEAR)
+    of_step = np.full(hypotheses, first)
     later = np.flatnonzero((stepped <= alpha * (1 + 1e-9)) & (choices.observed <= of_step))
     if len(later):
         of_step[later] = _of_steps(choices, later, alpha)
     # A hypothesis is rejected if both its own test and the joint one reject it.
     by_itself = np.where(np.isinf(found.critical[places]), 0.0, found.critical[places])
     found.critical[places] = np.maximum(of_step, by_itself)
+    return first
 
 
 def _largest_left(sums: NDArray[np.float64]) -> NDArray[np.float64]:

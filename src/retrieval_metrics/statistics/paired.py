@@ -201,7 +201,7 @@ def paired_differences(
                 clusters=len(units.sizes),
                 design_effect=1.0 if labels is None else units.design_effect,
                 mean=units.mean,
-                interval=difference_interval(units, critical, span=span, level=level),
+                interval=difference_interval(units, critical, simultaneous=test.simultaneous, span=span, level=level),
                 level=level,
                 critical=critical,
                 p_randomisation=float(test.p_values[at]),

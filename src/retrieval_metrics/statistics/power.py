@@ -210,7 +210,7 @@ def spread_bounds(count: int) -> tuple[float, float]:
     Example:
         >>> low, high = spread_bounds(30)
         >>> round(low, 2), round(high, 2)
-        (0.9, 1.13)
+        (0.91, 1.14)
     """
     from scipy.special import chdtri  # noqa: PLC0415 - importing the package must not load scipy
 

@@ -1,0 +1,109 @@
+"""Fusion: by its formulas, exact, and the same for every order of the runs."""
+
+import itertools
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import retrieval_metrics as rm
+
+DOCUMENTS = st.sampled_from("abcdefgh")
+SCORED = st.dictionaries(DOCUMENTS, st.floats(-5, 5).map(lambda x: round(x, 2)), min_size=1, max_size=6)
+RUNS = st.lists(st.dictionaries(st.sampled_from(["q1", "q2"]), SCORED, min_size=1), min_size=2, max_size=3)
+
+
+def in_order(scores: dict[str, float]) -> list[str]:
+    return sorted(sorted(scores, reverse=True), key=lambda each: -scores[each])
+
+
+@settings(max_examples=100, deadline=None)
+@given(RUNS, st.sampled_from([0, 1, 10, 60]))
+def test_reciprocal_rank_fusion_is_its_formula(runs: list[dict[str, dict[str, float]]], k: int) -> None:
+    named = {f"r{at}": run for at, run in enumerate(runs)}
+    fused = rm.fuse(named, k=k)
+    for query in {query for run in runs for query in run}:
+        expected: dict[str, Fraction] = {}
+        for run in runs:
+            for rank, document in enumerate(in_order(run.get(query, {})), start=1):
+                expected[document] = expected.get(document, Fraction(0)) + Fraction(1 / (k + rank))
+        assert fused[query] == {document: float(score) for document, score in expected.items()}
+        assert list(fused[query]) == in_order(fused[query])
+
+
+@settings(max_examples=100, deadline=None)
+@given(RUNS, st.sampled_from(["rrf", "scores"]), st.sampled_from(["minmax", "zscore", None]))
+def test_the_order_of_the_runs_does_not_matter(
+    runs: list[dict[str, dict[str, float]]], method: str, norm: str | None
+) -> None:
+    named = [(f"r{at}", run) for at, run in enumerate(runs)]
+    weights = {name: 0.3 + 0.2 * at for at, (name, _) in enumerate(named)}
+    found = [rm.fuse(dict(order), method, norm=norm, weights=weights) for order in itertools.permutations(named)]
+    for other in found[1:]:
+        assert other == found[0]
+        assert {query: list(scores) for query, scores in other.items()} == {
+            query: list(scores) for query, scores in found[0].items()
+        }
+
+
+def test_scores_are_normed_with_the_lowest_at_0_and_a_constant_list_at_1() -> None:
+    runs = {"a": {"q": {"x": 10.0, "y": 5.0, "z": 0.0}}, "b": {"q": {"x": 2.0, "w": 2.0}}}
+    assert rm.fuse(runs, "scores")["q"] == {"x": 2.0, "w": 1.0, "y": 0.5, "z": 0.0}
+    assert rm.fuse(runs, "scores", norm=None)["q"] == {"x": 12.0, "y": 5.0, "w": 2.0, "z": 0.0}
+    deviation = (50 / 3) ** 0.5
+    assert rm.fuse(runs, "scores", norm="zscore")["q"] == pytest.approx(
+        {"x": 10 / deviation + 1, "y": 5 / deviation, "w": 1, "z": 0}
+    )
+    assert rm.fuse(runs, "scores", weights=[0.5, 0])["q"] == {"x": 0.5, "y": 0.25, "z": 0.0, "w": 0.0}
+
+
+def test_texts_and_places_are_kept_and_a_repeat_counts_once() -> None:
+    piece = rm.Retrieved("a", "text of a", source="page", start=3, score=0.9)
+    fused = rm.fuse(
+        {"dense": {"q": [piece, piece, rm.Retrieved("b", "text of b")]}, "bm25": {"q": {"b": 7.0, "c": 1.0}}}
+    )
+    assert [(item.id, item.text, item.start) for item in fused["q"]] == [
+        ("b", "text of b", None),
+        ("a", "text of a", 3),
+        ("c", None, None),
+    ]
+    assert fused["q"][1].score == 1 / 61
+    assert fused["q"][0].score == pytest.approx(1 / 63 + 1 / 61)
+    assert rm.evaluate({"q": ["a"]}, fused, "mrr").means["mrr"] == 0.5
+    by_score = {"dense": {"q": [piece, rm.Retrieved("b", score=0.1)]}}
+    assert [item.score for item in rm.fuse(by_score, "scores")["q"]] == [1, 0]
+
+
+def test_a_query_that_a_run_lacks_is_fused_from_the_others() -> None:
+    fused = rm.fuse({"a": {"q1": ["x"]}, "b": {"q1": ["x"], "q2": ["y"]}})
+    assert fused == {"q1": {"x": 2 / 61}, "q2": {"y": 1 / 61}}
+
+
+@pytest.mark.parametrize(
+    ("runs", "options", "error", "message"),
+    [
+        ({"q": ["a"]}, {}, TypeError, "must map the name of each retriever to its run"),
+        ([{"q": ["a"]}], {}, TypeError, "must map the name of each retriever to its run"),
+        ({}, {}, ValueError, "there is no run to fuse"),
+        ({"a": {"q": ["x"]}}, {"method": "borda"}, ValueError, "method must be one of 'rrf', 'scores', got 'borda'"),
+        ({"a": {"q": {"x": 1}}}, {"norm": "max"}, ValueError, "norm must be one of 'minmax', 'zscore', None"),
+        ({"a": {"q": ["x"]}}, {"k": -1}, ValueError, "k must be a number of at least 0, got -1"),
+        ({"a": {"q": ["x"]}}, {"weights": [1, 2]}, ValueError, "one weight per run; got 2 for 1 runs"),
+        ({"a": {"q": ["x"]}}, {"weights": {"b": 1}}, ValueError, "weights are of 'b', but the runs are 'a'"),
+        (
+            {"a": {"q": ["x"]}},
+            {"weights": [-1]},
+            ValueError,
+            "the weight of 'a' must be a number of at least 0, got -1",
+        ),
+        ({"a": {"q": ["x"]}}, {"weights": [0]}, ValueError, "at least one weight must be positive"),
+        ({"a": {"q": ["x"]}}, {"method": "scores"}, ValueError, "'a' has no score for document 'x' of query 'q'"),
+        ({"a": {"q": {"x": float("nan")}}}, {}, ValueError, "document 'x' for query 'q' in 'a' is nan"),
+        ({"a": {"q": ["x"]}, "b": {"q": [1]}}, {}, TypeError, "document ids of 'a' are str and those of 'b' are int"),
+    ],
+)
+def test_what_cannot_be_fused_is_refused(runs: Any, options: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        rm.fuse(runs, **options)
