@@ -1,6 +1,7 @@
 """What a history remembers."""
 
 import multiprocessing
+import random
 import shutil
 import subprocess
 from pathlib import Path
@@ -40,11 +41,14 @@ def test_it_says_where_the_questions_or_the_rules_changed(tmp_path: Path) -> Non
     lines = str(history).splitlines()
     assert lines[2].endswith("questions")
     assert lines[3].endswith("rules")
-    assert lines[4].startswith("3 looks at these questions")
+    assert lines[4] == (
+        "2 looks at these questions (1 of the 3 entries has others); "
+        "the more looks, the more likely the top result is luck"
+    )
     figure = history.plot("mrr")
     assert [text.get_text() for text in figure.axes[0].texts] == ["questions changed", "rules changed"]
     assert len(figure.axes[0].containers) == 3
-    assert "3 looks" in figure.axes[0].get_xlabel()
+    assert "2 looks at the last questions" in figure.axes[0].get_xlabel()
 
 
 def test_a_long_label_leaves_room_for_the_plot(tmp_path: Path) -> None:
@@ -156,3 +160,29 @@ def test_histories_of_two_branches_are_merged_by_git(tmp_path: Path) -> None:
     (tmp_path / ".gitattributes").write_text("*.jsonl merge=union\n")
     assert git("merge", "one").returncode == 0
     assert sorted((entry.label, entry.mean("mrr")) for entry in history.entries()) == [("one", 1.0), ("two", 0.5)]
+
+
+def test_a_choice_of_entries_is_corrected_for(tmp_path: Path) -> None:
+    """Thirty builds of a random retriever: the best against the worst is a choice from 435 pairs."""
+    rng, history = random.Random(5), rm.History(tmp_path / "history.jsonl")
+    qrels = {f"q{at}": ["d"] for at in range(60)}
+    for build in range(30):
+        run = {query: [*(f"x{at}" for at in range(rng.randrange(4))), "d"] for query in qrels}
+        history.add(rm.evaluate(qrels, run, "mrr"), f"b{build}", save=tmp_path / f"{build}.json")
+    history.add(tmp_path / "7.json", "b7 again")  # the same result is no further choice
+    means = {entry.label: entry.mean("mrr") or 0.0 for entry in history.entries()}
+    worst, best = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
+    chosen = history.compare(worst, best)
+    (planned,) = history.compare(worst, best, planned=True).conclusions
+    (found,) = chosen.conclusions
+    assert (planned.kind, found.kind) == ("better", "no clear difference")
+    assert found.p == pytest.approx(min(435 * planned.p, 1), rel=0.5)
+    assert found.interval.low < 0 < planned.interval.low
+    assert "for the choice from 435 pairs of results" in str(chosen)
+    assert "435" not in str(history.compare(worst, best, planned=True))
+    assert "95 % interval" in str(chosen)
+    chosen.save(tmp_path / "chosen.json")
+    again = rm.load(tmp_path / "chosen.json")
+    assert str(again) == str(chosen)
+    with pytest.raises(ValueError, match="looks must be a positive integer"):
+        rm.Comparison.of({name: history.load(name) for name in (worst, best)}, looks=0)

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.results.ignorance import ToJudge
     from retrieval_metrics.results.standings import Standings
 
+FINENESS = 5
+"""With a choice from many pairs, the smallest p value is at most a fifth of what a finding needs."""
 FEW_PAIRS = 2
 """The largest number of pairs for which a comparison prints every difference; for more it prints the ranking."""
 
@@ -78,8 +80,12 @@ class Comparison(Compared, Printed):
         unjudged: str | None = None,
         unseen: int | Mapping[QueryId, int] | None = None,
         metrics: tuple[Metric, ...] | None = None,
+        looks: int = 1,
     ) -> Comparison:
         """Compare existing evaluations; see `compare`. Here `unjudged` is None or "bounds".
+
+        If the systems were chosen by what they showed, such as the best and the worst of thirty, `looks` is the number
+        of pairs they were chosen from; p values and intervals are then corrected for it too (Bonferroni).
 
         They are compared on the queries with the same id, text and judgments in all of them; `notes` says what differs.
 
@@ -90,22 +96,28 @@ class Comparison(Compared, Printed):
         """
         _check_evaluations(evaluations)
         pairs_of(list(evaluations), baseline)  # check the arguments before the work
+        positive_integer(looks, "looks")
         require_bounds(unseen, unjudged)
         whole = {name: evaluation.scores for name, evaluation in evaluations.items()}
         scores, metrics, notes = common_ground(whole, metrics)
         clusters, ranked = common_clusters(scores), ranking_metrics(metrics)
         budgets = budgets_used(scores, ranked)
+        resamples = max(resamples, round(FINENESS * looks / (1 - level))) if looks > 1 else resamples
         differences = tested(
             scores,
             ranked,
             baseline,
-            level=level,
+            level=1 - (1 - level) / looks,
             resamples=resamples,
             seed=seed,
             margin=margin,
             clusters=clusters,
             budgets=budgets,
         )
+        if looks > 1:
+            differences = tuple(
+                replace(each, p_corrected=min(each.p_corrected * looks, 1.0), looks=looks) for each in differences
+            )
         return cls(
             scores=scores,
             metrics=metrics,
@@ -191,6 +203,7 @@ class Comparison(Compared, Printed):
         Raises:
             ImportError: If pandas is not installed; the message holds the command.
         """
+        detects = [each.detectable() for each in self.differences]
         rows = [
             {
                 "metric": each.metric,
@@ -209,12 +222,12 @@ class Comparison(Compared, Printed):
                 "wins": each.paired.wins,
                 "ties": each.paired.ties,
                 "losses": each.paired.losses,
-                "detectable": each.detectable().low,
-                "detectable_high": each.detectable().high,
+                "detectable": able.low,
+                "detectable_high": able.high,
                 "conclusion": self.conclusions.of(each.metric, *each.pair).kind,
                 **({} if each.margin is None else {"margin": each.margin.outcome, "low_one_sided": each.margin.low}),
             }
-            for each in self.differences
+            for each, able in zip(self.differences, detects, strict=True)
         ]
         frame: pd.DataFrame = require("pandas", "to_pandas").DataFrame(rows)
         return frame

@@ -20,7 +20,7 @@ class Differences(tuple[Difference, ...], Printed):
     def _tables(self) -> list[Table]:
         pairs = dict.fromkeys(each.pair for each in self)
         return [
-            differences_table([each for each in self if each.pair == pair], self[0].paired.level, whole=True)
+            differences_table([each for each in self if each.pair == pair], 1 - self[0].alpha, whole=True)
             for pair in pairs
         ]
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.definition.metric import as_metric
+from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.plots import TIED, Panel, broken, figure, from_zero, plain
 from retrieval_metrics.presentation.series import COLOURS
 
@@ -48,8 +49,8 @@ def history_figure(entries: Sequence[Entry], metric: str | Metric, across: int) 
         places = range(0, len(having), step)
         labels = [broken(shorten(having[at].label, LETTERS, placeholder="…"), LETTERS) for at in places]
         axes.set_xticks(list(places), labels, rotation=30, ha="right", rotation_mode="anchor")
-        looks = "1 look" if len(having) == 1 else f"{len(having)} looks"
-        axes.set_xlabel(f"{looks}; the more often one looks, the likelier\nthe best is best by chance")
+        looks = numbers.count(sum(entry.questions == having[-1].questions for entry in having), "look", "looks")
+        axes.set_xlabel(f"{looks} at the last questions; the more looks,\nthe more likely the top result is luck")
         axes.set_title(f"{name}, mean and 95 % interval", loc="left")
         from_zero(axes)
         plain(axes, grid="y")

@@ -148,11 +148,7 @@ class History(Printed):
             KeyError: If there is no such entry.
             ValueError: If the evaluation was not saved.
         """
-        entries = self.entries()
-        found = next((entry for entry in reversed(entries) if entry.label == label), None)
-        if found is None:
-            known = ", ".join(repr(entry.label) for entry in entries[-5:])
-            raise KeyError(f"no entry has the label {label!r}; the newest labels are {known or 'none'}")
+        found = _newest(self.entries(), label)
         if found.saved is None:
             raise ValueError(
                 f"entry {label!r} of {self.path} has only means; add(evaluation, label, save=path) also saves the "
@@ -161,12 +157,16 @@ class History(Printed):
         evaluation: Evaluation = load(self.path.parent / found.saved)
         return evaluation
 
-    def compare(self, baseline: str, system: str, **options: Any) -> Comparison:
+    def compare(self, baseline: str, system: str, *, planned: bool = False, **options: Any) -> Comparison:
         """Compare two saved evaluations query by query; `Comparison.notes` says what else differs between them.
+
+        Who picks two entries of many picks those that differ most by chance. So p values and intervals are corrected
+        for all pairs of different results on the questions and rules of the later one: with 30, for 435 pairs.
 
         Args:
             baseline: The label of the earlier one; if several have it, the newest.
             system: The label of the later one.
+            planned: Whether it was clear which two to compare before either was evaluated; then there was no choice.
             **options: Other arguments of `compare` for evaluations, such as `margin` and `level`.
 
         Raises:
@@ -174,7 +174,9 @@ class History(Printed):
             ValueError: If an evaluation was not saved, or as in `compare`.
         """
         evaluations = {baseline: self.load(baseline), system: self.load(system)}
-        return Comparison.of(evaluations, baseline=baseline, **options)
+        entries = self.entries()
+        looks = 1 if planned else pairs_of_results(entries, _newest(entries, system))
+        return Comparison.of(evaluations, baseline=baseline, looks=looks, **options)
 
     def _tables(self) -> Sequence[Table]:
         return [table_of(self.entries())]
@@ -191,7 +193,7 @@ def table_of(entries: Sequence[Entry]) -> Table:
         cells = (_cell(entry, metric) for metric in metrics)
         rows.append([f"{entry.date:%Y-%m-%d %H:%M}", entry.label, *cells, changed(before, entry)])
         before = entry
-    return Table(["date", "label", *metrics, "changed"], rows, [looks(len(entries))], words=(0, 1, -1))
+    return Table(["date", "label", *metrics, "changed"], rows, said_of_looks(entries), words=(0, 1, -1))
 
 
 def changed(before: Entry | None, entry: Entry) -> str:
@@ -199,12 +201,40 @@ def changed(before: Entry | None, entry: Entry) -> str:
     return "" if before is None else " and ".join(entry.differs_from(before))
 
 
-def looks(number: int) -> str:
-    """Return the note on how often the same questions were used."""
-    return (
-        f"{numbers.count(number, 'look', 'looks')} at these questions; the more often one looks, the likelier the best "
-        "is best by chance"
-    )
+def said_of_looks(entries: Sequence[Entry]) -> list[str]:
+    """Return the note on how often the questions of the last entry were used; nothing without an entry."""
+    if not entries:
+        return []
+    number = looks_at(entries, entries[-1])
+    said = numbers.count(number, "look", "looks")
+    others = len(entries) - number
+    have = "has" if others == 1 else "have"
+    elsewhere = f" ({others:,} of the {len(entries):,} entries {have} others)" if others else ""
+    return [f"{said} at these questions{elsewhere}; the more looks, the more likely the top result is luck"]
+
+
+def looks_at(entries: Sequence[Entry], entry: Entry) -> int:
+    """Return how many of the entries have the questions and judgments of one of them."""
+    return sum(each.questions == entry.questions for each in entries)
+
+
+def pairs_of_results(entries: Sequence[Entry], entry: Entry) -> int:
+    """Return how many pairs of different results there are with the questions and rules of an entry; at least 1.
+
+    Entries with the same rankings are one result; an entry that does not know its rankings is one of its own.
+    """
+    alike = [each for each in entries if not each.differs_from(entry)]
+    unknown = sum(each.rankings is None for each in alike)
+    results = len({each.rankings for each in alike} - {None}) + unknown
+    return max(results * (results - 1) // 2, 1)
+
+
+def _newest(entries: Sequence[Entry], label: str) -> Entry:
+    found = next((entry for entry in reversed(entries) if entry.label == label), None)
+    if found is None:
+        known = ", ".join(repr(entry.label) for entry in entries[-5:])
+        raise KeyError(f"no entry has the label {label!r}; the newest labels are {known or 'none'}")
+    return found
 
 
 def _cell(entry: Entry, metric: str) -> str:

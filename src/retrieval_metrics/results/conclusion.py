@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isinf, isnan
+from functools import cached_property
+from math import inf, isinf, isnan
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from retrieval_metrics.presentation import numbers
@@ -112,14 +113,29 @@ tried would change that |
     def within_margin(self) -> MarginOutcome | None:
         """Whether the system is `"no worse"` by more than the margin, `"worse"` by more, or one `"cannot tell"`.
 
-        A system is worse by more than a margin only if it is worse. None without a margin, or if nothing is compared.
+        A system is worse by more than a margin only if it is worse, and other grades must not change the outcome. None
+        without a margin, or if nothing is compared.
         """
         if self.margin is None or self.found.margin is None:
             return None
         outcome = self.found.margin.outcome
-        return "cannot tell" if outcome == "worse" and self.kind != "worse" else outcome
+        if outcome == "worse" and (self.kind != "worse" or self._highest >= -self.margin):
+            return "cannot tell"
+        return "cannot tell" if outcome == "no worse" and self._lowest <= -self.margin else outcome
 
     @property
+    def _lowest(self) -> float:
+        """The one-sided lower bound of the difference, with the least favourable grades."""
+        low = self.found.margin.low if self.found.margin is not None else -inf
+        return low if self.other_grades is None else low - (self.difference - self.other_grades.interval.low)
+
+    @property
+    def _highest(self) -> float:
+        """The one-sided upper bound of the difference, with the most favourable grades."""
+        high = self.found.margin.high if self.found.margin is not None else inf
+        return high if self.other_grades is None else high + (self.other_grades.interval.high - self.difference)
+
+    @cached_property
     def sentence(self) -> str:
         """The conclusion in one sentence."""
         return f"{self._said()}{self._said_of_grades()}{self._said_of_margin()}."
@@ -226,7 +242,8 @@ tried would change that |
         if self.found.rare.shift >= self.margin:
             what = "queries" if self.found.clusters is None else "independent queries"
             return f"{said}, which takes at least {test.fewest} {what}"
-        return f"{said}: it may be worse by up to {numbers.three(-test.low)}"
+        grades = "with other grades " if self._lowest < test.low else ""
+        return f"{said}: {grades}it may be worse by up to {numbers.three(-self._lowest)}"
 
     def __str__(self) -> str:
         return self.sentence

@@ -126,7 +126,7 @@ def _other_grades(one: Difference, bounds: UnjudgedBounds, level: float) -> Othe
     """
     key = one.metric, *one.pair
     low, high = bounds.differences[key]
-    p_low, p_high = bounds.p_values[key]
+    p_low, p_high = (min(p * one.looks, 1.0) for p in bounds.p_values[key])
     worse, better = high < 0 and is_found(p_high, level), low > 0 and is_found(p_low, level)
     may_be_worse, may_be_better = low < 0 and is_found(p_low, level), high > 0 and is_found(p_high, level)
     if one.significant and not one.identical:

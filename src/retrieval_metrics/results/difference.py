@@ -48,6 +48,8 @@ class Difference:
         margin: The result of the test against the margin; None if there is no margin.
         comparable: Whether the two systems fill the budget of the metric alike; see `Comparison.budgets`. Otherwise the
             difference says how much text was retrieved, not which system is better, and is never significant.
+        looks: From how many pairs of results the two were chosen, by what they showed; the p value and the interval are
+            corrected for that too.
     """
 
     metric: str
@@ -62,6 +64,7 @@ class Difference:
     clusters: IntArray | None = None
     margin: WithinMargin | None = None
     comparable: bool = True
+    looks: int = 1
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -104,7 +107,7 @@ class Difference:
     @property
     def rare(self) -> RareChange:
         """What so few queries cannot have shown: rare, large differences, none of which they happen to contain."""
-        return rare_change(self._units, span=self.span, level=self.paired.level)
+        return rare_change(self._units, span=self.span, level=1 - self.alpha)
 
     @property
     def rare_matters(self) -> bool:
@@ -114,10 +117,11 @@ class Difference:
     @property
     def test_level(self) -> float:
         """The p value below which this difference is significant: at least alpha divided by the comparisons."""
+        alpha = 1 - self.paired.level
         if self.comparisons == 1:
-            return self.alpha
+            return alpha
         found = level_of_critical(self.paired.critical, self.units)
-        return min(max(found, self.alpha / self.comparisons), self.alpha)
+        return min(max(found, alpha / self.comparisons), alpha)
 
     @property
     def p_value(self) -> float:
@@ -127,12 +131,12 @@ class Difference:
     @property
     def alpha(self) -> float:
         """The accepted rate of false findings over all comparisons together: 1 - level."""
-        return 1 - self.paired.level
+        return (1 - self.paired.level) * self.looks
 
     @property
     def significant(self) -> bool:
         """Whether the data can tell the two systems apart: comparable, and the corrected p value is at most alpha."""
-        return self.comparable and is_found(self.p_corrected, self.paired.level)
+        return self.comparable and is_found(self.p_corrected, 1 - self.alpha)
 
     @property
     def identical(self) -> bool:
