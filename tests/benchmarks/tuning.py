@@ -61,7 +61,9 @@ def simulate(values: Values, settings: int, n: int, draws: int, *, equal: bool) 
         test = joint_sign_flips(gains[:, 1:], resamples=FLIPS, seed=seed)
         corrected = 1.0 if not found.winner else float(test.corrected[found.winner - 1])
         low, high = found.gain_interval
-        if (low > 0) != (corrected <= 0.05):
+        if not found.winner:
+            low, high = min(low, 0.0), max(high, 0.0)
+        elif (low > 0) != (corrected <= 0.05):
             low = 0.0
         truth = 0.0 if equal else float((whole[:, found.winner] - whole[:, 0]).mean())
         own = gains[:, found.winner]

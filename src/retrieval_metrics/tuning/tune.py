@@ -19,7 +19,7 @@ from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.presentation.progress import progress
 from retrieval_metrics.results.aligned import aligned
 from retrieval_metrics.statistics.out_of_bag import out_of_bag
-from retrieval_metrics.tuning.tuning import Setting, Tuning, as_settled
+from retrieval_metrics.tuning.tuning import TriedSetting, Tuning, as_settled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -110,7 +110,7 @@ def tune(
     )
     winner = candidates_left[found.winner]
     rows = tuple(
-        Setting(
+        TriedSetting(
             name,
             settings[name].parameters,
             {str(one): evaluations[name].means[str(one)] for one in metrics},

@@ -28,7 +28,7 @@ STABLE = 3
 """How many settings are named with the share of resamples that choose them."""
 
 
-class Setting(NamedTuple):
+class TriedSetting(NamedTuple):
     """One of the settings.
 
     Attributes:
@@ -73,7 +73,7 @@ class Tuning(Printed):
     metric: str
     winner: str
     default: str
-    settings: tuple[Setting, ...]
+    settings: tuple[TriedSetting, ...]
     questions: int
     mean: float
     default_mean: float
@@ -92,7 +92,7 @@ class Tuning(Printed):
         found = self[self.winner].difference
         return found is not None and found.significant and found.mean > 0
 
-    def __getitem__(self, name: str) -> Setting:
+    def __getitem__(self, name: str) -> TriedSetting:
         return next(one for one in self.settings if one.name == name)
 
     @property
@@ -206,7 +206,7 @@ def as_settled(
     metric: str,
     winner: str,
     default: str,
-    settings: tuple[Setting, ...],
+    settings: tuple[TriedSetting, ...],
     found: OutOfBag,
     questions: int,
     level: float,
@@ -217,8 +217,9 @@ def as_settled(
     """Return the choice, with the interval of the gain brought into line with the test."""
     difference = next((one.difference for one in settings if one.name == winner), None)
     low, high = found.gain_interval
-    better = difference is not None and difference.significant
-    if (low > 0) != better:  # the number and the decision disagree
+    if difference is None:  # the default wins: its gain over itself is 0
+        low, high = min(low, 0.0), max(high, 0.0)
+    elif (low > 0) != difference.significant:  # the number and the decision disagree
         low = 0.0
     return Tuning(
         metric=metric,
@@ -232,7 +233,7 @@ def as_settled(
         new_mean_interval=found.mean_interval,
         gain=own - own_default,
         new_gain=found.gain,
-        new_gain_interval=Interval(low, max(high, low)) if winner != default else found.gain_interval,
+        new_gain_interval=Interval(low, max(high, low)),
         p=1.0 if difference is None else difference.p_corrected,
         level=level,
         evaluations=evaluations,
