@@ -36,6 +36,7 @@ NUMBERS = [
     ["reporting"],
     ["evaluation"],
     ["comparing", "auditing", "rechunking", "reranking", "fusing"],
+    ["tuning"],
 ]
 """The folders that turn judgments and rankings into numbers and conclusions, from the ground up."""
 
