@@ -59,7 +59,7 @@ def test_an_agent_loses_evidence_between_finding_and_citing(run: Callable[[str],
     assert len(means) == 3
     assert means == sorted(means)
     assert re.search(r"^In recall, worse than all calls: .*cited", printed, flags=re.MULTILINE)
-    assert "found by call" in printed
+    assert "found by no call" in printed
 
 
 def test_the_comparison_prints_means_with_intervals_and_a_verdict(run: Callable[[str], str]) -> None:
