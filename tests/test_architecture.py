@@ -36,7 +36,7 @@ FLOORS = [
     ["reporting"],
     ["evaluation"],
     ["comparing", "auditing", "rechunking", "reranking", "fusing", "questions"],
-    ["labelling"],
+    ["labelling", "tuning"],
     ["loading"],
     ["history"],
     ["adapting", "types"],

@@ -217,6 +217,21 @@ def echoing(case: Case, chance: random.Random) -> Planted:
     return reworded(case, chance, sentence)
 
 
+def appended(case: Case, chance: random.Random) -> Planted:
+    """A sentence of the answer behind the question."""
+    changed, chosen = echoing(case, chance)
+    asked_before = {query: f"{case.queries[query]} {changed.queries[query]}" for query in chosen}
+    return replace(changed, queries={**changed.queries, **asked_before}), chosen
+
+
+def naming(case: Case, chance: random.Random) -> Planted:
+    """The id of a relevant document in the question, under ids as indexes have them."""
+    chosen = [query for query in sorted(case.qrels) if case.judged(query, str)]
+    chosen = chance.sample(chosen, min(PLANTED, len(chosen)))
+    named = {query: f"{case.queries[query]} (see {case.judged(query, str)[0]})" for query in chosen}
+    return replace(case, queries={**case.queries, **named}), chosen
+
+
 def misplaced(case: Case, chance: random.Random) -> Planted:
     """Judgments of another question, from another source where there are several."""
     qrels = dict(case.qrels)
@@ -314,6 +329,16 @@ def edited_copies(case: Case, chance: random.Random) -> Planted:
     return copies(case, chance, edited)
 
 
+def reworded_copies(case: Case, chance: random.Random) -> Planted:
+    def edited(text: str) -> str:
+        words = text.split()
+        for at in chance.sample(range(len(words)), len(words) // 4):
+            words[at] = chance.choice(["moreover", "such", "new", "other"])
+        return " ".join(words)
+
+    return copies(case, chance, edited)
+
+
 def held_inside(case: Case, chance: random.Random) -> Planted:
     return copies(case, chance, lambda text: FILLER * 3 + text[: len(text) * 3 // 4] + FILLER * 2)
 
@@ -332,16 +357,19 @@ KINDS: tuple[tuple[str, Callable[[Case, random.Random], Planted], tuple[str, ...
     ("points at its passage", pointing, ("dependent_question",)),
     ("too short", short, ("short_question",)),
     ("echo of its answer", echoing, ("echo",)),
+    ("answer behind the question", appended, ("echo",)),
+    ("id in the question", naming, ("leaked_id",)),
     ("judgments of another", misplaced, ("unanswered",)),
     ("id not in the corpus", unknown, ("unknown_document",)),
     ("quote with a word changed", missing, ("missing_quote",)),
     ("quote in two documents", ambiguous, ("ambiguous_quote",)),
     ("span moved", moved, ("moved_span",)),
-    ("group without a way", impossible, ("impossible_group",)),
+    ("group without a way", impossible, ("impossible_group", "unknown_document", "missing_quote")),
     ("copy of a passage", exact_copies, ("unjudged_duplicate",)),
     ("copy, a tenth changed", edited_copies, ("unjudged_duplicate", "possible_answer")),
+    ("copy, a quarter changed", reworded_copies, ("unjudged_duplicate", "possible_answer")),
     ("held in another passage", held_inside, ("unjudged_duplicate", "possible_answer")),
-    ("nothing relevant", nothing, ("no_relevant",)),
+    ("nothing relevant", nothing, ("no_relevant", "unanswerable")),
 )
 
 

@@ -234,7 +234,7 @@ def test_columns_that_are_separated_otherwise_are_told(tmp_path: Path, name: str
     assert repr(separator) in str(told.value)
 
 
-RANKED = {
+RANKED: dict[str, list[Any]] = {
     "query": ["q"] * 4 + ["r"] * 3,
     "document": list("abcdabc"),
     "rank": [1, 2, 3, 4, 1, 2, 3],
@@ -262,5 +262,5 @@ def test_scores_that_rise_with_the_ranks_are_doubted_in_every_form(tmp_path: Pat
         read({**RANKED, "rank": RANKED["score"], "score": RANKED["rank"]})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        read({**RANKED, "score": [-score for score in RANKED["score"]]})  # type: ignore[operator]  # they are numbers
+        read({**RANKED, "score": [-rank for rank in RANKED["rank"]]})
         read({name: column for name, column in RANKED.items() if name != "rank"})

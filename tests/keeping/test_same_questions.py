@@ -19,7 +19,7 @@ def scores(questions: Any) -> Any:
 
 
 def asked(text: str = "where?", **provenance: Any) -> rm.EvaluationSet:
-    origin = {"q1": rm.Provenance(**provenance)} if provenance else {}
+    origin: dict[str | int, rm.Provenance] = {"q1": rm.Provenance(**provenance)} if provenance else {}
     return rm.EvaluationSet({"q1": text, "q2": "when?"}, QRELS, origin)
 
 

@@ -1,6 +1,7 @@
 """A lint finds what is planted, says where, stays quiet where nothing is wrong, and mends only what is safe."""
 
 import copy
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -133,7 +134,7 @@ class TestQuestions:
 class TestJudgments:
     def test_an_id_that_is_not_in_the_corpus_leaves_its_group_without_a_way(self) -> None:
         result = lint(qrels={"q1": ["valut"]})
-        assert serious(result) == [("unknown_document", "q1"), ("impossible_group", "q1")]
+        assert serious(result) == [("unknown_document", "q1")]
         assert result.repaired().qrels == result.questions.qrels, "what the id should be takes a person"
 
     def test_it_is_taken_out_where_an_alternative_remains_or_where_it_is_not_relevant(self) -> None:
@@ -151,7 +152,7 @@ class TestJudgments:
 
     def test_a_quote_that_is_not_there(self) -> None:
         result = lint(qrels={"q1": [rm.Quote("opened at night by the cleaning staff together")]})
-        assert serious(result) == [("missing_quote", "q1"), ("impossible_group", "q1")]
+        assert serious(result) == [("missing_quote", "q1")]
 
     def test_a_quote_in_other_punctuation_takes_the_words_of_the_source(self) -> None:
         result = lint(qrels={"q1": [rm.Quote("Both of them sign the register which the auditor reads")]})
@@ -194,10 +195,11 @@ class TestJudgments:
     def test_a_span_behind_the_end_of_its_source_or_in_none(self) -> None:
         result = lint(qrels={"q1": [rm.Span("vault", 100, 9999)], "q2": [rm.Span("attic", 0, 10)]})
         assert found(result, "moved_span") == ["q1"]
-        assert found(result, "unknown_source") == found(result, "impossible_group") == ["q2"]
+        assert found(result, "unknown_source") == ["q2"]
 
     def test_nothing_is_relevant(self) -> None:
-        assert found(lint(qrels={"q1": {"vault": 0}, "q2": []}), "no_relevant") == ["q1", "q2"]
+        result = lint(qrels={"q1": {"vault": 0}, "q2": []})
+        assert (found(result, "no_relevant"), found(result, "unanswerable")) == (["q1"], ["q2"])
 
 
 class TestUnjudged:
@@ -316,6 +318,83 @@ class TestDifficulty:
         assert finding.evidence == {"sources": {"only.md": 11}, "effective": 1.0}
 
 
+class TestBeforeComparing:
+    def test_a_quote_that_comparing_refuses(self) -> None:
+        (finding,) = lint(qrels={"q1": [rm.Quote("night")]}).of("short_quote")
+        assert (finding.query, finding.evidence) == ("q1", {"quote": "night", "length": 5})
+        with pytest.raises(ValueError, match="'night' for query 'q1' has 5 characters"):
+            rm.evaluate({"q1": [rm.Quote("night")]}, {"q1": [rm.Retrieved("vault", VAULT)]})
+        assert not rm.EvaluationSet({"q": QUERIES["q1"]}, {"q": [rm.Quote("at night by")]}).lint().of("short_quote")
+
+    def test_a_folder_is_a_corpus(self, tmp_path: Path) -> None:
+        for name, text in CORPUS.items():
+            (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
+        qrels = {query: [f"{document}.txt" for document in documents] for query, documents in QRELS.items()}
+        questions = rm.EvaluationSet(QUERIES, qrels)
+        assert serious(questions.lint(tmp_path)) == serious(questions.lint(str(tmp_path))) == []
+
+
+class TestWhatASplitterDropped:
+    TEXT = f"{VAULT}\n\nSolutions\n\n{COFFEE}"
+
+    def chunks(self, text: str) -> list[rm.Retrieved]:
+        coffee = text.index(COFFEE)
+        return [
+            rm.Retrieved("c1", text[: len(VAULT)], "rules", 0),
+            rm.Retrieved("c2", text[coffee:], "rules", coffee),
+        ]
+
+    def test_does_not_mean_that_the_source_changed(self) -> None:
+        quote = rm.Quote(f"Solutions {COFFEE[:30]}")
+        start = self.TEXT.index("Solutions")
+        span = rm.Span("rules", start, self.TEXT.index(COFFEE) + 30)
+        result = rm.EvaluationSet({"q": "How is coffee made?"}, {"q": [[quote, span]]}).lint(self.chunks(self.TEXT))
+        assert found(result, "moved_span") == []
+        (finding,) = result.of("uncovered_span")
+        assert finding.evidence == {"span": span, "missing": len("Solutions\n\n")}
+        assert "\0" not in str(result)
+
+    def test_but_a_covered_span_that_moved_has_moved(self) -> None:
+        text = f"New. {self.TEXT}"
+        away = rm.EvaluationSet(
+            {"q": "Who opens it?"}, {"q": [[rm.Quote(VAULT[:60]), rm.Span("rules", 70, 120)]]}
+        ).lint([rm.Retrieved("c1", text[: len(VAULT) + 5], "rules", 0)])
+        assert found(away, "moved_span") == ["q"]
+
+
+class TestRewordedCopies:
+    def test_a_copy_with_a_quarter_of_its_words_changed(self) -> None:
+        words = VAULT.split()
+        words[::4] = ["moreover"] * len(words[::4])
+        result = lint(corpus=CORPUS | {"copy": " ".join(words)})
+        (finding,) = result.of("possible_answer")
+        assert (finding.query, finding.evidence["document"], finding.evidence["like"]) == ("q1", "copy", "vault")
+        assert "of its rare words with 'vault'" in finding.message
+
+    def test_other_passages_are_none(self) -> None:
+        assert lint().of("possible_answer") == []
+
+
+class TestLeaks:
+    def test_an_answer_appended_to_its_question(self) -> None:
+        sentence = VAULT.split(". ", maxsplit=1)[0]
+        result = lint({"q1": f"I was asked who may go in after hours and did not know it. {sentence}."})
+        assert found(result, "echo") == ["q1"]
+
+    def test_the_id_of_a_document(self) -> None:
+        questions = rm.EvaluationSet(
+            {"q1": "What does rules-2024.md say about night access?", "q2": "Who opens the vault at night?"},
+            {"q1": ["rules-2024.md"], "q2": ["vault"]},
+        )
+        assert found(questions.lint(), "leaked_id") == ["q1"]
+
+    def test_a_question_without_judgments_is_one_without_an_answer(self) -> None:
+        questions = rm.EvaluationSet({"q1": "Who?", "q2": "What is the price of gold?"}, {"q1": ["d"], "q2": []})
+        assert questions.unanswerable == ("q2",)
+        (finding,) = questions.lint().of("unanswerable")
+        assert (finding.query, finding.severity) == ("q2", "note")
+
+
 class TestResult:
     def test_a_row_per_finding(self) -> None:
         result = lint(qrels={"q1": ["valut"]})
@@ -323,8 +402,8 @@ class TestResult:
         assert isinstance(frame, pd.DataFrame)
         assert tuple(frame.columns) == COLUMNS
         assert len(frame) == len(result)
-        assert list(frame["name"])[:2] == ["unknown_document", "impossible_group"]
-        assert list(frame["severity"])[:2] == ["error", "error"]
+        assert frame["name"][0] == "unknown_document"
+        assert frame["severity"][0] == "error"
         assert frame["query"][0] == "q1"
 
     def test_printing_shows_the_counts_the_first_findings_and_the_repairs(self) -> None:

@@ -91,7 +91,7 @@ def add_metrics_to(parser: argparse.ArgumentParser) -> None:
 
 def add_rules_to(parser: argparse.ArgumentParser) -> None:
     """Add the options for scoring."""
-    parser.add_argument("--semantics", choices=list(RULE_SETS), default="standard", help="default: %(default)s")
+    parser.add_argument("--semantics", choices=list(RULE_SETS), help="default: standard; trec_eval with its format")
     parser.add_argument(
         "--ties",
         choices=["docid", "input", "expected"],
@@ -163,16 +163,17 @@ def add_limits_to(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--no-progress", action="store_true", help="no progress bar for large files")
 
 
-def add_output_to(parser: argparse.ArgumentParser) -> None:
-    """Add the options for output."""
-    add_result_to(parser)
+def add_output_to(parser: argparse.ArgumentParser, formats: Sequence[str] = ()) -> None:
+    """Add the options for output, with further formats."""
+    add_result_to(parser, formats)
     parser.add_argument("--report", type=Target, metavar="FILE", help="also write an HTML report to this file")
 
 
-def add_result_to(parser: argparse.ArgumentParser) -> None:
+def add_result_to(parser: argparse.ArgumentParser, formats: Sequence[str] = ()) -> None:
     """Add the options that say where a result is written, and how."""
+    usual = [name for name in OUTPUT_FORMATS if name != "trec_eval"]
     parser.add_argument(
-        "--format", choices=list(OUTPUT_FORMATS), help="default: that of FILE's extension, such as .csv, else text"
+        "--format", choices=[*usual, *formats], help="default: that of FILE's extension, such as .csv, else text"
     )
     parser.add_argument(
         "-o", "--output", type=Target, metavar="FILE", help="write to this file instead of the terminal"

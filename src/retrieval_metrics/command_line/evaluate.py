@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
@@ -17,25 +18,29 @@ from retrieval_metrics.command_line.arguments import (
     add_texts_to,
     texts_of,
 )
-from retrieval_metrics.command_line.named_files import named, read_both
+from retrieval_metrics.command_line.named_files import first_documents, named, read_both, tag_of
+from retrieval_metrics.command_line.trec_eval_lines import at_level, map_at, text_of
+from retrieval_metrics.command_line.trec_eval_lines import named as trec_eval_names
 from retrieval_metrics.command_line.values import by_query, clusters, labels_of, named_value
-from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
+from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metric
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.files.folders import texts_at
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.summary import summary_table
+from retrieval_metrics.scoring.rules import as_rules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.evaluation.slices import Slices
+    from retrieval_metrics.scoring.rules import Rules
 
 EXAMPLES = """\
 examples:
   retrieval-metrics evaluate qrels.trec run.trec
   retrieval-metrics evaluate qrels.trec bm25.run dense.run -m ndcg@10,map
-  retrieval-metrics evaluate qrels.trec run.trec -m "precision(rel=2)@5" --semantics trec_eval
+  retrieval-metrics evaluate qrels.trec run.trec -q -c -m P.5,10 -m map --format trec_eval
   retrieval-metrics evaluate qrels.csv run.csv --run-column query=qid --run-column document=passage
   retrieval-metrics evaluate qrels.trec run.trec -q --format json | jq .per_query
   retrieval-metrics evaluate qrels.trec run.trec --fail-under ndcg@10=0.35 --fail-under recall@100=0.8
@@ -72,7 +77,13 @@ def add_to(commands: Any) -> None:
         metavar="FILE",
         help='also show the means of every slice: a JSON file {"query id": "slice", ...}',
     )
-    add_output_to(parser)
+    add_output_to(parser, formats=["trec_eval"])
+    trec_eval = parser.add_argument_group("as in trec_eval")
+    trec_eval.add_argument("-c", "--complete", action="store_true", help="score 0 for judged queries not in the run")
+    trec_eval.add_argument(
+        "-l", "--level", type=int, metavar="GRADE", default=1, help="the lowest relevant grade (default: %(default)s)"
+    )
+    trec_eval.add_argument("-M", "--most", type=int, metavar="N", help="score only the first N documents of each query")
     add_texts_to(parser)
     parser.add_argument(
         "--save",
@@ -92,8 +103,11 @@ def add_to(commands: Any) -> None:
 
 def run(given: argparse.Namespace) -> bool:
     """Run the command; return whether every metric reaches its threshold in every run."""
-    metrics = [*(given.metric or DEFAULT_METRICS), *(name for name, _ in given.fail_under)]
     paths = named(given.runs)
+    asked, rules = _asked(given), _rules(given)
+    metrics = [*_computed(asked, given.level), *(name for name, _ in given.fail_under)]
+    if given.format == "trec_eval" and (len(paths) > 1 or given.slices is not None):
+        raise ValueError("--format trec_eval is about one run; call evaluate once for each")
     if given.report is not None and len(paths) > 1:
         raise ValueError("--report takes one run; use compare for a report on several")
     if given.save is not None and len(paths) > 1:
@@ -108,12 +122,11 @@ def run(given: argparse.Namespace) -> bool:
     results = {
         name: evaluate(
             qrels,
-            one,
+            one if given.most is None else first_documents(one, given.most),
             metrics,
-            semantics=given.semantics,
+            semantics=rules,
             match=given.match,
             documents=documents,
-            ties=given.ties,
             clusters=clusters(given.clusters),
         )
         for name, one in runs.items()
@@ -124,11 +137,39 @@ def run(given: argparse.Namespace) -> bool:
     if slice_of is not None:
         shown = with_slices(shown, first.by(slice_of))
         texts["slices"] = {query: slice_of(query) for query in first.queries if slice_of(query) is not None}
+    if given.format == "trec_eval":
+        name = tag_of(next(iter(paths.values())))
+        lines = text_of(first.scores, asked, name, given.level, per_query=given.per_query)
+        shown = shown._replace(lines=lines)
     if given.report is not None:
         first.report(given.report, **texts)
     if given.save is not None:
         first.save(given.save, labels=labels)
     return output.finish(shown, given.format, given.output, too_low(results, given.fail_under))
+
+
+def _rules(given: argparse.Namespace) -> Rules:
+    usual = "trec_eval" if given.format == "trec_eval" else "standard"
+    rules = as_rules(given.semantics or usual, given.ties)
+    return replace(rules, missing="zero") if given.complete else rules
+
+
+def _asked(given: argparse.Namespace) -> list[Any]:
+    """Return what is to be printed: metrics, and what only trec_eval has.
+
+    Raises:
+        ValueError: If the latter is to be printed in another format.
+    """
+    if given.format == "trec_eval":
+        return [at_level(one, given.level) for one in trec_eval_names(given.metric or ["official"])]
+    if others := [one for one in given.metric or () if isinstance(one, str)]:
+        raise ValueError(f"{others[0]} is no metric but a line of trec_eval, and needs --format trec_eval")
+    return [at_level(one, given.level) for one in map(as_metric, given.metric or DEFAULT_METRICS)]
+
+
+def _computed(asked: Sequence[Any], level: int) -> list[Metric]:
+    metrics = [one for one in asked if isinstance(one, Metric)]
+    return metrics if metrics and "gm_map" not in asked else list(dict.fromkeys([*metrics, map_at(level)]))
 
 
 def one_run(result: Evaluation, *, per_query: bool) -> output.Shown:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import add_output_to
 from retrieval_metrics.definition.metric import Metric
+from retrieval_metrics.files.folders import texts_at
 from retrieval_metrics.files.reading import read_qrels, read_run
-from retrieval_metrics.files.text_files import read_corpus, read_queries
+from retrieval_metrics.files.text_files import read_queries
 from retrieval_metrics.inputs.qrels import judgments_by_query
 from retrieval_metrics.questions.evaluation_set import EvaluationSet
 from retrieval_metrics.questions.linting.result import COLUMNS
@@ -42,7 +43,11 @@ def add_to(commands: Any) -> None:
         "queries", metavar="QUERIES", help="the texts of the questions: JSONL, TSV, CSV, JSON or Parquet"
     )
     parser.add_argument("qrels", metavar="QRELS", help="judgments, in any format that evaluate reads")
-    parser.add_argument("--corpus", metavar="CORPUS", help="the texts of the documents, such as BEIR's corpus.jsonl")
+    parser.add_argument(
+        "--corpus",
+        metavar="CORPUS",
+        help="the texts of the documents: a folder of text files, or a file such as BEIR's corpus.jsonl",
+    )
     parser.add_argument(
         "--run",
         action="append",
@@ -72,7 +77,7 @@ def run(given: argparse.Namespace) -> bool:
         )
     asked = {query: text for query, text in texts.items() if query in judgments}
     lint = EvaluationSet(asked, judgments).lint(
-        None if given.corpus is None else read_corpus(given.corpus),
+        None if given.corpus is None else texts_at(given.corpus),
         {name: read_run(path) for name, path in map(_named, given.run)} or None,
         metric=given.metric,
         difference=given.difference,

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.checks import positive_number
+from retrieval_metrics.checks import positive_integer, positive_number
 from retrieval_metrics.command_line.values import assignments
 from retrieval_metrics.files.formats import COMPRESSIONS
 from retrieval_metrics.files.limits import Limits
-from retrieval_metrics.files.opening import STANDARD_INPUT
+from retrieval_metrics.files.opening import STANDARD_INPUT, opened
 from retrieval_metrics.files.reading import read_qrels, read_run
+from retrieval_metrics.files.trec import RUN
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.run import Run, StreamedRun
 from retrieval_metrics.keeping.document import is_saved
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.inputs.shapes import RunMapping
 
     Runs = dict[str, Run | RetrievedRun]
 
@@ -114,3 +117,28 @@ def named(arguments: Sequence[str]) -> dict[str, str]:
 def _name_of(path: str) -> str:
     file = Path(path)
     return Path(file.stem).stem if file.suffix in COMPRESSIONS else file.stem
+
+
+def first_documents(run: Run | RetrievedRun, most: int) -> RunMapping:
+    """Return a run with the first documents of each query, in the order of trec_eval where they have scores.
+
+    Raises:
+        ValueError: If the number is not positive.
+    """
+    positive_integer(most, "-M")
+    return {query: _first_of(ranking, most) for query, ranking in run.items()}
+
+
+def _first_of(ranking: Any, most: int) -> Any:
+    if not isinstance(ranking, Mapping):
+        return list(ranking)[:most]
+    return dict(sorted(ranking.items(), key=lambda each: (each[1], str(each[0])), reverse=True)[:most])
+
+
+def tag_of(path: str) -> str:
+    """Return the name of a run: the last column of a TREC file, else that of its file."""
+    if not Path(path).is_file():
+        return "standard input"
+    with opened(path) as source:
+        words = source.beginning().partition(b"\n")[0].split()
+    return words[-1].decode(errors="replace") if len(words) == len(RUN.fields) else _name_of(path)

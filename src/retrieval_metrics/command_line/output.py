@@ -37,11 +37,13 @@ class Shown(NamedTuple):
         tables: For people.
         data: For programs, as JSON holds it; NaN becomes null.
         rows: For spreadsheets, the header first; NaN becomes an empty cell.
+        lines: As trec_eval prints it, where it does.
     """
 
     tables: Sequence[Table]
     data: Mapping[str, Any]
     rows: Iterable[Sequence[Any]]
+    lines: str = ""
 
 
 def finish(shown: Shown, kind: str | None, path: str | None, failures: Sequence[str] = ()) -> bool:
@@ -150,6 +152,7 @@ FORMATS: Mapping[str, Callable[[Shown], str]] = {
     "tsv": _tsv,
     "markdown": _markdown,
     "html": page,
+    "trec_eval": lambda shown: shown.lines,
 }
 EXTENSIONS = {".csv": "csv", ".htm": "html", ".html": "html", ".json": "json", ".md": "markdown", ".tsv": "tsv"}
 """The formats of files; any other extension is that of a text."""

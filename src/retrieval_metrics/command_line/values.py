@@ -9,6 +9,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.command_line.trec_eval_lines import OF_TREC_EVAL
 from retrieval_metrics.definition.metric import Metric
 
 if TYPE_CHECKING:
@@ -21,14 +22,21 @@ BETWEEN_METRICS = re.compile(r",(?![^(]*\))")
 """Commas that are not within parentheses."""
 
 
-def metrics(text: str) -> list[Metric]:
-    """Return the metrics in a text such as `ndcg@10,map`.
+def metrics(text: str) -> list[Any]:
+    """Return the metrics in a text such as `ndcg@10,map`, or `P.5,10` as in trec_eval.
+
+    What only trec_eval has, such as `num_ret`, stays a text.
 
     Raises:
         argparse.ArgumentTypeError: If there is no such metric; the message offers the nearest.
     """
     try:
-        return [Metric.parse(name.strip()) for name in BETWEEN_METRICS.split(text)]
+        names: list[str] = []
+        for name in map(str.strip, BETWEEN_METRICS.split(text)):
+            before = names[-1].rpartition(".") if names else ("", "", "")
+            further = name.isdigit() and before[0] and before[2].isdigit()  # the 10 of P.5,10
+            names.append(f"{before[0]}.{name}" if further else name)
+        return [name if name in {"official", *OF_TREC_EVAL} else Metric.parse(name) for name in names]
     except ValueError as error:
         own = "; one of your own needs --metrics-from MODULE" if str(error).startswith("unknown metric") else ""
         raise argparse.ArgumentTypeError(f"{error}{own}") from error

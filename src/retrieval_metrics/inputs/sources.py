@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, cached_property
@@ -12,9 +13,21 @@ import numpy as np
 from retrieval_metrics.inputs.retrieved import Retrieved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from retrieval_metrics.aliases import BoolArray, DocumentId, IntArray
+
+FEWEST_WORDS = 5
+FEWEST_CHARACTERS = 20
+"""What is shared with a source by chance is shorter."""
+MOST_PLACES = 20
+"""In how many places the longest stretch is looked for; boilerplate has more."""
+
+# Words; of scripts without spaces, letters.
+_PIECE = re.compile(
+    "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]|"
+    "[^\\s\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+"
+)
 
 _SPACE_LIMIT = 0x3001
 """From this code point on, no character is white space."""
@@ -87,6 +100,49 @@ class SourceText:
         at = ahead if behind < 0 or 0 <= ahead - end <= end - behind else behind
         again = self._compact.find(wanted, lowest) < at or self._compact.find(wanted, at + 1) >= 0
         return Location(int(self._offsets[at]), int(self._offsets[at + len(wanted) - 1]) + 1, again)
+
+    def parts(self, text: str) -> list[tuple[int, int]]:
+        """Return the stretches that a text shares with the source, ignoring white space, each where it is longest.
+
+        A stretch has at least 5 words, or letters of scripts without spaces, and 20 characters; a shorter one may be
+        there by chance.
+
+        Example:
+            >>> source = SourceText("One two three. Slots save memory in every instance. The end of it is near now.")
+            >>> source.parts("From the handbook: Slots save memory in every instance. [...]")
+            [(15, 51)]
+        """
+        words = _PIECE.findall(text)
+        found: list[tuple[int, int]] = []
+        first = 0
+        while first < len(words):
+            last, at = self._longest(words, first)
+            if last > first:
+                length = sum(map(len, words[first:last]))
+                found.append((int(self._offsets[at]), int(self._offsets[at + length - 1]) + 1))
+            first = max(last, first + 1)
+        return found
+
+    def _longest(self, words: Sequence[str], first: int) -> tuple[int, int]:
+        """Return where the longest run of words from the first on ends that is in the source, and its place there."""
+        end = first + FEWEST_WORDS
+        while end <= len(words) and sum(map(len, words[first:end])) < FEWEST_CHARACTERS:
+            end += 1
+        if end > len(words):
+            return first, 0
+        seed = "".join(words[first:end])
+        best, place, at = first, 0, self._compact.find(seed)
+        for _ in range(MOST_PLACES):
+            if at < 0:
+                break
+            last, length = end, len(seed)
+            while last < len(words) and self._compact.startswith(words[last], at + length):
+                length += len(words[last])
+                last += 1
+            if last > best:
+                best, place = last, at
+            at = self._compact.find(seed, at + 1)
+        return best, place
 
     @cached_property
     def _counts(self) -> BoolArray:

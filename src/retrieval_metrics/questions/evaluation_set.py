@@ -97,6 +97,18 @@ class EvaluationSet(Questions):
         such = "" if first is None else f", such as {first[0]!r}: {beginning(first[1])!r}"
         return f"<EvaluationSet: {numbers.count(len(self.queries), 'question')}{such}>"
 
+    @property
+    def unanswerable(self) -> tuple[QueryId, ...]:
+        """The ids of the questions without any judgment: those that nothing in the corpus is meant to answer.
+
+        Metrics are undefined for them, so they are in no mean.
+
+        Example:
+            >>> EvaluationSet({"q1": "why?", "q2": "who?"}, {"q1": ["d7"], "q2": []}).unanswerable
+            ('q2',)
+        """
+        return tuple(query for query, judgments in judgments_by_query(self.qrels).items() if not len(judgments))
+
     def with_sources(self, documents: Any) -> EvaluationSet:
         """Return the set with the texts that its spans refer to.
 
@@ -274,7 +286,8 @@ class EvaluationSet(Questions):
 
         Args:
             corpus: The corpus: texts by id, a list of `Retrieved` with their texts (and sources and offsets, for
-                spans), documents or nodes of a framework, or only the ids of all documents.
+                spans), documents or nodes of a framework, a folder of text files, a file that `read_corpus` reads, or
+                only the ids of all documents.
             runs: A run, or several by name, to see which questions are always or never answered, and how much their
                 results vary. Without runs, BM25 searches the corpus (`pip install 'retrieval-metrics[questions]'`).
             metric: The metric of the wanted difference.

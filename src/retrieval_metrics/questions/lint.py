@@ -13,7 +13,7 @@ from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.judging.matching.matching import Matching
 from retrieval_metrics.presentation.progress import progress
 from retrieval_metrics.questions.linting import difficulty, questions_alone, repeated_questions, searching, whole_set
-from retrieval_metrics.questions.linting.judgments import JudgmentChecks, without_relevant
+from retrieval_metrics.questions.linting.judgments import JudgmentChecks, short_quotes, without_relevant
 from retrieval_metrics.questions.linting.passages import Passages
 from retrieval_metrics.questions.linting.result import Lint
 from retrieval_metrics.questions.linting.subject import Subject
@@ -69,6 +69,8 @@ class _Bench:
             lambda: questions_alone.short(subject),
             lambda: repeated_questions.repeated(subject),
             lambda: without_relevant(subject),
+            lambda: short_quotes(subject),
+            lambda: questions_alone.leaked(subject),
             lambda: difficulty.echoes(subject),
             self._difficulty,
             lambda: whole_set.few_sources(subject, self._sources()),

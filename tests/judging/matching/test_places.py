@@ -106,3 +106,69 @@ def test_coverage_is_unknown_from_the_first_unplaced_item_on() -> None:
     with pytest.warns(rm.RetrievalWarning):
         means = rm.evaluate(truth, run, ["coverage@1", "coverage@2"]).means
     assert repr(means) == "{'coverage@1': 1.0, 'coverage@2': nan}"
+
+
+class TestChunksWithSomethingAdded:
+    BOOK = (
+        "The first chapter tells of the house and of the garden behind it. The gate is painted green every spring. "
+        "Nobody knows who planted the old pear tree there. The second chapter tells of the road to the town. "
+        "It was built in the year of the great flood. Carts took a whole day to reach the market on it."
+    )
+    FACT = "Nobody knows who planted the old pear tree there."
+    AT = BOOK.index(FACT)
+    TRUTH = (Span("b", AT, AT + len(FACT)),)
+    MATCH = rm.Matching(sources={"b": BOOK})
+    CHUNK = BOOK[AT - 40 : AT + len(FACT)].strip()
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            f"This passage is about the garden of the old house and its trees. {CHUNK}",
+            f"Source 1:\n{CHUNK}\n",
+            f"# The garden\n\n{CHUNK}",
+            f"{BOOK[:20]} ... {CHUNK}",
+            f"{FACT} Carts took a whole day to reach the market on it.",  # a compressor kept two sentences
+            CHUNK.replace(" ", "\n"),
+        ],
+    )
+    @pytest.mark.parametrize("source", ["b", None, "section 3 of b"])
+    def test_the_part_that_is_of_the_source_is_found(self, text: str, source: str | None) -> None:
+        item = Retrieved("a", text, source, claimed=True, start=None if source is None else self.AT)
+        assert recall(list(self.TRUTH), item, match=self.MATCH) == (1, 0)
+
+    def test_what_was_added_covers_nothing(self) -> None:
+        far = "Context: nobody knows of a pear tree. It was built in the year of the great flood."
+        assert recall_without_warning(list(self.TRUTH), Retrieved("a", far, "b"), match=self.MATCH) == (0, 0)
+
+    def test_what_was_written_anew_is_unplaced(self) -> None:
+        summary = Retrieved("a", "A summary: there is a pear tree of unknown origin in the garden.", "b")
+        assert recall_without_warning(list(self.TRUTH), summary, match=self.MATCH) == (0, 1)
+
+    def test_a_few_words_do_not_make_a_text_of_unknown_source_part_of_a_book(self) -> None:
+        other = "In another book, the carts took a whole day to reach the market on it, which is told at length there."
+        for source in (None, "another"):
+            item = Retrieved("a", f"{other} {other.upper()}", source)
+            truth = [Span("b", self.BOOK.index("Carts"), len(self.BOOK))]
+            assert recall_without_warning(truth, item, match=self.MATCH)[0] == 0
+
+    def test_a_budget_counts_what_is_handed_over(self) -> None:
+        item = Retrieved("a", f"{'A long context that says little. ' * 3}{self.FACT}", "b")
+        names = [f"recall@{len(item.text or '') - 1}chars", f"recall@{len(item.text or '')}chars"]
+        means = rm.evaluate({"q": list(self.TRUTH)}, {"q": [item]}, names, match=self.MATCH).means
+        assert list(means.values()) == [0, 1]
+
+    def test_density_counts_what_was_added_and_coverage_does_not(self) -> None:
+        item = Retrieved("a", f"Source 1: {self.FACT}", "b")
+        run = {"q": [item]}
+        means = rm.evaluate({"q": list(self.TRUTH)}, run, ["coverage", "density"], match=self.MATCH).means
+        held = len("".join(self.FACT.split()))
+        assert means == {"coverage": 1.0, "density": held / (held + len("Source1:"))}
+
+    def test_a_sentence_without_spaces_between_its_words(self) -> None:
+        text = (
+            "\u7b2c\u4e00\u7ae0\u8bb2\u623f\u5b50\u548c\u82b1\u56ed\u3002"
+            "\u6ca1\u6709\u4eba\u77e5\u9053\u662f\u8c01\u79cd\u4e86\u90a3\u68f5\u8001\u68a8\u6811\u5728\u8fd9\u91cc\u5f88\u4e45\u4e86\u3002"
+        )
+        start = text.index("\u6ca1\u6709")
+        match, item = rm.Matching(sources={"b": text}), Retrieved("a", f"\u6765\u6e901\uff1a{text[start:]}", "b")
+        assert recall([Span("b", start, len(text))], item, match=match) == (1, 0)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from retrieval_metrics.inputs.sources import Location, SourceText, read_sources
+from retrieval_metrics.inputs.sources import SourceText, read_sources
 from retrieval_metrics.judging.matching.normalised import normalised
+from retrieval_metrics.judging.matching.stretches import merged
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 Doubt: TypeAlias = Literal["no offsets", "unchecked", "wrong length", "not in the source"]
 """Why an item has no place: nothing is known of it; nothing confirms what is; or it contradicts what is."""
 
+MAIN = 0.5
+"""A text that names no source is taken from one if so much of it is there."""
 TELLING = 8
 """A text that begins with so many letters of the end of a quote, or ends with its first ones, may hold part of it."""
 
@@ -56,7 +59,8 @@ class Locator:
     """Measures stretches in the characters that count, and places items.
 
     Offsets are claims until a text confirms them, because parsers and postprocessors leave wrong ones behind. If the
-    text of a source is given, it must hold the item there; otherwise the item is searched for in it. Without it, the
+    text of a source is given, it must hold the item there; otherwise the item is searched for in it, whole or by the
+    parts that are of the source, if something was added to it or left out. Without it, the
     offsets must be as far apart as the item is long, and those that a framework recorded must agree with the quotes
     beside the spans. What cannot be placed so has no place.
 
@@ -70,7 +74,8 @@ class Locator:
 
     def __init__(self, sources: Mapping[str, str] | None) -> None:
         self._sources = read_sources(sources)
-        self._found: dict[tuple[str, str], Location | None] = {}
+        self._found: dict[tuple[str, str], Place | None] = {}
+        self._parts: dict[tuple[str, str], list[tuple[int, int]]] = {}
         self._placed: dict[tuple[Any, ...], Place | Doubt] = {}
         self._normalised: dict[str, str] = {}
         self._wrong: set[tuple[Any, ...]] = set()
@@ -144,8 +149,7 @@ class Locator:
             self._wrong.add(key)
         if item.text is None:
             return "no offsets" if item.start is None else "not in the source"
-        found = self._search(item.text, name)
-        return "not in the source" if found is None else Place(name, ((found.start, found.end),))
+        return self._search(item.text, name) or self._of_parts(item.text, name) or "not in the source"
 
     def _by_length(self, item: Retrieved, key: tuple[Any, ...]) -> Place | Doubt:
         """Place an item in a source whose text is not known."""
@@ -158,23 +162,40 @@ class Locator:
 
     def _by_text(self, item: Retrieved, among: Mapping[str, Beside]) -> Place | Doubt | None:
         """Place an item whose source has no name, or one that is no source, as an intermediate document has."""
-        if item.text is not None:
-            for name in among:
-                if name in self._sources and (found := self._search(item.text, name)) is not None:
-                    return Place(name, ((found.start, found.end),))
+        known = [name for name in among if name in self._sources] if item.text is not None else []
+        text = item.text or ""
+        for name in known:
+            if (found := self._search(text, name)) is not None:
+                return found
+        for name in known:
+            if (found := self._of_parts(text, name, MAIN)) is not None:
+                return found
         if item.source is not None:
             return None
         if item.text is None or not self._sources:
             return "no offsets"
-        elsewhere = any(self._search(item.text, name) for name in self._sources if name not in among)
+        elsewhere = any(self._search(text, name) for name in self._sources if name not in among)
         return None if elsewhere else "not in the source"
 
-    def _search(self, text: str, name: str) -> Location | None:
+    def _search(self, text: str, name: str) -> Place | None:
         key = name, text
         if key not in self._found:
-            place = self._found[key] = self._sources[name].find(text)
+            place = self._sources[name].find(text)
+            self._found[key] = None if place is None else Place(name, ((place.start, place.end),))
             self.ambiguous += place is not None and place.ambiguous
         return self._found[key]
+
+    def _of_parts(self, text: str, name: str, least: float = 0.0) -> Place | None:
+        """Return where the parts of a text are that are of a source, if they are at least some share of it.
+
+        The rest was added: a heading, a context, a number; or left out, as by a compressor.
+        """
+        key = name, text
+        if key not in self._parts:
+            self._parts[key] = merged(self._sources[name].parts(text))
+        parts = self._parts[key]
+        share = sum(self.length(name, *part) for part in parts) / max(len("".join(text.split())), 1)
+        return Place(name, tuple(parts)) if parts and share >= least else None
 
     def _agrees(self, item: Retrieved, offset: int, span: Span, quotes: Sequence[str]) -> bool:
         """Return whether the text of an item confirms that its claimed offsets cover a span or do not."""

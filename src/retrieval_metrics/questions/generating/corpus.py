@@ -8,12 +8,9 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import positive_integer
-from retrieval_metrics.files.folders import texts_at
 from retrieval_metrics.inputs.pieces import Span
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.matching.normalised import everywhere, normalised, where
@@ -103,8 +100,6 @@ class Corpus:
         positive_integer(length, "passage_length")
         if length < SHORTEST_LENGTH:
             raise ValueError(f"passage_length must be at least {SHORTEST_LENGTH} characters, got {length}")
-        if isinstance(corpus, PathLike) or (isinstance(corpus, str) and Path(corpus).exists()):
-            corpus = texts_at(corpus)
         read = Passages.of(corpus)
         if not read.items:
             raise TypeError("questions are made from texts, but the corpus has only ids; pass texts: {'d1': '...'}")

@@ -40,14 +40,17 @@ def echoes(subject: Subject) -> Iterator[LintFinding]:
     """Yield the questions that repeat the words of their answer."""
     sentence_words: dict[Any, list[tuple[list[str], set[str]]]] = {}
     for query in subject.queries:
-        asked, telling = subject.words[query], set(subject.content[query])
+        parts = _parts(subject.texts[query], subject.words[query], subject.content[query])
         for judged in sorted(subject.relevant[query], key=repr):
             if judged not in sentence_words:
                 cut = [words(one) for one in sentences(subject.text_of(judged) or "")]
                 sentence_words[judged] = [(tokens, set(content_words(tokens))) for tokens in cut]
-            found = _echo(asked, telling, sentence_words[judged])
+            found = next(
+                ((asked, one) for asked, telling in parts if (one := _echo(asked, telling, sentence_words[judged]))),
+                None,
+            )
             if found is not None:
-                at, run, share = found
+                asked, (at, run, share) = found
                 said = " ".join(asked[at : at + run])
                 yield LintFinding(
                     "echo",
@@ -58,6 +61,13 @@ def echoes(subject: Subject) -> Iterator[LintFinding]:
                     {"relevant": judged, "run": said, "longest_run": run, "share": share},
                 )
                 break
+
+
+def _parts(text: str, asked: list[str], telling: list[str]) -> list[tuple[list[str], set[str]]]:
+    """Return words and content words of a question, and of each of its sentences if it has several."""
+    cut = [words(one) for one in sentences(text)]
+    parts = [(tokens, set(content_words(tokens))) for tokens in cut] if len(cut) > 1 else []
+    return [(asked, set(telling)), *parts]
 
 
 def _echo(

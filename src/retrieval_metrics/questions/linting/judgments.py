@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.pieces import Piece, Quote, Span
 from retrieval_metrics.inputs.sources import SourceText
+from retrieval_metrics.judging.matching.matching import Matching
 from retrieval_metrics.judging.matching.normalised import normalised
 from retrieval_metrics.judging.matching.texts import words
 from retrieval_metrics.questions.linting.findings import Change, LintFinding
+from retrieval_metrics.questions.linting.passages import UNPLACED
 from retrieval_metrics.questions.linting.wording import shortened
 
 if TYPE_CHECKING:
@@ -22,16 +24,35 @@ SHOWN = 5
 
 
 def without_relevant(subject: Subject) -> Iterator[LintFinding]:
-    """Yield the questions without a relevant document."""
+    """Yield the questions without a relevant document: those without any judgment are meant to have no answer."""
     for query, relevant in subject.relevant.items():
-        if not relevant:
-            judged = len(subject.graded[query])
+        judged = len(subject.graded[query])
+        if not relevant and not judged:
+            yield LintFinding(
+                "unanswerable", query, "nothing is judged, so it counts as a question without an answer", {}
+            )
+        elif not relevant:
             yield LintFinding(
                 "no_relevant",
                 query,
                 f"nothing is relevant to it ({judged} judged), so it is left out of every mean",
                 {"judged": judged},
             )
+
+
+def short_quotes(subject: Subject) -> Iterator[LintFinding]:
+    """Yield the quotes that comparing refuses, because they could occur by chance."""
+    fewest = Matching().shortest_quote
+    for query, graded in subject.graded.items():
+        for judged in graded:
+            if isinstance(judged, Quote) and (length := len(normalised(judged.text))) < fewest:
+                yield LintFinding(
+                    "short_quote",
+                    query,
+                    f"the quote {judged.text!r} has {length} characters and would be found by chance, so comparing "
+                    f"refuses it; quote at least {fewest}",
+                    {"quote": judged.text, "length": length},
+                )
 
 
 class JudgmentChecks:
@@ -168,6 +189,15 @@ class JudgmentChecks:
                 f"{span!r} ends after the end of its source, which has {len(text):,} characters",
                 {"span": span, "length": len(text)},
             )
+        elif UNPLACED in (held := text[span.start : span.end]):
+            missing = held.count(UNPLACED)
+            yield LintFinding(
+                "uncovered_span",
+                query,
+                f"{missing:,} of the {len(held):,} characters of {span!r} are in no passage, as if a splitter had "
+                "dropped them",
+                {"span": span, "missing": missing},
+            )
         elif _within_word(text, span.start) or _within_word(text, span.end):
             held = text[max(span.start - 10, 0) : span.end + 10]
             yield LintFinding(
@@ -188,6 +218,8 @@ class JudgmentChecks:
                 if not isinstance(span, Span) or span.source not in self._passages.sources:
                     continue
                 held = self._passages.sources[span.source][span.start : span.end]
+                if UNPLACED in held:  # what the passages leave out is not known, so the source need not have changed
+                    continue
                 plain = normalised(held)
                 if not any(_same_place(normalised(quote), plain) for quote in quotes):
                     yield self._moved_span(query, span, quotes, held)
@@ -220,7 +252,7 @@ class JudgmentChecks:
 def _impossible(query: QueryId, groups: list[dict[Any, float]], dead: set[Any]) -> Iterator[LintFinding]:
     for number, group in enumerate(groups, start=1):
         alive = [judged for judged, grade in group.items() if grade > 0 and judged not in dead]
-        if alive or not dead & group.keys():
+        if alive or len(group) == 1 or not dead & group.keys():  # of a single judgment, its own finding says so
             continue
         yield LintFinding(
             "impossible_group",

@@ -6,8 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.files.folders import texts_at
 from retrieval_metrics.inputs.hosts import host_of
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.matching.normalised import normalised, reading
@@ -22,6 +25,8 @@ SHINGLE = 4
 """The number of words in a run that passages are compared by."""
 COMMON = 50
 """A run of words in more passages than this is boilerplate, and ignored."""
+FEWEST_RARE = 12
+"""Passages with fewer rare words share many of them by chance."""
 UNPLACED = "\0"
 """Fills the gaps of an assembled source that no passage covers."""
 TRIMMED = 4
@@ -54,12 +59,15 @@ class Passages:
 
     @classmethod
     def of(cls, corpus: Any) -> Passages:
-        """Read a corpus: texts by id, BEIR rows by id, passages, documents of a host, or only ids.
+        """Read a corpus: texts by id, BEIR rows by id, passages, documents of a host, a folder, a file, or only ids.
 
         Raises:
             TypeError: If it is none of these.
             ValueError: If it is empty, or an id appears twice.
+            OSError: If a file cannot be read.
         """
+        if isinstance(corpus, PathLike) or (isinstance(corpus, str) and Path(corpus).exists()):
+            corpus = texts_at(corpus)
         if isinstance(corpus, (str, bytes)) or not isinstance(corpus, Iterable):
             raise TypeError(
                 "a corpus must map ids to texts, or be a list of Retrieved(id, text=..., source=...) or of documents "
@@ -194,6 +202,25 @@ class Passages:
             if count >= least * min(len(telling), size):
                 alike[other] = count / min(len(telling), size)
         return alike
+
+    def alike_in_words(self, at: int, least: float) -> dict[int, float]:
+        """Return the passages that share rare words with one, and the share of the shorter list of rare words.
+
+        This finds copies in which so many words were changed that few runs are left. Words in very many passages are
+        ignored, and so are passages with few others.
+        """
+        own = self._rare[at]
+        shared = Counter(other for word in own for other in self._having[word] if other != at)
+        alike = {}
+        for other, count in shared.items():
+            size = min(len(own), len(self._rare[other]))
+            if size >= FEWEST_RARE and count >= least * size:
+                alike[other] = count / size
+        return alike
+
+    @cached_property
+    def _rare(self) -> list[set[str]]:
+        return [{word for word in tokens if len(self._having[word]) <= COMMON} for tokens in self.tokens]
 
     def overlap(self, at: int, other: int) -> bool:
         """Return whether two passages are parts of one source that overlap."""

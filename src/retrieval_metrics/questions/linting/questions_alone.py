@@ -58,7 +58,25 @@ _DANGLING = re.compile(
     re.IGNORECASE,
 )
 """A question that begins with a pronoun, except one that English grammar puts there."""
+_TOKEN = re.compile(r"[^\s()\[\]{}<>\"',;?!]*[^\s()\[\]{}<>\"',;:?!.]")
+_ID = re.compile(r"[\d_#/:.-]")
+"""Characters of ids; an id that is a plain word may well be the word."""
 _SENTENCE = re.compile(r"[.!?;]\s+\S")
+
+
+def leaked(subject: Subject) -> Iterator[LintFinding]:
+    """Yield the questions that name the id of a document that is relevant to them."""
+    for query in subject.queries:
+        named = set(_TOKEN.findall(subject.texts[query]))
+        for judged in sorted((str(one) for one in subject.relevant[query] if isinstance(one, str)), key=len):
+            if judged in named and _ID.search(judged):
+                yield LintFinding(
+                    "leaked_id",
+                    query,
+                    f"{shortened(subject.texts[query])} names {judged!r}, the id of a document that is relevant to it",
+                    {"document": judged},
+                )
+                break
 
 
 def dependent(subject: Subject) -> Iterator[LintFinding]:

@@ -19,6 +19,8 @@ COPY = 0.8
 """A passage that shares this share of the shorter one's runs of words is a copy."""
 ALIKE = 0.5
 """A passage that shares this much probably answers too."""
+REWORDED = 0.65
+"""A passage that shares this share of the rare words is probably a reworded copy."""
 FEWEST_RUNS = 4
 """Shorter passages resemble each other by chance."""
 SHORTEST_SPAN = 40  # characters
@@ -32,6 +34,7 @@ class Unjudged:
         self._passages = passages
         self._place = {item.id: at for at, item in enumerate(passages.items) if item.id is not None}
         self._alike: dict[int, dict[int, float]] = {}
+        self._reworded: dict[tuple[int, int], float] = {}
 
     def findings(self) -> Iterator[LintFinding]:
         """Yield the unjudged passages that resemble a relevant one, question by question."""
@@ -52,7 +55,9 @@ class Unjudged:
             said.add(other)
             exact = other in self._passages.copies(at)
             kind = "unjudged_duplicate" if share >= COPY else "possible_answer"
-            like = "is the same as" if exact else f"shares {share:.0%} of its runs of words with"
+            what = "rare words" if (at, other) in self._reworded else "runs of words"
+            like = "is the same as" if exact else f"shares {share:.0%} of its {what} with"
+            kind = "possible_answer" if (at, other) in self._reworded else kind
             change = None
             if exact:
                 change = Change(f"{name!r} is an alternative to {document!r}, of which it is a copy", document,
@@ -73,6 +78,9 @@ class Unjudged:
                 for other, share in self._passages.alike(at, ALIKE).items():
                     if len(self._passages.shingles[other]) >= FEWEST_RUNS:
                         found.setdefault(other, share)
+                for other, share in self._passages.alike_in_words(at, REWORDED).items():
+                    if other not in found:
+                        found[other] = self._reworded[at, other] = share
             self._alike[at] = found
         return found
 

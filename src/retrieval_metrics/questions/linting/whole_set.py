@@ -44,8 +44,8 @@ def few_sources(subject: Subject, known: Mapping[QueryId, str]) -> Iterator[Lint
         "few_sources",
         None,
         f"{len(source_of)} questions come from {len(counts)} documents, which is worth {effective:.1f} of equal share; "
-        f"{largest!r} alone has {count}. Questions about one document depend on each other, so intervals are too "
-        "narrow unless clusters= names the documents",
+        f"{largest!r} alone has {count}. Questions about one document depend on each other: evaluate and compare "
+        "take them as clusters, so intervals are wide",
         {"sources": dict(counts.most_common()), "effective": effective},
     )
 

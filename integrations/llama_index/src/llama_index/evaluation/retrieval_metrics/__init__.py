@@ -11,6 +11,7 @@ from llama_index.evaluation.retrieval_metrics.evaluator import MultiModalRetriev
 from llama_index.evaluation.retrieval_metrics.metrics import RetrievalMetric, metric, ranking_metrics
 from llama_index.evaluation.retrieval_metrics.mmr_postprocessor import MMRPostprocessor
 from llama_index.evaluation.retrieval_metrics.nodes import source_texts
+from llama_index.evaluation.retrieval_metrics.recording import record
 from llama_index.evaluation.retrieval_metrics.registry import Registration, register
 from llama_index.evaluation.retrieval_metrics.responses import ResponseEvaluator
 from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
@@ -27,6 +28,7 @@ __all__ = [
     "judged_by_text",
     "metric",
     "ranking_metrics",
+    "record",
     "register",
     "source_texts",
 ]

@@ -7,6 +7,8 @@ from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from llama_index.core.agent.workflow import AgentOutput, AgentWorkflow
+from llama_index.core.agent.workflow.base_agent import BaseWorkflowAgent
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.chat_engine.types import BaseChatEngine
@@ -15,17 +17,21 @@ from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.workflow import Workflow
 
 from llama_index.evaluation.retrieval_metrics.nodes import items_of
+from llama_index.evaluation.retrieval_metrics.recording import items_of_agent
 from retrieval_metrics.adapting import Host
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from retrieval_metrics import Retrieved
 
 
 def how_to_ask(thing: Any) -> Callable[[str], Any] | None:
     """Return a function of a query text that returns nodes or a response with `source_nodes`.
 
-    A chat engine answers each question as the first of a new conversation; its memory does not change. A workflow is
-    run with `query=`; wrap a workflow with other arguments in a function.
+    An agent is asked with `user_msg=`; of what its tools found, the first of each call comes first. A chat engine
+    answers each question as the first of a new conversation; its memory does not change. A workflow is run with
+    `query=`; wrap a workflow with other arguments in a function.
 
     Args:
         thing: A retriever, a query engine, a chat engine or a workflow; None is returned for anything else.
@@ -36,6 +42,8 @@ def how_to_ask(thing: Any) -> Callable[[str], Any] | None:
         return thing.aquery
     if isinstance(thing, BaseChatEngine):
         return partial(_chat, thing)
+    if isinstance(thing, (AgentWorkflow, BaseWorkflowAgent)):
+        return partial(_ask_agent, thing)
     if isinstance(thing, Workflow):
         return partial(_run, thing)
     return None
@@ -46,6 +54,15 @@ async def _chat(engine: BaseChatEngine, text: str) -> Any:
     if hasattr(engine, "_memory"):  # each conversation has its own, so that several can run at once
         engine._memory = ChatMemoryBuffer.from_defaults()  # noqa: SLF001  (the engines have no other place for it)
     return await engine.achat(text, chat_history=[])
+
+
+async def _ask_agent(agent: AgentWorkflow | BaseWorkflowAgent, text: str) -> Any:
+    return await agent.run(user_msg=text)
+
+
+def _items(answer: Any) -> Sequence[Retrieved]:
+    """Return what a retriever, an engine, a workflow or an agent found, as items."""
+    return items_of_agent(answer) if isinstance(answer, AgentOutput) else items_of(answer)
 
 
 async def _run(workflow: Workflow, text: str) -> Any:
@@ -78,5 +95,5 @@ def _model(model: Any) -> Callable[[str], Any] | None:
     return reply
 
 
-HOST = Host(name="llama-index", ask=how_to_ask, items=items_of, model=_model, documents=items_of)
+HOST = Host(name="llama-index", ask=how_to_ask, items=_items, model=_model, documents=items_of)
 """Registered under the modules of the classes it converts: `llama_index`, and `workflows` for workflows."""

@@ -2,9 +2,10 @@
 
     from haystack_integrations.components.evaluators.retrieval_metrics import RetrievalEvaluator
 
-It has the inputs and outputs of Haystack's own document evaluators.
+It has the inputs and outputs of Haystack's own document evaluators. `record` keeps what pipelines and agents search.
 """
 
 from haystack_integrations.components.evaluators.retrieval_metrics.evaluator import RetrievalEvaluator
+from haystack_integrations.components.evaluators.retrieval_metrics.recording import record
 
-__all__ = ["RetrievalEvaluator"]
+__all__ = ["RetrievalEvaluator", "record"]

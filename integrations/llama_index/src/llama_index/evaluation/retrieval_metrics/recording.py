@@ -1,0 +1,187 @@
+"""Record the searches of query engines and agents from LlamaIndex's instrumentation."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from llama_index.core.base.response.schema import Response
+from llama_index.core.instrumentation.event_handlers import BaseEventHandler
+from llama_index.core.instrumentation.events.llm import (
+    LLMChatEndEvent,
+    LLMChatStartEvent,
+    LLMCompletionEndEvent,
+    LLMCompletionStartEvent,
+)
+from llama_index.core.instrumentation.events.retrieval import RetrievalEndEvent, RetrievalStartEvent
+from llama_index.core.instrumentation.span_handlers import BaseSpanHandler
+from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.tools import BaseTool
+from llama_index_instrumentation import get_dispatcher
+from pydantic import PrivateAttr
+
+from llama_index.evaluation.retrieval_metrics.nodes import items_of
+from retrieval_metrics import SearchCall
+from retrieval_metrics.adapting import Recording, seen_in
+
+if TYPE_CHECKING:
+    import inspect
+    from collections.abc import Iterator
+
+    from retrieval_metrics import Retrieved
+
+
+@contextmanager
+def record(**settings: Any) -> Iterator[Recording]:
+    """Record what query engines and agents search, read and cite inside a `with` statement.
+
+    Ask each question inside `with recorded.question("q1"):`; what is asked outside is left out, and counted. Searches
+    are the runs of retrievers; what a tool does with their nodes afterwards shows in the context.
+
+    Args:
+        **settings: `citations=`, `tools=`, `documents=` and `context=`, as in the core's `read_traces`.
+
+    Example:
+        >>> from llama_index.core.retrievers import BaseRetriever
+        >>> from llama_index.core.schema import TextNode
+        >>> class Finder(BaseRetriever):
+        ...     def _retrieve(self, query_bundle):
+        ...         return [NodeWithScore(node=TextNode(id_="d7", text="A context manager."), score=1.0)]
+        >>> with record() as recorded, recorded.question("q1"):
+        ...     found = Finder().retrieve("with")
+        >>> recorded.trajectories
+        <Trajectories: 1 query, 1 calls, 0 failed>
+    """
+    recording, dispatcher = Recording(**settings), get_dispatcher()
+    events, spans = _Events(recording), _Spans(recording)
+    dispatcher.event_handlers.append(events)
+    dispatcher.span_handlers.append(spans)
+    try:
+        yield recording
+    finally:
+        dispatcher.event_handlers.remove(events)
+        dispatcher.span_handlers.remove(spans)
+
+
+def items_of_agent(answer: Any) -> list[Retrieved]:
+    """Return what the tools of an agent found, the first node of each call first.
+
+    Raises:
+        TypeError: If tools ran and none of them returned nodes.
+    """
+    results = [(call.tool_name, call.tool_output) for call in answer.tool_calls if hasattr(call, "tool_output")]
+    nodes = [(name, _nodes(output.raw_output), output.is_error) for name, output in results]
+    searches = [
+        SearchCall(name, (), error="the tool failed") if failed else SearchCall(name, items_of(found or []))
+        for name, found, failed in nodes
+        if failed or found is not None
+    ]
+    if results and not searches:
+        names = ", ".join(dict.fromkeys(repr(name) for name, _ in results))
+        raise TypeError(
+            f"the tools of the agent ({names}) returned texts, from which no ids can be told; use RetrieverTool or "
+            "QueryEngineTool, or record(tools=..., documents=...)"
+        )
+    return list(seen_in(searches, "interleaved").ranking)  # type: ignore[arg-type]  # nodes become items
+
+
+def _nodes(output: Any) -> list[NodeWithScore] | None:
+    """Return the nodes in what a tool returned; None if it returned something else."""
+    found = output.source_nodes if isinstance(output, Response) or hasattr(output, "source_nodes") else output
+    if isinstance(found, list) and all(isinstance(one, NodeWithScore) for one in found):
+        return found
+    return None
+
+
+class _Spans(BaseSpanHandler[Any]):
+    """Notes where spans begin and end, and which of them are tools."""
+
+    _recording: Recording = PrivateAttr()
+
+    def __init__(self, recording: Recording) -> None:
+        super().__init__()
+        self._recording = recording
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Return the name by which the dispatcher knows it."""
+        return "RetrievalMetricsSpans"
+
+    def new_span(
+        self,
+        id_: str,
+        bound_args: inspect.BoundArguments,
+        instance: Any = None,
+        parent_span_id: str | None = None,
+        tags: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Note that a span began."""
+        del tags, kwargs
+        name = id_.partition("-")[0]
+        if isinstance(instance, BaseTool) and name.endswith(("call", "__call__")):
+            given = dict(bound_args.arguments)
+            given |= given.pop("kwargs", None) or {}
+            self._recording.start(id_, parent_span_id, "tool", str(instance.metadata.name), given)
+        else:
+            self._recording.start(id_, parent_span_id, "other", name, None)
+
+    def prepare_to_exit_span(
+        self, id_: str, bound_args: inspect.BoundArguments, instance: Any = None, result: Any = None, **kwargs: Any
+    ) -> None:
+        """Note that a span ended, and what a tool returned."""
+        del bound_args, kwargs
+        if not isinstance(instance, BaseTool) or not hasattr(result, "raw_output"):
+            self._recording.end(id_)
+        elif result.is_error:
+            self._recording.end(id_, error=str(result.content))
+        else:
+            nodes = _nodes(result.raw_output)
+            self._recording.end(id_, output=str(result.content) if nodes is None else items_of(nodes))
+
+    def prepare_to_drop_span(
+        self,
+        id_: str,
+        bound_args: inspect.BoundArguments,
+        instance: Any = None,
+        err: BaseException | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Note that a span failed."""
+        del bound_args, instance, kwargs
+        self._recording.end(id_, error="failed" if err is None else f"{type(err).__name__}: {err}")
+
+
+class _Events(BaseEventHandler):
+    """Notes what retrievers were asked and found, and what models read and said."""
+
+    _recording: Recording = PrivateAttr()
+
+    def __init__(self, recording: Recording) -> None:
+        super().__init__()
+        self._recording = recording
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Return the name by which the dispatcher knows it."""
+        return "RetrievalMetricsEvents"
+
+    def handle(self, event: Any, **kwargs: Any) -> None:
+        """Add what an event says to its span."""
+        del kwargs
+        span = str(event.span_id)
+        if isinstance(event, RetrievalStartEvent):
+            asked = event.str_or_query_bundle
+            self._recording.change(
+                span, kind="retriever", input=asked.query_str if isinstance(asked, QueryBundle) else asked
+            )
+        elif isinstance(event, RetrievalEndEvent):
+            self._recording.change(span, output=items_of(event.nodes))
+        elif isinstance(event, LLMChatStartEvent):
+            self._recording.change(span, kind="model", input=[str(one.content or "") for one in event.messages])
+        elif isinstance(event, LLMChatEndEvent) and event.response is not None:
+            self._recording.change(span, output={"content": str(event.response.message.content or "")})
+        elif isinstance(event, LLMCompletionStartEvent):
+            self._recording.change(span, kind="model", input=event.prompt)
+        elif isinstance(event, LLMCompletionEndEvent):
+            self._recording.change(span, output=event.response.text)

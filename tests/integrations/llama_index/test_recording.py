@@ -1,0 +1,161 @@
+"""What agents and query engines of LlamaIndex searched, recorded from its instrumentation."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse, LLMMetadata, MessageRole
+from llama_index.core.llms.function_calling import FunctionCallingLLM
+from llama_index.core.llms.llm import ToolSelection
+from llama_index.core.retrievers import BaseRetriever
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.core.tools import FunctionTool, RetrieverTool
+from llama_index_instrumentation import get_dispatcher
+
+import retrieval_metrics as rm
+from llama_index.evaluation.retrieval_metrics import record
+
+FOUND = {"close": ["d2", "d1"], "exit": ["d3", "d1"], "suppress": ["d7", "d4"]}
+HOPS = [["close"], ["exit", "suppress"], ["down"], ["suppress"]]
+ANSWER = "It is closed [d2] and swallowed [d4]."
+
+
+class Finder(BaseRetriever):
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        query = query_bundle.query_str.strip().removeprefix("input is ")
+        if query == "down":
+            raise ConnectionError("index offline")
+        found = [TextNode(id_=one, text=f"the whole text of {one}") for one in FOUND[query]]
+        return [NodeWithScore(node=node, score=1.0) for node in found]
+
+
+class Scripted(FunctionCallingLLM):
+    key: str = "input"
+    hops: list[list[str]] = HOPS
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        return LLMMetadata(is_function_calling_model=True, model_name="scripted")
+
+    def _prepare_chat_with_tools(self, tools: Any, **kwargs: Any) -> dict[str, Any]:  # type: ignore[override]  # as below
+        del tools
+        user = kwargs.get("user_msg")
+        return {"messages": [*(kwargs.get("chat_history") or []), *([user] if user else [])]}
+
+    def get_tool_calls_from_response(self, response: Any, **kwargs: Any) -> list[ToolSelection]:  # type: ignore[override]  # the rest is not needed
+        del kwargs
+        turn = response.message.additional_kwargs.get("turn")
+        asked = [] if turn is None else self.hops[turn]
+        return [
+            ToolSelection(tool_id=f"{turn}/{at}", tool_name="search", tool_kwargs={self.key: query})
+            for at, query in enumerate(asked)
+        ]
+
+    def _next(self, messages: Any) -> ChatResponse:
+        turn = sum(message.role == MessageRole.ASSISTANT for message in messages)
+        if turn < len(self.hops):
+            return ChatResponse(message=ChatMessage(role="assistant", content="", additional_kwargs={"turn": turn}))
+        return ChatResponse(message=ChatMessage(role="assistant", content=ANSWER))
+
+    def chat(self, messages: Any, **kwargs: Any) -> ChatResponse:
+        del kwargs
+        return self._next(messages)
+
+    async def achat(self, messages: Any, **kwargs: Any) -> ChatResponse:
+        return self.chat(messages, **kwargs)
+
+    def stream_chat(self, messages: Any, **kwargs: Any) -> Any:
+        yield self.chat(messages, **kwargs)
+
+    async def astream_chat(self, messages: Any, **kwargs: Any) -> Any:
+        async def parts() -> Any:
+            yield self.chat(messages, **kwargs)
+
+        return parts()
+
+    async def astream_chat_with_tools(self, tools: Any, **kwargs: Any) -> Any:  # type: ignore[override]  # as above
+        return await self.astream_chat(self._prepare_chat_with_tools(tools, **kwargs)["messages"])
+
+    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: FBT001, FBT002  (of the host)
+        del prompt, formatted, kwargs
+        return CompletionResponse(text="")
+
+    async def acomplete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: FBT001, FBT002  (of the host)
+        return self.complete(prompt, formatted, **kwargs)
+
+    def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:  # noqa: FBT001, FBT002  (of the host)
+        yield self.complete(prompt, formatted, **kwargs)
+
+    async def astream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:  # noqa: FBT001, FBT002  (of the host)
+        async def parts() -> Any:
+            yield self.complete(prompt, formatted, **kwargs)
+
+        return parts()
+
+
+def agent(tool: Any = None) -> FunctionAgent:
+    tool = tool or RetrieverTool.from_defaults(Finder(), name="search", description="Search the documents")
+    key = "query" if isinstance(tool, FunctionTool) else "input"
+    return FunctionAgent(tools=[tool], llm=Scripted(key=key), system_prompt="search")
+
+
+def cited(answer: str) -> list[str]:
+    return [one for one in ("d2", "d4") if f"[{one}]" in answer]
+
+
+def ask(target: Any) -> Any:
+    async def run() -> Any:
+        return await target.run(user_msg="How is a file closed?")
+
+    return asyncio.run(run())
+
+
+def ids(found: Any) -> list[str]:
+    return [item.id for item in found]
+
+
+@pytest.mark.parametrize("make", [agent, lambda: AgentWorkflow(agents=[agent()])], ids=["agent", "workflow"])
+def test_an_agent_is_recorded_call_by_call(make: Any) -> None:
+    with record(citations=cited) as recorded, recorded.question("q1"):
+        ask(make())
+    one = recorded.trajectories["q1"]
+    assert [(call.query, ids(call.ranking), call.error) for call in one.calls] == [
+        ("close", ["d2", "d1"], None),
+        ("exit", ["d3", "d1"], None),
+        ("suppress", ["d7", "d4"], None),
+        ("down", [], "ConnectionError: index offline"),
+        ("suppress", ["d7", "d4"], None),
+    ]
+    assert one.citations is None or one.citations == ["d2", "d4"]
+
+
+def test_what_is_asked_outside_is_left_out_and_handlers_are_taken_away_again() -> None:
+    dispatcher = get_dispatcher()
+    before = list(dispatcher.event_handlers), list(dispatcher.span_handlers)
+    with record() as recorded:
+        Finder().retrieve("close")
+        with recorded.question(7):
+            Finder().retrieve("exit")
+    assert (dispatcher.event_handlers, dispatcher.span_handlers) == before
+    t = recorded.trajectories
+    assert ids(t[7].calls[0].ranking) == ["d3", "d1"]
+    assert "1 traces without the id of a question left out" in repr(t)
+
+
+@pytest.mark.parametrize("make", [agent, lambda: AgentWorkflow(agents=[agent()])], ids=["agent", "workflow"])
+def test_an_agent_is_a_target_of_an_evaluation(make: Any) -> None:
+    questions = rm.EvaluationSet.of([{"id": "q1", "query": "How?", "relevant": {"d2": 1, "d3": 1, "d4": 2}}])
+    run = rm.retrieve(make(), questions)
+    assert ids(run["q1"]) == ["d2", "d3", "d7", "d1", "d4"]
+    assert round(rm.evaluate(questions, run, "ndcg").means["ndcg"], 6) == 0.768026
+
+
+def test_an_agent_whose_tools_return_texts_is_refused() -> None:
+    def search(query: str) -> str:
+        """Search the documents."""
+        return f"a text about {query}"
+
+    questions = rm.EvaluationSet.of([{"id": "q1", "query": "How?", "relevant": ["d2"]}])
+    with pytest.raises(TypeError, match=r"the tools of the agent \('search'\) returned texts"):
+        rm.retrieve(agent(FunctionTool.from_defaults(search, name="search")), questions)
