@@ -220,7 +220,7 @@ class Trajectories(Mapping[Any, Trajectory]):
         """Return what can be said without judgments: calls, repeats, what was not read or not cited."""
         from retrieval_metrics.trajectories.properties import Properties  # noqa: PLC0415  (brings the statistics)
 
-        return Properties.of(self)
+        return Properties.of(self, self.questions)
 
     def _searches(self, view: CallsView, per_call: int | None) -> View:
         if per_call is not None:

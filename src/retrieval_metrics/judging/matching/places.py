@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
-from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from retrieval_metrics.inputs.sources import SourceText, read_sources
@@ -165,14 +163,18 @@ class Locator:
     def _by_text(self, item: Retrieved, among: Mapping[str, Beside]) -> Place | Doubt | None:
         """Place an item whose source has no name, or one that is no source, as an intermediate document has."""
         known = [name for name in among if name in self._sources] if item.text is not None else []
-        for search, name in product((self._search, partial(self._of_parts, least=MAIN)), known):
-            if (found := search(item.text or "", name)) is not None:
+        text = item.text or ""
+        for name in known:
+            if (found := self._search(text, name)) is not None:
+                return found
+        for name in known:
+            if (found := self._of_parts(text, name, MAIN)) is not None:
                 return found
         if item.source is not None:
             return None
         if item.text is None or not self._sources:
             return "no offsets"
-        elsewhere = any(self._search(item.text, name) for name in self._sources if name not in among)
+        elsewhere = any(self._search(text, name) for name in self._sources if name not in among)
         return None if elsewhere else "not in the source"
 
     def _search(self, text: str, name: str) -> Place | None:
