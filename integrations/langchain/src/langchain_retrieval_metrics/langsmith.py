@@ -10,7 +10,7 @@ from langchain_core.documents import Document
 
 from langchain_retrieval_metrics.documents import as_items, key_of, needs_ids, part
 from retrieval_metrics import DEFAULT_METRICS, Matching, Qrels, RetrievalWarning, RetrievedRun, evaluate
-from retrieval_metrics.adapting import as_metrics, score_queries
+from retrieval_metrics.adapting import as_metrics, score_queries, scored_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -28,6 +28,7 @@ Outputs: TypeAlias = dict[str, Any]
 
 _QUERY = "query"
 _LEVEL = 0.95
+_USUAL = {"match": "id", "documents_key": "documents", "relevant_key": "relevant"}
 
 
 class Evaluator(Protocol):
@@ -43,6 +44,7 @@ def langsmith_evaluators(
     match: DocumentMatch = "id",
     documents_key: str = "documents",
     relevant_key: str = "relevant",
+    prefix: str | None = None,
 ) -> list[Evaluator]:
     """Return evaluators for `langsmith.evaluate(target, data, evaluators=...)` and its asynchronous twin.
 
@@ -57,8 +59,11 @@ def langsmith_evaluators(
         documents_key: The key of the documents in the target's output: a list of Documents, of their JSON, or of ids.
             It is `"context"` for chains that return `{"answer": ..., "context": ...}`.
         relevant_key: The key of the judgments in the example's reference output: ids, grades, or groups.
+        prefix: What stands before the name of each metric. LangSmith pools feedback with equal keys, so by default a
+            key holds every argument that is not the default, as in `mrr-documents_key-context`.
 
     Raises:
+        TypeError: If the prefix is not a text.
         ValueError: If a metric or `match` is unknown. The evaluator raises it for an example without judgments, and,
             called without a run, for an output that cannot be judged; under LangSmith such an output scores 0.
 
@@ -71,12 +76,13 @@ def langsmith_evaluators(
         {'results': [{'key': 'mrr', 'score': 0.5}, {'key': 'recall@1', 'score': 0.0}]}
     """
     chosen, reading = as_metrics(metrics), _Reading(match, documents_key, relevant_key)
+    keys = {metric: reading.key(str(metric), prefix) for metric in chosen}
 
     def retrieval_metrics(outputs: Outputs, reference_outputs: Outputs, run: Any = None) -> Outputs:
         qrels = Qrels({_QUERY: reading.truth(reference_outputs)})
         found, failure = reading.found(outputs, qrels, run)
         scores = score_queries(qrels, {_QUERY: found}, chosen, match=reading.compared)
-        return {"results": [_result(str(metric), values[_QUERY], failure) for metric, values in scores.items()]}
+        return {"results": [_result(keys[metric], values[_QUERY], failure) for metric, values in scores.items()]}
 
     return [retrieval_metrics]
 
@@ -87,6 +93,7 @@ def langsmith_summary_evaluators(
     match: DocumentMatch = "id",
     documents_key: str = "documents",
     relevant_key: str = "relevant",
+    prefix: str | None = None,
 ) -> list[SummaryEvaluator]:
     """Return evaluators for `langsmith.evaluate(..., summary_evaluators=...)`: each mean with its interval and its n.
 
@@ -98,14 +105,17 @@ def langsmith_summary_evaluators(
         match: What identifies a document, as in `langsmith_evaluators`.
         documents_key: The key of the documents in the output, as in `langsmith_evaluators`.
         relevant_key: The key of the judgments in the reference output, as in `langsmith_evaluators`.
+        prefix: What stands before the name of each metric, as in `langsmith_evaluators`.
 
     Raises:
+        TypeError: If the prefix is not a text.
         ValueError: If a metric or `match` is unknown.
 
     Warns:
         RetrievalWarning: (the evaluator) As in the core's `evaluate`.
     """
     chosen, reading = as_metrics(metrics), _Reading(match, documents_key, relevant_key)
+    keys = {metric: reading.key(str(metric), prefix) for metric in chosen}
 
     def retrieval_metrics(runs: Sequence[Any], examples: Sequence[Any]) -> Outputs:
         qrels = Qrels({at: reading.truth(example.outputs) for at, example in enumerate(examples)})
@@ -118,7 +128,7 @@ def langsmith_summary_evaluators(
             qrels, retrieved, chosen, match=reading.compared, clusters=by_example if repeated else None
         )
         distinct = len(set(by_example.values())) if repeated else None
-        return {"results": [_summary(evaluation, str(metric), distinct, len(errors)) for metric in chosen]}
+        return {"results": [_summary(evaluation, metric, keys[metric], distinct, len(errors)) for metric in chosen]}
 
     return [retrieval_metrics]
 
@@ -167,6 +177,11 @@ class _Reading:
         self._relevant_key = relevant_key
         self.compared = match if isinstance(match, Matching) else "id"
 
+    def key(self, metric: str, prefix: str | None) -> str:
+        """Return the key of a metric: with all that is not the default, or with what the user puts before it."""
+        chosen = {"match": self._match, "documents_key": self._documents_key, "relevant_key": self._relevant_key}
+        return scored_name(metric, chosen, _USUAL, prefix=prefix)
+
     def truth(self, reference_outputs: Mapping[str, Any] | None) -> Any:
         """Return the judgments."""
         return part(reference_outputs, self._relevant_key, "the reference output of the example")
@@ -201,12 +216,12 @@ def _result(key: str, score: QueryScore, failure: str | None) -> dict[str, Any]:
     return {"key": key, "score": score.value} | ({} if failure is None else {"comment": failure})
 
 
-def _summary(evaluation: Evaluation, metric: str, examples: int | None, failed: int) -> dict[str, Any]:
+def _summary(evaluation: Evaluation, metric: Metric, key: str, examples: int | None, failed: int) -> dict[str, Any]:
     n, mean = evaluation.n[metric], evaluation.means[metric]
     if not n:
-        return {"key": metric, "score": None, "comment": "undefined for every example"}
+        return {"key": key, "score": None, "comment": "undefined for every example"}
     interval = evaluation.intervals(_LEVEL)[metric]
     of_examples = "" if examples is None else f" runs of {examples} examples"
     count = f"; {failed} failed and count as 0" if failed else ""
     comment = f"95 % interval [{interval.low:.3f}, {interval.high:.3f}], n = {n}{of_examples}{count}"
-    return {"key": metric, "score": mean, "comment": comment}
+    return {"key": key, "score": mean, "comment": comment}
