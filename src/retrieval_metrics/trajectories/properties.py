@@ -87,15 +87,17 @@ class Properties(Printed, Mapping[str, "dict[QueryId, float]"]):
         }
 
     def intervals(self, level: float = LEVEL) -> dict[str, Interval]:
-        """Return the confidence interval of each mean; trajectories of one question are a cluster."""
+        """Return the confidence interval of each mean, NaN if it has none; trajectories of a question are a cluster."""
         ends = {}
         for name in self:
             values, clusters = self._known(name)
             bounds = (0.0, 1.0) if name in SHARES else (0.0, math.inf)
+            # Equal counts do not show how far a count can go.
+            unknown = not len(values) or (name in COUNTS and values.min() == values.max())
             ends[name] = (
-                interval_from_sums(effective_sums(values, clusters), level=level, bounds=bounds)
-                if len(values)
-                else Interval(math.nan, math.nan)
+                Interval(math.nan, math.nan)
+                if unknown
+                else interval_from_sums(effective_sums(values, clusters), level=level, bounds=bounds)
             )
         return ends
 
