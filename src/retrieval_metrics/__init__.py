@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.trajectories.traces.read import read_traces
     from retrieval_metrics.trajectories.trajectories import Trajectories
     from retrieval_metrics.trajectories.trajectory import SearchCall, Trajectory
+    from retrieval_metrics.tuning.tune import tune
 
     __version__: str
 
@@ -141,6 +142,7 @@ __all__ = [
     "relabel",
     "retrieve",
     "save_run",
+    "tune",
     "types",
     "write_qrels",
     "write_run",
@@ -197,6 +199,7 @@ _LAZY = {
     "relabel": "rechunking.relabel",
     "retrieve": "retrieving.retrieve",
     "save_run": "loading",
+    "tune": "tuning.tune",
     "write_qrels": "files.writing",
     "write_run": "files.writing",
 }

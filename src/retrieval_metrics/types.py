@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.statistics.paired import PairedDifference
     from retrieval_metrics.trajectories.properties import Properties
     from retrieval_metrics.trajectories.views import View
+    from retrieval_metrics.tuning.tuning import Tuning
 
 __all__ = [
     "Agreement",
@@ -71,6 +72,7 @@ __all__ = [
     "Selection",
     "Slices",
     "TieRange",
+    "Tuning",
     "View",
     "Worst",
 ]
@@ -113,6 +115,7 @@ if not TYPE_CHECKING:  # a type checker knows the names from above
             "Selection": "reranking.selection",
             "Slices": "evaluation.slices",
             "TieRange": "results.tie_range",
+            "Tuning": "tuning.tuning",
             "View": "trajectories.views",
             "Worst": "explaining.explanation",
         },

@@ -85,8 +85,8 @@ class Definition:
         takes_cutoff: Whether it can be cut off at k.
         bounded: Whether every value is in [0, 1].
         binary: Whether every value is 0 or 1.
-        reaches_one: Whether the ideal ranking always scores 1; that of precision@5 scores 0.2 if one document is
-            relevant.
+        reaches_one: Whether the ideal ranking always scores 1, if no parameter ranks groups separately; that of
+            precision@5 scores 0.2 if one document is relevant.
         needs_relevant: Whether it is undefined for a query without a relevant document.
         says_how_good: Whether systems are compared in it; `judged` says how much is known of a system, not how good
             it is.

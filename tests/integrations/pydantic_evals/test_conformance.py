@@ -7,7 +7,7 @@ from typing import Any
 from pydantic_evals import Case, Dataset
 
 import retrieval_metrics as rm
-from conformance import Conformance, EvaluationConformance, Rankings, Scores, Truth
+from conformance import Conformance, EvaluationConformance, Items, MatchConformance, Rankings, Scores, Truth
 from pydantic_evals_retrieval_metrics import RetrievalMetrics, to_evaluation
 
 
@@ -44,3 +44,10 @@ class TestTheEvaluationOfAReport(EvaluationConformance):
     def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
         per_query = super().scores(qrels, run, metrics)
         return {metric: {query: values[query] for query in qrels} for metric, values in per_query.items()}
+
+
+class TestTheEvaluationOfAReportThatIsMatched(MatchConformance):
+    def matched(self, qrels: Truth, items: Items, metrics: Sequence[str], match: Any) -> Scores:
+        report = dataset(qrels).evaluate_sync(lambda query: list(items[query]), progress=False)
+        per_query = to_evaluation(report, metrics, match=match).per_query
+        return {metric: {query: per_query[metric][query] for query in qrels} for metric in metrics}

@@ -90,7 +90,7 @@ def test_an_output_that_cannot_be_judged_is_a_failure_of_the_evaluator_and_not_a
 
 def test_two_evaluators_of_a_dataset_stay_apart() -> None:
     cases = [Case(name="q", inputs="a question", expected_output=["d7"])]
-    dataset = Dataset(
+    dataset = Dataset[str, Any, Any](
         name="two",
         cases=cases,
         evaluators=[
@@ -131,7 +131,7 @@ def test_cases_with_equal_names_are_numbered() -> None:
 
 def test_the_report_divides_by_the_largest_grade_that_is_given() -> None:
     metrics = ["err@10", "rbp"]
-    dataset = Dataset(
+    dataset = Dataset[str, Any, Any](
         name="graded",
         cases=[Case(name=name, inputs=name, expected_output={"d7": 2}) for name in "ab"],
         evaluators=[RetrievalMetrics(metrics, max_grade=4, evaluation_name="")],
@@ -147,7 +147,7 @@ def test_the_report_divides_by_the_largest_grade_that_is_given() -> None:
 def test_what_cannot_be_judged_is_left_out_of_the_report_and_counted() -> None:
     cases = [Case(name=name, inputs=name, expected_output=["d7"]) for name in ("good", "wrong")]
     cases.append(Case(name="unjudged", inputs="good"))
-    dataset = Dataset(name="left", cases=cases, report_evaluators=[RetrievalReport("mrr")])
+    dataset = Dataset[str, Any, Any](name="left", cases=cases, report_evaluators=[RetrievalReport("mrr")])
     with pytest.warns(rm.RetrievalWarning, match="2 of 3 cases are left out; case 'wrong' cannot be judged"):
         report = dataset.evaluate_sync(lambda name: ["d7"] if name == "good" else "d7", progress=False)
     table: Any = report.analyses[0]
@@ -327,10 +327,8 @@ def test_yaml_keeps_the_evaluators(tmp_path: Path) -> None:
     dataset = Dataset[str, Any, Any](
         name="kept",
         cases=[Case(name="q", inputs="a question", metadata={"relevant_ids": {"d7": 2}})],
-        evaluators=[
-            RetrievalMetrics(["ndcg@10", "err"], relevant="metadata.relevant_ids", max_grade=3, evaluation_name="")
-        ],
-        report_evaluators=[RetrievalReport(relevant="metadata.relevant_ids", evaluation_name="")],
+        evaluators=[RetrievalMetrics(["ndcg@10", "err"], max_grade=3, **paths)],
+        report_evaluators=[RetrievalReport(**paths)],
     )
     path = tmp_path / "dataset.yaml"
     dataset.to_file(path, custom_evaluator_types=[RetrievalMetrics], custom_report_evaluator_types=[RetrievalReport])

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 import ray
@@ -11,6 +12,7 @@ from ray.data import Dataset
 import retrieval_metrics as rm
 from ray_hosts import dataset, run_rows
 from ray_retrieval_metrics import evaluate_dataset, to_evaluation
+from ray_retrieval_metrics.results import _Collected
 
 QRELS: Any = {"q1": {"a": 1, "b": 2}, "q2": {"c": 1}}
 RUN: Any = {"q1": {"x": 3.0, "b": 2.0, "a": 1.0}, "q2": {"c": 1.0}}
@@ -121,3 +123,21 @@ def test_columns_are_as_strict_as_in_the_core() -> None:
     assert to_evaluation(evaluate_dataset(judged, run, "mrr", qrels_columns=none)).means["mrr"] == 1 / 3
     blank = ray.data.from_arrow(table(document=["a", " b"]))
     assert to_evaluation(evaluate_dataset(QRELS, blank, "recall", allow="blanks")).counts["queries"] == 2
+
+
+def test_a_column_missing_in_one_block_is_one_sentence() -> None:
+    whole = pa.table({"query": ["q1", "q2"], "document": ["a", "b"], "score": [2.0, 1.0]})
+    run = ray.data.from_arrow([whole, whole.drop_columns(["score"])])
+    with pytest.raises(ValueError, match="a block of the run has no column 'score', which other blocks have") as raised:
+        to_evaluation(evaluate_dataset({"q1": ["a"], "q2": ["b"]}, run, "mrr"))
+    assert len(str(raised.value)) < 250
+    assert "\n" not in str(raised.value)
+
+
+def test_queries_that_agree_in_half_of_their_digest_are_two() -> None:
+    collected = _Collected(None)  # type: ignore[arg-type]  # the digests are given
+    collected.queries = [np.array([[1, 2], [5, 6]], np.uint64), np.array([[1, 3], [7, 8]], np.uint64)]
+    collected.refuse_repeats()
+    collected.queries.append(np.array([[1, 1], [5, 7]], np.uint64))
+    with pytest.raises(ValueError, match="2 of 6 rows belong to a query that is in these results twice"):
+        collected.refuse_repeats()

@@ -149,6 +149,12 @@ def to_rows(
     import pyarrow as pa  # noqa: PLC0415  (loaded where there are blocks; the driver may not need it)
 
     what = "the run" if says == RETRIEVED else "the qrels"
+    for name in (columns.query, columns.document, columns.number, columns.group):
+        if name is not None and name not in table.column_names:
+            raise ValueError(
+                f"a block of {what} has no column {name!r}, which other blocks have; it has "
+                f"{', '.join(map(repr, table.column_names))}: the files or tables it was made of have different columns"
+            )
     sides = kinds or [None, None]
     query, document = (
         _ids(table[name], kind, what) for name, kind in zip((columns.query, columns.document), sides, strict=True)

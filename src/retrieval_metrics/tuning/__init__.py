@@ -1,0 +1,1 @@
+"""Choose among settings, and say what the choice is worth on new questions."""

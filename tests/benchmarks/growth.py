@@ -1,0 +1,233 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["retrieval-metrics[files,plot,questions]"]
+#
+# [tool.uv.sources]
+# retrieval-metrics = { path = "../..", editable = true }
+# ///
+"""How fast does the time of every verb grow with its input? `uv run tests/benchmarks/growth.py`.
+
+Each case is measured at four sizes that double, in CPU time, as the least of some rounds. The exponent is the slope of
+log(time) over log(size): 1 is linear, 2 quadratic. The last step alone shows what has only begun to grow. A case that
+grows faster than its limit makes the script fail.
+"""
+
+import argparse
+import math
+import random
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from time import process_time
+from typing import Any, NamedTuple
+
+from measure import machine, use_one_thread
+
+use_one_thread()
+
+import numpy as np  # noqa: E402  (after the threads are set)
+
+import retrieval_metrics as rm  # noqa: E402
+from retrieval_metrics.presentation import tables  # noqa: E402
+
+METRICS = ["mrr@10", "map", "ndcg@10"]
+LINEAR, SEARCHING, QUADRATIC = 1.3, 1.6, 2.3
+"""What may be measured: caches grow too small on the way, and who searches reads more of a larger index each time."""
+
+
+class Case(NamedTuple):
+    """Something whose time is measured: its sizes, what makes the call for a size, and the largest exponent."""
+
+    name: str
+    sizes: tuple[int, int, int, int]
+    prepare: Callable[[int], Callable[[], Any]]
+    limit: float = LINEAR
+
+
+def doubling(first: int) -> tuple[int, int, int, int]:
+    """Return four sizes, each twice the one before."""
+    return first, 2 * first, 4 * first, 8 * first
+
+
+def collection(queries: int, depth: int = 50, judged: int = 3) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return judgments and a scored run, in shuffled order."""
+    rng = random.Random(queries + depth)
+    documents = [f"d{number}" for number in range(2 * depth)]
+    run = {f"q{at}": {name: rng.random() for name in rng.sample(documents, depth)} for at in range(queries)}
+    return {query: {name: rng.randint(1, 3) for name in rng.sample(documents, judged)} for query in run}, run
+
+
+def systems(number: int, queries: int = 100) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return judgments and so many runs."""
+    qrels, run = collection(queries, 20)
+    rng = random.Random(number)
+    return qrels, {
+        f"s{at}": {query: {name: rng.random() for name in ranking} for query, ranking in run.items()}
+        for at in range(number)
+    }
+
+
+def passages(number: int, words: int = 60) -> dict[str, str]:
+    """Return texts of invented words."""
+    rng = random.Random(number)
+    vocabulary = ["".join(rng.choices("abcdefghijklmnop", k=6)) for _ in range(20_000)]
+    return {f"d{at}": " ".join(rng.choices(vocabulary, k=words)) for at in range(number)}
+
+
+def quoted(number: int) -> tuple[rm.EvaluationSet, dict[str, Any]]:
+    """Return questions judged by quotes, and a run whose items have texts."""
+    texts = passages(number)
+    qrels = {f"q{at}": [rm.Quote(" ".join(text.split()[5:15]))] for at, text in enumerate(texts.values())}
+    items = [rm.Retrieved(name, text) for name, text in texts.items()]
+    run = {query: [items[(at + step) % number] for step in range(5)] for at, query in enumerate(qrels)}
+    return rm.EvaluationSet({query: f"what is said about {query}?" for query in qrels}, qrels), run
+
+
+def _evaluate(qrels: Any, run: Any, metrics: Any = METRICS) -> Callable[[], Any]:
+    return lambda: rm.evaluate(qrels, run, metrics).means
+
+
+def _of_groups(number: int) -> Callable[[], Any]:
+    qrels = {f"q{at}": [[f"d{g}", f"e{g}"] for g in range(number)] for at in range(50)}
+    return _evaluate(qrels, {query: [f"d{g}" for g in range(2 * number)] for query in qrels})
+
+
+def _of_chunks(number: int) -> Callable[[], Any]:
+    chunks = [rm.Retrieved(f"c{at}", None, "s", 10 * at, 10 * at + 10) for at in range(number)]
+    return _evaluate({"q": [rm.Span("s", 0, 10 * number)]}, {"q": chunks}, ["recall", "coverage"])
+
+
+def _compare_runs(queries: int) -> Callable[[], Any]:
+    qrels, runs = systems(2, queries)
+    return lambda: rm.compare(qrels, runs, METRICS)
+
+
+def _compare_evaluations(queries: int) -> Callable[[], Any]:
+    qrels, runs = systems(2, queries)
+    evaluations = {name: rm.evaluate(dict(qrels), run, METRICS) for name, run in runs.items()}
+    return lambda: rm.compare(evaluations)
+
+
+def _compare_systems(number: int) -> Callable[[], Any]:
+    qrels, runs = systems(number)
+    return lambda: rm.compare(qrels, runs, METRICS)
+
+
+def _compare_metrics(number: int) -> Callable[[], Any]:
+    qrels, runs = systems(3)
+    return lambda: rm.compare(qrels, runs, [f"ndcg@{k}" for k in range(1, number + 1)])
+
+
+def _match(number: int) -> Callable[[], Any]:
+    questions, run = quoted(number)
+    return lambda: rm.match(questions, run)
+
+
+def _lint(number: int) -> Callable[[], Any]:
+    questions, corpus = quoted(number)[0], passages(number)
+    return lambda: questions.lint(corpus)
+
+
+def _generate(number: int) -> Callable[[], Any]:
+    corpus = passages(number)
+    return lambda: rm.generate_questions(corpus, lambda _: "{}", number, show_progress=False)
+
+
+def _pool(number: int) -> Callable[[], Any]:
+    questions, run = quoted(number)
+    texts: Any = questions.queries
+    return lambda: rm.pool({"one": run}, texts, depth=5).grade(lambda _: "2", model_name="instant")
+
+
+def _report(number: int) -> Callable[[], Any]:
+    qrels, run = collection(number, 20)
+    evaluation, path = rm.evaluate(qrels, run, METRICS), Path(tempfile.mkdtemp()) / "report.html"
+    return lambda: evaluation.report(path)
+
+
+def _save(number: int) -> Callable[[], Any]:
+    qrels, run = collection(number, 20)
+    evaluation, path = rm.evaluate(qrels, run, METRICS), Path(tempfile.mkdtemp()) / "saved.json"
+
+    def there_and_back() -> Any:
+        evaluation.save(path)
+        return rm.load(path)
+
+    return there_and_back
+
+
+def _fuse(number: int) -> Callable[[], Any]:
+    _, runs = systems(3, number)
+    return lambda: rm.fuse(runs)
+
+
+def _mmr(number: int) -> Callable[[], Any]:
+    vectors = np.random.default_rng(number).normal(size=(number, 64)).astype(np.float32)
+    return lambda: rm.mmr(vectors[0], vectors, k=20)
+
+
+CASES = [
+    Case("evaluate, queries", doubling(500), lambda n: _evaluate(*collection(n))),
+    Case("evaluate, depth", doubling(100), lambda n: _evaluate(*collection(200, n))),
+    Case("evaluate, judged documents", doubling(10), lambda n: _evaluate(*collection(300, 200, n))),
+    Case(
+        "evaluate, metrics",
+        doubling(10),
+        lambda n: _evaluate(*collection(300), [f"ndcg@{k}" for k in range(1, n + 1)]),
+    ),
+    Case("evaluate, groups", doubling(20), _of_groups),
+    Case("evaluate, chunks that cover a span", doubling(400), _of_chunks),
+    Case("compare, queries, from runs", doubling(500), _compare_runs),
+    Case("compare, queries, from evaluations", doubling(1000), _compare_evaluations),
+    Case("compare, systems", doubling(2), _compare_systems, QUADRATIC),
+    Case("compare, metrics", doubling(5), _compare_metrics),
+    Case("match, questions with quotes", doubling(200), _match),
+    Case("lint, questions", doubling(100), _lint, SEARCHING),
+    Case("generate_questions, questions", doubling(25), _generate),
+    Case("pool and grade, questions", doubling(50), _pool),
+    Case("report, queries", doubling(250), _report),
+    Case("save and load, queries", doubling(250), _save),
+    Case("mmr, candidates", doubling(1000), _mmr),
+    *([Case("fuse, queries", doubling(250), _fuse)] if hasattr(rm, "fuse") else []),
+]
+
+
+def seconds(call: Callable[[], Any], rounds: int) -> float:
+    """Return the least CPU time of a call."""
+    times = []
+    for _ in range(rounds):
+        start = process_time()
+        call()
+        times.append(process_time() - start)
+    return min(times)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3, help="measurements of each size (default: %(default)s)")
+    parser.add_argument("--only", default="", help="cases whose names begin with this")
+    given = parser.parse_args()
+    warnings.simplefilter("ignore", rm.RetrievalWarning)
+    print(f"{machine()}; CPU time of one thread, least of {given.rounds} rounds\n")
+    rows, kept = [], True
+    for name, sizes, prepare, limit in CASES:
+        if not name.startswith(given.only):
+            continue
+        prepare(sizes[0])()  # imports what it needs
+        times = [seconds(prepare(size), given.rounds) for size in sizes]
+        exponent = float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
+        last = math.log2(times[-1] / times[-2])
+        kept = kept and exponent <= limit
+        said = f"{limit:g}" if exponent <= limit else f"{limit:g}: EXCEEDED"
+        rows.append(
+            [name, f"{sizes[0]:,} to {sizes[-1]:,}", f"{times[-1]:.3f}", f"{exponent:.2f}", f"{last:.2f}", said]
+        )
+        print(f"{name}: {exponent:.2f}", file=sys.stderr, flush=True)
+    print(tables.markdown(["work, by what grows", "sizes", "s at the largest", "exponent", "last step", "limit"], rows))
+    return 0 if kept else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,93 @@
+"""What is the winner of a tuning run worth? The number of `tune`, against the truth.
+
+    RETRIEVAL_METRICS_DATA=folder python tests/benchmarks/tuning.py --draws 200
+
+The population are the 225 questions of Cranfield. Settings are fusions of BM25, TF-IDF and embeddings: linear weights
+of scores and reciprocal ranks with several k and weights; the default is RRF with k = 60 and equal weights. Each line
+draws n questions with replacement, chooses the best of s settings by NDCG@10, and compares what is said of the gain
+with the gain of the chosen setting over the whole population. `equal` permutes the settings of each question, so that
+all are equal. `naive` is the winner's own gain with Student's interval.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import os
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+import retrieval_metrics as rm
+from retrieval_metrics.statistics import joint_sign_flips
+from retrieval_metrics.statistics.out_of_bag import out_of_bag
+
+Values = NDArray[np.float64]
+FLIPS = 999
+
+
+def population(metric: str) -> Values:
+    """Values of every setting, shape (questions, settings), the default first."""
+    folder = Path(os.environ["RETRIEVAL_METRICS_DATA"]) / "cranfield"
+    qrels = rm.read_qrels(folder / "qrels.graded.trec")
+    runs = {
+        name: {query: dict(list(ranked.items())[:100]) for query, ranked in rm.read_run(path).items()}
+        for name, path in ((name, folder / f"run.{name}.trec") for name in ("bm25", "tfidf_nosat", "minilm_int8"))
+    }
+    weights = [(1, 1, 1), *itertools.product((0, 0.3, 0.7, 1), repeat=3)]
+    weights = [each for each in dict.fromkeys(weights) if any(each)]
+    settings = [("rrf", 60, (1, 1, 1)), *(("rrf", k, each) for k in (1, 10, 60, 200) for each in weights[:12])]
+    settings += [("scores", 0, each) for each in weights]
+    columns = []
+    for method, k, each in list(dict.fromkeys(settings))[:100]:
+        evaluation = rm.evaluate(qrels, rm.fuse(runs, method, k=k, weights=each), metric)
+        columns.append(list(evaluation.per_query[rm.Metric.parse(metric)].values()))
+    return np.array(columns).T
+
+
+def simulate(values: Values, settings: int, n: int, draws: int, *, equal: bool) -> str:
+    random = np.random.default_rng(settings + n)
+    chosen = np.concatenate([[0], 1 + random.permutation(values.shape[1] - 1)[: settings - 1]])
+    whole = values[:, chosen]
+    rows = []
+    for seed in range(draws):
+        drawn = whole[random.integers(len(whole), size=n)]
+        if equal:
+            drawn = random.permuted(drawn, axis=1)
+        found = out_of_bag(drawn, 0, resamples=500, seed=seed)
+        gains = drawn - drawn[:, :1]
+        test = joint_sign_flips(gains[:, 1:], resamples=FLIPS, seed=seed)
+        corrected = 1.0 if not found.winner else float(test.corrected[found.winner - 1])
+        low, high = found.gain_interval
+        if not found.winner:
+            low, high = min(low, 0.0), max(high, 0.0)
+        elif (low > 0) != (corrected <= 0.05):
+            low = 0.0
+        truth = 0.0 if equal else float((whole[:, found.winner] - whole[:, 0]).mean())
+        own = gains[:, found.winner]
+        half = stats.t.ppf(0.975, n - 1) * own.std(ddof=1) / np.sqrt(n)
+        naive = own.mean() - truth
+        held = low - 1e-12 <= truth <= max(high, low) + 1e-12
+        rows.append([truth, naive, abs(naive) <= half + 1e-12, found.gain - truth, held, corrected <= 0.05])
+    truth, naive, naive_covers, bias, covers, better = np.mean(rows, axis=0)
+    rmse = np.sqrt(np.mean(np.array(rows)[:, 3] ** 2))
+    cells = f"{truth:+9.4f}{naive:+9.4f}{naive_covers:8.2f}{bias:+9.4f}{rmse:8.4f}{covers:8.2f}{better:8.2f}"
+    return f"{'equal' if equal else 'Cranfield':10}{settings:9}{n:6}{cells}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--draws", type=int, default=200, help="simulated tuning runs per line")
+    draws = parser.parse_args().draws
+    values = population("ndcg@10")
+    best = (values.mean(axis=0) - values[:, 0].mean()).max()
+    print(f"{values.shape[1]} settings, {draws} draws a line; best true gain {best:+.4f}")
+    print("            settings     n    truth    naive  covers     bias    rmse  covers  better")
+    for equal, settings, n in itertools.product((False, True), (5, 20, values.shape[1]), (25, 50, 150)):
+        print(simulate(values, settings, n, draws, equal=equal), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,154 @@
+"""Tuning: the choice, and a number for new questions that does not fool itself."""
+
+import itertools
+import random
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import retrieval_metrics as rm
+from retrieval_metrics.statistics.out_of_bag import out_of_bag
+
+Runs = dict[str, dict[str, list[str]]]
+
+
+def data(settings: int, count: int = 40, seed: int = 0, better: float = 0.0) -> tuple[dict[str, list[str]], Runs]:
+    """Questions, and settings that find "d" at a random rank; the last is better by chance of rank 1."""
+    rng = random.Random(seed)
+    qrels = {f"q{at}": ["d"] for at in range(count)}
+    runs: Runs = {f"s{at}": {} for at in range(settings)}
+    for query, (name, run) in itertools.product(qrels, runs.items()):
+        first = name == f"s{settings - 1}" and rng.random() < better
+        run[query] = [f"x{at}" for at in range(0 if first else rng.randrange(5))] + ["d"]
+    return qrels, runs
+
+
+def test_a_better_setting_is_found_and_its_gain_is_that_of_new_questions() -> None:
+    qrels, runs = data(6, 80, better=0.6)
+    found = rm.tune(runs, qrels, "mrr", default="s0")
+    assert (found.winner, found.better) == ("s5", True)
+    assert found.p <= 0.05
+    assert 0 < found.new_gain_interval.low < found.new_gain < found.new_gain_interval.high
+    assert found.conclusion.startswith("s5 is better than s0 in mrr; expect +0.")
+    assert found["s5"].chosen > 0.9
+    difference = rm.compare(qrels, runs, "mrr", baseline="s0").difference("mrr", "s5")
+    assert found.gain == pytest.approx(difference.mean)
+    assert found.p == difference.p_corrected
+
+
+def test_the_best_of_equal_settings_is_worth_nothing_on_new_questions() -> None:
+    naive, honest, better = [], [], []
+    for seed in range(30):
+        qrels, runs = data(20, 40, seed)
+        found = rm.tune(runs, qrels, "mrr", default="s0", resamples=200)
+        naive.append(found.gain)
+        honest.append(found.new_gain)
+        better.append(found.better)
+        assert found.better or found.new_gain_interval.low <= 0
+    assert np.mean(naive) > 0.08
+    assert abs(np.mean(honest)) < 0.03
+    assert np.mean(better) <= 0.15
+
+
+def test_equal_means_keep_the_default() -> None:
+    qrels, runs = data(1)
+    found = rm.tune({"a": runs["s0"], "b": runs["s0"]}, qrels, "mrr", default="b")
+    assert (found.winner, found.gain, found.p) == ("b", 0, 1)
+    assert found.conclusion == "Keep b: no other setting has a better mrr on these questions."
+    assert found["b"].chosen == 1
+
+
+def test_out_of_bag_scores_only_what_a_resample_left_out() -> None:
+    # One question decides: in the resamples that hold it, the second wins and scores nothing on the others.
+    found = out_of_bag([[0.0, 1.0]] + [[0.1, 0.0]] * 9, default=0, resamples=4_000)
+    assert found.winner == 1
+    assert found.gain < 0.0
+    alike = out_of_bag(np.tile([[0.2, 0.5]], (12, 1)), default=0, clusters=[0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3])
+    assert alike.gain == pytest.approx(0.3)
+    assert alike.gain_interval == pytest.approx((0.3, 0.3))
+    with pytest.raises(ValueError, match="no setting to choose but the default"):
+        out_of_bag([[1.0]], default=0, keep=False)
+
+
+def test_a_function_is_tried_with_every_combination_of_its_parameters() -> None:
+    qrels, runs = data(2)
+    found = rm.tune(
+        partial(rm.fuse, runs),
+        qrels,
+        "mrr",
+        parameters={"k": [1, 60], "weights": [(1, 1), (1, 0), (0, 1)]},
+        default={"k": 60, "weights": (1, 1)},
+        others="hit_rate@1",
+    )
+    assert len(found.settings) == 6
+    assert found.default == "k=60, weights=(1, 1)"
+    alone = rm.evaluate(qrels, rm.fuse(runs, weights=(1, 0)), "mrr").means["mrr"]
+    assert found["k=60, weights=(1, 0)"].means["mrr"] == alone
+    assert list(found.to_pandas().columns[:3]) == ["setting", "k", "weights"]
+    assert "hit_rate@1" in str(found)
+
+
+def test_retrievers_are_asked_once_each_and_evaluations_are_taken_as_they_are() -> None:
+    qrels, runs = data(3)
+    asked: list[str] = []
+
+    def retriever(name: str) -> Any:
+        def search(text: str) -> list[str]:
+            asked.append(name)
+            return runs[name][text]
+
+        return search
+
+    questions = rm.EvaluationSet({query: query for query in qrels}, qrels)
+    of_retrievers = rm.tune({name: retriever(name) for name in runs}, questions, "mrr", default="s0")
+    assert sorted(asked) == sorted(name for name in runs for _ in qrels)
+    of_runs = rm.tune(runs, questions, "mrr", default="s0")
+    evaluations = {name: rm.evaluate(questions, run, "mrr") for name, run in runs.items()}
+    of_evaluations = rm.tune(evaluations, metric="mrr", default="s0")
+    assert str(of_runs) == str(of_evaluations) == str(of_retrievers)
+
+
+def test_bounds_leave_out_settings_the_default_included() -> None:
+    qrels, runs = data(4, 60, better=0.5)
+    free = rm.tune(runs, qrels, "mrr", default="s0")
+    bound = free["s3"].means["mrr"] - 0.01
+    held = rm.tune(runs, qrels, "mrr", default="s0", at_most={"mrr": bound})
+    assert free.winner == "s3"
+    assert held.winner != "s3"
+    assert not held["s3"].allowed
+    without = rm.tune(runs, qrels, "mrr", default="s0", at_least={"mrr": bound})
+    assert without.winner == "s3"
+    assert "3 settings beyond the bounds" in str(without)
+    with pytest.raises(ValueError, match="no setting keeps the bounds"):
+        rm.tune(runs, qrels, "mrr", default="s0", at_least={"mrr": 1.0})
+    with pytest.raises(ValueError, match="seconds are known only of retrievers"):
+        rm.tune(runs, qrels, "mrr", default="s0", at_most={"seconds": 1.0})
+
+
+def test_it_prints_what_was_chosen_and_draws_it() -> None:
+    qrels, runs = data(5)
+    found = rm.tune(runs, qrels, "mrr", default="s0")
+    lines = str(found).splitlines()
+    assert lines[0] == "5 settings on 40 queries, chosen by mrr"
+    assert lines[-1] == found.conclusion
+    assert isinstance(found.plot(), Figure)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"default": "z"}, ValueError, "there is no system 'z' for the baseline"),
+        ({"default": {"k": 1}}, TypeError, "default must be the name of a setting"),
+        ({"default": "s0", "parameters": {"k": [1]}}, TypeError, "parameters are those of a function"),
+        ({"default": "s0", "candidates": rm.fuse}, ValueError, "a function needs parameters"),
+        ({"default": "s0", "questions": None}, TypeError, "need questions with judgments"),
+        ({"default": "s0", "metric": "mrrr"}, ValueError, "mrrr"),
+    ],
+)
+def test_what_cannot_be_tuned_is_refused(options: Any, error: type[Exception], message: str) -> None:
+    qrels, runs = data(2)
+    with pytest.raises(error, match=message):
+        rm.tune(**{"candidates": runs, "questions": qrels, "metric": "mrr", **options})
