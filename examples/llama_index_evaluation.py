@@ -132,8 +132,8 @@ def main() -> None:
     print(results["BM25"].evaluation)
 
     topics: dict[Any, Any] = {key: topics_of(relevant) for key, relevant in dataset.qrels.items()}
-    evaluator = RetrieverEvaluator.from_metric_names(METRICS, retriever=retrievers["BM25"], match="ref_doc_id")
-    print("\nBM25 by topic (match='ref_doc_id'): a second passage of a topic earns nothing")
+    evaluator = RetrieverEvaluator.from_metric_names(METRICS, retriever=retrievers["BM25"], match="source")
+    print("\nBM25 by topic (match='source'): a second passage of a topic earns nothing")
     print(evaluator.evaluate_dataset(EvaluationSet(dataset.queries, topics)))
 
     evaluator = RetrieverEvaluator.from_metric_names(

@@ -192,3 +192,97 @@ class EvaluationConformance(Conformance):
         failed = result.counts["failed"]  # the run of the core knows no retriever that could fail
         assert {**result.counts, "failed": 0} == expected.counts
         assert failed <= result.counts["missing"]
+
+
+Items: TypeAlias = Mapping[str, Sequence[rm.Retrieved]]
+"""Per query what was retrieved, best first, as the core holds it."""
+
+
+class Matched(NamedTuple):
+    """Judgments of one kind, and what they are compared with."""
+
+    name: str
+    match: Any
+    qrels: dict[str, Any]
+
+
+SHOP = (
+    "Refunds take five working days to arrive. They go to the card you paid with and to no other. "
+    "Shipping back is free for a month from the day of delivery. After that you pay for it yourself."
+)
+HOURS = "We are open on Sundays from ten to four. On holidays we are closed all day long."
+
+
+def _cut(source: str, text: str, start: int, end: int, **metadata: Any) -> rm.Retrieved:
+    named = {"source": source, "start_index": start, **metadata}
+    return rm.Retrieved(f"{source}@{start}", text[start:end], source, start, end, metadata=named)
+
+
+REFUND, CARD = _cut("shop.md", SHOP, 0, 41, page=1), _cut("shop.md", SHOP, 42, 92, page=1)
+SHIPPING, LATER = _cut("shop.md", SHOP, 93, 152), _cut("shop.md", SHOP, 153, len(SHOP), page=2)
+SUNDAYS, HOLIDAYS = _cut("hours.md", HOURS, 0, 40, page=1), _cut("hours.md", HOURS, 41, len(HOURS))
+ITEMS: Items = {
+    "q1": [SUNDAYS, REFUND, CARD, SHIPPING],
+    "q2": [LATER, SHIPPING, HOLIDAYS],
+    "q3": [CARD, REFUND],
+    "q4": [SUNDAYS],
+}
+"""Chunks of two sources; some have no page."""
+
+MATCHED = (
+    Matched("ids", "id", {"q1": ["shop.md@0"], "q2": {"shop.md@93": 2, "x": 1}, "q3": ["shop.md@0"], "q4": ["x"]}),
+    Matched("metadata, partly missing", "metadata:page", {"q1": [1], "q2": [2, 3], "q3": {1: 2}, "q4": [2]}),
+    Matched("source", "source", {query: ["shop.md", "other.md"] for query in ITEMS}),
+    Matched("source, each once", rm.Matching(by="source", collapse=True), {query: ["shop.md"] for query in ITEMS}),
+    Matched("a function", lambda item: item.text, {"q1": [CARD.text], "q2": [LATER.text], "q3": ["x"], "q4": ["x"]}),
+    Matched(
+        "quotes",
+        "id",
+        {
+            "q1": [rm.Quote("take five working days")],
+            "q2": [[rm.Quote("free for a month"), rm.Quote("pay for it yourself")], [rm.Quote("closed all day")]],
+            "q3": [rm.Quote("open on Sundays")],
+            "q4": [rm.Quote("open on Sundays")],
+        },
+    ),
+    Matched("texts", "id", {query: [rm.Text(str(SHIPPING.text)), rm.Text(str(REFUND.text))] for query in ITEMS}),
+    Matched(
+        "spans",
+        rm.Matching(sources={"shop.md": SHOP, "hours.md": HOURS}),
+        {query: [rm.Span("shop.md", 42, 120), rm.Span("hours.md", 0, 40)] for query in ITEMS},
+    ),
+    Matched("metadata as a judgment", "id", {query: [rm.Metadata(page=1), rm.Metadata(page=2)] for query in ITEMS}),
+)
+
+OF_ITEMS = ("mrr", "map", "recall@2", "ndcg@3", "precision", "recall@60chars", "full_recall@100chars")
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+class MatchConformance:
+    """Inherit and give `matched`: every kind of judgment then runs through the host.
+
+    Attributes:
+        metrics: The metrics that are compared.
+        leaves_out: Kinds of judgments that the host has no place for.
+    """
+
+    metrics: ClassVar[tuple[str, ...]] = OF_ITEMS
+    leaves_out: ClassVar[frozenset[str]] = frozenset()
+
+    def matched(self, qrels: Truth, items: Items, metrics: Sequence[str], match: Any) -> Scores:
+        """Score items through the host, converted to its documents; `match` is that of `rm.evaluate`."""
+        raise NotImplementedError
+
+    @pytest.mark.parametrize("case", MATCHED, ids=lambda case: case.name)
+    def test_whatever_is_judged_the_numbers_are_the_cores(self, case: Matched) -> None:
+        if case.name in self.leaves_out:
+            pytest.skip("the host has no place for it")
+        expected = rm.evaluate(case.qrels, ITEMS, self.metrics, match=case.match).per_query
+        scores = self.matched(case.qrels, ITEMS, self.metrics, case.match)
+        assert bits(scores) == bits({metric: dict(expected[metric]) for metric in self.metrics})
+
+    def test_a_document_without_the_property_keeps_its_rank(self) -> None:
+        found = {"one": [REFUND], "two": [LATER, SHIPPING]}
+        qrels = {"one": [1], "two": [2]}
+        scores = self.matched(qrels, found, ["mrr"], "metadata:page")
+        assert bits(scores) == bits({"mrr": {"one": 1.0, "two": 1.0}})

@@ -17,13 +17,13 @@ from retrieval_metrics import adapting
 
 ROOT = Path(__file__).parent.parent
 CORE = ROOT / "src" / "retrieval_metrics"
-FLOORS = [
+NUMBERS = [
     ["aliases", "checks", "lazy", "version", "saving"],
     ["journal"],
-    ["statistics", "presentation"],
+    ["statistics"],
+    ["presentation"],
     ["inputs"],
     ["retrieving"],
-    ["models"],
     ["files"],
     ["judging"],
     ["trajectories"],
@@ -35,14 +35,28 @@ FLOORS = [
     ["explaining"],
     ["reporting"],
     ["evaluation"],
-    ["comparing", "auditing", "rechunking", "reranking", "fusing", "questions"],
-    ["labelling", "tuning"],
+    ["comparing", "auditing", "rechunking", "reranking", "fusing"],
+    ["tuning"],
+]
+"""The folders that turn judgments and rankings into numbers and conclusions, from the ground up."""
+
+JUDGMENTS = [
+    ["models"],
+    ["questions"],
+    ["labelling"],
+]
+"""The folders that help to make judgments. They stand on the numbers, and no number needs them."""
+
+ENTRANCES = [
     ["loading"],
     ["history"],
     ["adapting", "types"],
     ["command_line"],
     ["__main__"],
 ]
+"""What opens both to users, to integrations and to the command line."""
+
+FLOORS = [*NUMBERS, *JUDGMENTS, *ENTRANCES]
 """The folders of the core from the ground up: each imports from itself and from the floors below it."""
 
 INTEGRATIONS = {path.parent.name: path for path in sorted(ROOT.glob("integrations/*/src"))}
@@ -95,15 +109,28 @@ def test_the_flow_goes_one_way(module: str) -> None:
     part = part_of(module)
     (floor,) = [at for at, folders in enumerate(FLOORS) if part in folders]
     below = {part, *(folder for folders in FLOORS[:floor] for folder in folders)}
-    of_the_core = {name for name in imported(MODULES[module], types=False) if name.split(".")[0] == "retrieval_metrics"}
+    of_the_core = {name for name in imported(MODULES[module], types=True) if name.split(".")[0] == "retrieval_metrics"}
     assert "retrieval_metrics" not in of_the_core, f"{module} imports the top level, which imports everything"
     above = {name for name in of_the_core if part_of(name) not in below}
     assert not above, f"{module} imports {above}, which stand beside or above it"
 
 
+def test_no_number_needs_what_helps_to_make_judgments() -> None:
+    helpers = {folder for floor in JUDGMENTS for folder in floor}
+    numbers = {folder for floor in NUMBERS for folder in floor}
+    for module, path in MODULES.items():
+        if module != "retrieval_metrics" and part_of(module) in numbers:
+            reached = {
+                name
+                for name in imported(path, types=True)
+                if name.startswith("retrieval_metrics.") and part_of(name) in helpers
+            }
+            assert not reached, f"{module} turns judgments into numbers and imports {reached}, which help to make them"
+
+
 def test_no_modules_import_each_other_in_a_circle() -> None:
     graph = {
-        module: imported(path, types=False) & (MODULES.keys() - {"retrieval_metrics", module})
+        module: imported(path, types=True) & (MODULES.keys() - {"retrieval_metrics", module})
         for module, path in MODULES.items()
         if module != "retrieval_metrics"
     }

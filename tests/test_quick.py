@@ -1,5 +1,6 @@
 """`--quick` runs what belongs to the changed files, and imports no host."""
 
+import os
 import re
 import subprocess
 import sys
@@ -47,7 +48,7 @@ def test_it_imports_no_host(tmp_path: Path) -> None:
         [sys.executable, "-m", "pytest", "-p", "watching", "-q", "-n", "0", "--quick"]
         + [f"--changed=src/retrieval_metrics/{name}.py" for name in ("results/tie_range", "inputs/datasets")],
         cwd=ROOT,
-        env={"PYTHONPATH": str(tmp_path)},
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
         capture_output=True,
         text=True,
         check=False,

@@ -14,8 +14,16 @@ CORE = ROOT / "src" / "retrieval_metrics"
 BLOCK = re.compile(r"^```\{house\}\n```$", re.MULTILINE)
 
 
-def floors() -> list[list[str]]:
-    """Return the folders and modules that the test of the architecture puts on each floor."""
+PARTS = {
+    "NUMBERS": "From judgments and rankings to numbers and conclusions",
+    "JUDGMENTS": "What helps to make judgments",
+    "ENTRANCES": "What opens both to users",
+}
+"""The parts of the house, from the ground up, by their name in the test of the architecture."""
+
+
+def floors() -> dict[str, list[list[str]]]:
+    """Return the folders and modules that the test of the architecture puts on each floor, by part of the house."""
     tree = ast.parse((ROOT / "tests" / "test_architecture.py").read_text(encoding="utf-8"))
     named = {
         target.id: node.value
@@ -24,8 +32,7 @@ def floors() -> list[list[str]]:
         for target in node.targets
         if isinstance(target, ast.Name)
     }
-    listed: list[list[str]] = ast.literal_eval(named["FLOORS"])
-    return listed
+    return {title: ast.literal_eval(named[part]) for part, title in PARTS.items()}
 
 
 def said_of(name: str) -> str:
@@ -36,9 +43,12 @@ def said_of(name: str) -> str:
 
 
 def house() -> str:
-    """Return the list, as a table of Markdown."""
-    rows = [f"| `{name}` | {said_of(name)} |" for floor in floors() for name in floor]
-    return "\n".join(["| folder or module | contents |", "| --- | --- |", *rows])
+    """Return the list, as a table of Markdown for each part of the house."""
+    lines = []
+    for title, of_part in floors().items():
+        rows = [f"| `{name}` | {said_of(name)} |" for floor in of_part for name in floor]
+        lines += [f"**{title}**", "", "| folder or module | contents |", "| --- | --- |", *rows, ""]
+    return "\n".join(lines)
 
 
 def _expand(_app: Sphinx, _name: str, source: list[str]) -> None:

@@ -39,6 +39,7 @@ from retrieval_metrics.results.difference import Difference
 from retrieval_metrics.results.query_scores import QueryScore, query_scores
 from retrieval_metrics.results.scores import COLUMNS, Column, Scores
 from retrieval_metrics.retrieving.event_loop import run_until_complete
+from retrieval_metrics.retrieving.judgeable import Judgeable
 from retrieval_metrics.retrieving.retrieve import WORKERS
 from retrieval_metrics.saving import save_text
 from retrieval_metrics.scoring.rules import as_rules
@@ -52,6 +53,7 @@ if TYPE_CHECKING:  # these exist only for type checkers, so __all__ cannot name 
     from retrieval_metrics.aliases import FloatArray as FloatArray  # noqa: PLC0414  (likewise)
     from retrieval_metrics.inputs.question_clusters import ClustersBy as ClustersBy  # noqa: PLC0414  (likewise)
     from retrieval_metrics.judging.matching.matching import Key as Key  # noqa: PLC0414  (exported by this form)
+    from retrieval_metrics.judging.matching.matching import MatchBy as MatchBy  # noqa: PLC0414  (likewise)
 
 __all__ = [
     "COLUMNS",
@@ -69,6 +71,7 @@ __all__ = [
     "DocumentId",
     "ExactSums",
     "Host",
+    "Judgeable",
     "Judgments",
     "ParameterValue",
     "Piece",

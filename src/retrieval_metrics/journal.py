@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FORMAT = "retrieval-metrics"
 VERSION = 1
-COMPRESSED = (".gz", ".zst")
+COMPRESSED = (".bz2", ".gz", ".xz", ".zst")
 CHUNK = 1 << 16
 CONFLICT = re.compile(rb"^(?:<{7} .*|={7}|>{7} .*|\|{7} .*)\r?$", re.MULTILINE)
 """The lines with which git marks what it could not merge."""

@@ -31,7 +31,7 @@ CLAUSES = {
     "nothing unjudged": r", and nothing is unjudged",
     "other grades": r"with other grades of .* (it|the difference) could be",
     "no worse": r"; \S+ is no worse by more than",
-    "not shown": r"; that \S+ is no worse by more than \S+ is not shown",
+    "not shown": r"; that (\S+ is no worse by more than \S+ is not shown|rare losses make it worse)",
     "worse by more": r", by more than",
     "not by more": r", but not by more than",
     "open by more": r"; whether by more than \S+ is open",
@@ -109,7 +109,7 @@ def test_nothing_that_is_said_contradicts_anything_else(part: int) -> None:
             comparison = rm.compare(qrels, runs, **options)
         kinds |= {each.kind for each in comparison.conclusions}
         check(comparison)
-    assert kinds >= {*HEADLINES} - {"no common query"}
+    assert kinds >= {*HEADLINES} - {"no common query", "depends on what is unjudged"}
 
 
 def check(comparison: rm.Comparison) -> None:

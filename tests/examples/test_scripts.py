@@ -52,11 +52,21 @@ def test_the_table_of_llama_index_has_the_numbers_of_the_core(run: Callable[[str
     assert "40 queries of 20 ms with 8 workers" in printed
 
 
+def test_an_agent_loses_evidence_between_finding_and_citing(run: Callable[[str], str]) -> None:
+    printed = run("agent_search")
+    assert "<Trajectories: 123 queries, 369 calls, 0 failed>" in printed
+    means = [float(one) for one in re.findall(r"^recall@\dcalls +(0\.\d+)", printed, flags=re.MULTILINE)]
+    assert len(means) == 3
+    assert means == sorted(means)
+    assert re.search(r"^In recall, worse than all calls: .*cited", printed, flags=re.MULTILINE)
+    assert "found by no call" in printed
+
+
 def test_the_comparison_prints_means_with_intervals_and_a_verdict(run: Callable[[str], str]) -> None:
     printed = run("compare_retrievers")
     assert re.search(r"^ndcg@10 +0\.\d{4} \[0\.\d{3}, 0\.\d{3}\] +0\.\d{4} \[", printed, flags=re.MULTILINE)
     assert re.search(
-        r"^(dense is better than BM25|The data cannot tell dense from BM25) in ", printed, flags=re.MULTILINE
+        r"^(dense is better than BM25|No clear difference between dense and BM25) in ", printed, flags=re.MULTILINE
     )
     assert re.search(r"^\d+ of \d+ failures: ", printed, flags=re.MULTILINE)
 

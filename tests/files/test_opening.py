@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -202,3 +203,24 @@ def test_a_byte_order_mark_in_the_middle_is_refused(tmp_path: Path) -> None:
 def test_a_line_of_jsonl_without_an_extension_is_jsonl(tmp_path: Path) -> None:
     (tmp_path / "one").write_text('{"query": "q1", "documents": ["d"]}\n')
     assert dict(rm.read_run(tmp_path / "one")) == {"q1": ["d"]}
+
+
+@pytest.mark.parametrize("suffix", [".bz2", ".xz"])
+def test_what_the_standard_library_unpacks_is_read_and_written(tmp_path: Path, suffix: str) -> None:
+    run = {"q1": {"d1": 2.5, "d2": 1.0}, "q2": {"d3": 0.5}}
+    for name in ("r.trec", "r.csv", "r.json"):
+        path = tmp_path / f"{name}{suffix}"
+        rm.write_run(run, path)
+        assert rm.read_run(path) == run
+        assert path.read_bytes()[:3] in {b"BZh", b"\xfd7z"}
+    whole = (tmp_path / f"r.trec{suffix}").read_bytes()
+    (tmp_path / f"cut.trec{suffix}").write_bytes(whole[:-12])
+    with pytest.raises(ValueError, match="damaged or cut short: its compressed data cannot be read to the end"):
+        rm.read_run(tmp_path / f"cut.trec{suffix}")
+
+
+def test_a_zip_archive_is_named(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "run.zip", "w") as archive:
+        archive.writestr("run.trec", "q1 Q0 d1 1 2.5 t\n")
+    with pytest.raises(ValueError, match=r"run\.zip is a zip archive, .*; unpack it: unzip FILE"):
+        rm.read_run(tmp_path / "run.zip")

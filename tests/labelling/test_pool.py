@@ -156,3 +156,10 @@ def test_it_becomes_a_frame() -> None:
     frame = rm.pool(RUNS, QUESTIONS, CORPUS, depth=2).to_pandas()
     assert list(frame.columns) == ["query", "document", "text", "best_rank", "found_by", "effect"]
     assert list(frame["found_by"]) == ["bm25", "dense", "dense", "bm25, dense", "bm25, dense"]
+
+
+def test_exchanged_arguments_say_so() -> None:
+    runs: Any = {"bm25": {"q1": ["d1"]}}
+    for questions in ({"q1": "why?"}, rm.EvaluationSet({"q1": "why?"}, {"q1": ["d1"]})):
+        with pytest.raises(TypeError, match=r"exchange the first two arguments, pool\(runs, questions\)"):
+            rm.pool(questions, runs)  # type: ignore[arg-type]  # that is what is tested

@@ -23,8 +23,8 @@ def test_an_explanation_tells_what_each_call_did_with_a_document() -> None:
     assert {one.document: one.detail.partition("; found by ")[2] or one.detail for one in explained.findings} == {
         "d7": "call 2, read, cited",
         "d2": "call 1, repeated by call 2, not read, not cited",
-        "d8": "never retrieved; the ranking has 3 documents; dropped inside call 1",
-        "d9": "no call",
+        "d8": "dropped inside call 1",
+        "d9": "found by no call",
     }
     assert [result.place for result in explained.results] == [(1, 1), (1, 2), (2, 1)]
     assert "   3  call 2, rank 1  d7         relevant" in str(explained)

@@ -18,7 +18,8 @@ from retrieval_metrics.command_line.arguments import (
     add_texts_to,
     texts_of,
 )
-from retrieval_metrics.command_line.named_files import first_documents, named, read_both, tag_of
+from retrieval_metrics.command_line.named_files import first_documents, named, tag_of
+from retrieval_metrics.command_line.trace_files import add_traces_to, read_judged
 from retrieval_metrics.command_line.trec_eval_lines import at_level, map_at, text_of
 from retrieval_metrics.command_line.trec_eval_lines import named as trec_eval_names
 from retrieval_metrics.command_line.values import by_query, clusters, labels_of, named_value
@@ -45,6 +46,7 @@ examples:
   retrieval-metrics evaluate qrels.trec run.trec -q --format json | jq .per_query
   retrieval-metrics evaluate qrels.trec run.trec --fail-under ndcg@10=0.35 --fail-under recall@100=0.8
   retrieval-metrics evaluate qrels.trec run.trec --save today.json.gz --label commit=4f2a91c
+  retrieval-metrics evaluate questions.jsonl spans.jsonl --view context --question-id metadata.question_id -m recall
   zcat run.trec.gz | retrieval-metrics evaluate qrels.trec - --report report.html
 """
 
@@ -98,6 +100,7 @@ def add_to(commands: Any) -> None:
         metavar="NAME=TEXT",
         help="a label to save with the evaluation, such as commit=4f2a91c; repeat for several",
     )
+    add_traces_to(parser)
     add_reading_to(parser)
 
 
@@ -117,11 +120,11 @@ def run(given: argparse.Namespace) -> bool:
     if given.slices is not None and len(paths) > 1:
         raise ValueError("--slices is about one run; call evaluate once for each")
     labels, texts = labels_of(given.label), texts_of(given)
-    qrels, runs = read_both(given, paths)
+    judged = read_judged(given, paths)
     documents = None if given.documents is None else texts_at(given.documents)
     results = {
         name: evaluate(
-            qrels,
+            truth,
             one if given.most is None else first_documents(one, given.most),
             metrics,
             semantics=rules,
@@ -129,7 +132,7 @@ def run(given: argparse.Namespace) -> bool:
             documents=documents,
             clusters=clusters(given.clusters),
         )
-        for name, one in runs.items()
+        for name, (truth, one) in judged.items()
     }
     (first, *others) = results.values()
     shown = side_by_side(results, per_query=given.per_query) if others else one_run(first, per_query=given.per_query)

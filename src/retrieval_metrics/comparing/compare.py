@@ -18,7 +18,6 @@ from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.question_clusters import clusters_of
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.judging.with_documents import with_documents
-from retrieval_metrics.results.cautions import said_of_ignorance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -163,7 +162,7 @@ def compare(
         unjudged="bounds" if bounds else None,
         unseen=unseen,
     )
-    for said in said_of_ignorance(comparison):
+    for said in comparison.said_of_ignorance:
         warnings.warn(said, RetrievalWarning, stacklevel=2)
     return comparison
 

@@ -127,7 +127,10 @@ class Explainer:
             story = "" if place is None else f"found by call {place[0]}"
         else:
             story = run.story(query, finding.document, self.rankings.matching.key)
-        return replace(finding, detail=f"{finding.detail}; {story}") if story else finding
+        if not story:
+            return finding
+        # "Never retrieved" is said of this view; what the calls did with the document says more.
+        return replace(finding, detail=story if finding.kind == "never retrieved" else f"{finding.detail}; {story}")
 
     def results(self, explained: Explained, k: int | None = None) -> tuple[Result, ...]:
         """Return the first `k` results of a query; None takes the metric's cut-off."""

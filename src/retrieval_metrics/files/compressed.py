@@ -27,6 +27,16 @@ def saving_compressed(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
             # Without name and time, so that equal data give equal files.
             with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as text:
                 yield text  # type: ignore[misc]  # it has all of IO[bytes] that is used
+        elif suffix == ".bz2":
+            import bz2
+
+            with bz2.BZ2File(file, "w") as text:
+                yield text
+        elif suffix == ".xz":
+            import lzma
+
+            with lzma.LZMAFile(file, "w") as text:
+                yield text
         elif zstd is not None:
             with zstd.ZstdFile(file, "w", options={zstd.CompressionParameter.checksum_flag: 1}) as text:
                 yield text

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.files.opening import Reader
 
 FORMATS = ("trec", "csv", "tsv", "json", "jsonl", "parquet")
-COMPRESSIONS = (".gz", ".zst")
+COMPRESSIONS = (".bz2", ".gz", ".xz", ".zst")
 EXTENSIONS = {
     ".csv": "csv",
     ".json": "json",
@@ -35,7 +35,7 @@ MANY = ("documents", "ranking", "relevant", "relevant_docs", "doc_ids")
 
 
 def format_by_name(path: str | PathLike[str]) -> str | None:
-    """Return the format of an extension, ignoring `.gz` and `.zst`; None if the extension is unknown."""
+    """Return the format of an extension, ignoring that of a compressed file; None if the extension is unknown."""
     name = Path(path)
     return EXTENSIONS.get((Path(name.stem) if name.suffix in COMPRESSIONS else name).suffix.lower())
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 STANDARD_INPUT = "-"
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+BZIP2, XZ, ZIP = b"BZh", b"\xfd7zXZ\x00", b"PK\x03\x04"
 ZSTD_PACKAGE = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 PIECE = 4 << 20
 """Bytes of text read at once: small enough for the processor's cache, large enough to make other costs negligible."""
@@ -208,7 +209,7 @@ class Reader:
         """Yield the decompressed text from the start."""
         self._file.seek(0)
         raw = self._file if self.is_regular else io.BufferedReader(self._file)
-        start = raw.peek(4)
+        start = raw.peek(6)
         text: Any = raw
         errors: tuple[type[Exception], ...] = ()
         if start.startswith(GZIP):
@@ -218,6 +219,16 @@ class Reader:
         elif start.startswith(ZSTD):
             zstd = require(ZSTD_PACKAGE, "reading a .zst file")
             text, errors = zstd.ZstdFile(raw), (EOFError, zstd.ZstdError)
+        elif start.startswith(BZIP2):
+            import bz2
+
+            text, errors = bz2.BZ2File(raw), (EOFError, OSError)
+        elif start.startswith(XZ):
+            import lzma
+
+            text, errors = lzma.LZMAFile(raw), (EOFError, lzma.LZMAError)  # noqa: SIM115  (closed with the source)
+        elif start.startswith(ZIP):
+            raise ValueError(f"{self.name} is a zip archive, which may hold several files; unpack it: unzip FILE")
         try:
             yield _Watched(text, self) if errors else text
         except errors as error:

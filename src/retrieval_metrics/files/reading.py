@@ -47,7 +47,7 @@ def read_qrels(
               one query per line (`{"query": "q1", "documents": ["d1", "d7"]}`); also groups, and pieces such as quotes,
               as `write_qrels` writes them.
 
-            Any of them can be compressed (`.gz`, `.zst`).
+            Any of them can be compressed (`.gz`, `.zst`, `.bz2`, `.xz`).
         format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"` or `"parquet"`, if neither the extension nor the
             content shows it.
         columns: The names of the columns `query`, `document`, `grade` and `group`, if they differ from the usual ones;
@@ -132,7 +132,7 @@ def read_run(
             - JSON: `{"q1": {"d1": 12.5}}` or `{"q1": ["d1", "d7"]}`; JSONL: one row per line, or one query per line
               (`{"query": "q1", "documents": ["d1", "d7"]}`); also `Retrieved` items, as `write_run` writes them.
 
-            Any of them can be compressed (`.gz`, `.zst`).
+            Any of them can be compressed (`.gz`, `.zst`, `.bz2`, `.xz`).
         format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"` or `"parquet"`, if neither the extension nor the
             content shows it.
         columns: The names of the columns `query`, `document`, `score` and `rank`, if they differ from the usual ones;

@@ -27,7 +27,7 @@ def read_queries(path: Source, *, limits: Limits | None = None) -> dict[str, str
         path: A path, `"-"` for standard input, or an open file: JSONL (such as BEIR's `queries.jsonl`:
             `{"_id": "q1", "text": "..."}`), JSON (`{"q1": "..."}`), CSV or Parquet with a column of ids and one of
             texts, or TSV with such a header or none, as in MS MARCO's `queries.tsv`, where the id comes before the tab.
-            It can be compressed (`.gz`, `.zst`).
+            It can be compressed (`.gz`, `.zst`, `.bz2`, `.xz`).
         limits: How well a file may be compressed, and how long a line may be; see `Limits`.
 
     Returns:

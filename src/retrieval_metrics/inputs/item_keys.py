@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.retrieved import Retrieved
 
     Key: TypeAlias = Callable[[Retrieved], DocumentId | None]
+    MatchOrKeyed: TypeAlias = "str | Key | Keyed"
+    """What ids of the judgments are compared with; see `key_of`."""
 
 METADATA = "metadata:"
 
@@ -42,5 +44,9 @@ def key_of(match: str | Key | Keyed) -> Key:
     if isinstance(by, str) and by.startswith(METADATA) and by != METADATA:
         name = by.removeprefix(METADATA)
         return lambda item: item.value(name)
-    hint = "; a judged Quote or Text is compared with the text anyway" if by == "text" else ""
+    hint = (
+        "; for the whole text, pass lambda item: item.text; a judged Quote or Text is found in the text anyway"
+        if by in {"text", "content"}
+        else ""
+    )
     raise ValueError(f"match must be 'id', 'source', 'metadata:<name>' or a callable, got {by!r}{hint}")

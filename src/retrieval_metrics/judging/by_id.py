@@ -1,8 +1,9 @@
 """Join judgments and rankings by document id.
 
-Metrics need only the ranks of judged documents, so no retrieved document is looked up, hashed or sorted. Instead, each
-judged document is looked up in the ranking; its rank is one more than the number of scores above its own. Document ids
-are compared only if scores tie.
+Metrics need only the ranks of judged documents, so the retrieved documents are never put in order. Each judged document
+is looked up in the ranking: in a mapping of scores as it is, in a list of ids by hashing each id once. With scores, its
+rank is one more than the number of scores above its own, for which the scores, without their ids, are sorted and
+searched. Document ids are compared only if scores tie.
 """
 
 from __future__ import annotations

@@ -59,11 +59,11 @@ def evaluate_with_labels(
 ) -> Estimate:
     """Estimate means and differences of systems from a model's grades and a few people's.
 
-    A model can grade everything, but its errors do not average out: intervals from its grades alone rarely cover the
-    truth. Here the metric is computed with the model's grades for all queries, and with people's for a random sample of
-    them. A regression of the second on the first, over the sample, estimates the mean that people's grades would give
-    for all queries, with a confidence interval; see `retrieval_metrics.statistics.corrected_mean` for the formula. The
-    bias of the model is corrected, and a useless model widens the interval by a few per cent.
+    Model grades alone are biased, so intervals from them rarely cover the truth. Here the metric is computed with the
+    model's grades for all queries, and with people's for a random sample of them. A regression of the second on the
+    first, over the sample, estimates the mean that people's grades would give for all queries, with a confidence
+    interval; see `retrieval_metrics.statistics.corrected_mean` for the formula. The bias of the model is corrected, and
+    a useless model widens the interval by a few per cent.
 
     Args:
         runs: The run of each system, by the name of the system; or a single run.

@@ -62,6 +62,10 @@ def pool(
         >>> [(item.document, item.why) for item in found]
         [('d1', 'bm25 1'), ('d2', 'bm25 2, dense 1'), ('d3', 'dense 2')]
     """
+    if isinstance(runs, Questions) or (
+        isinstance(runs, Mapping) and runs and all(isinstance(text, str) for text in runs.values())
+    ):
+        raise TypeError("the questions come first here: exchange the first two arguments, pool(runs, questions)")
     texts = questions.queries if isinstance(questions, Questions) else questions
     if not isinstance(texts, Mapping) or not all(isinstance(text, str) for text in texts.values()):
         raise TypeError(f"questions must be an EvaluationSet or map query ids to texts, got {type(questions).__name__}")

@@ -10,16 +10,14 @@ from retrieval_metrics.presentation import numbers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.results.compared import Compared
     from retrieval_metrics.results.ignorance import Ignorance
     from retrieval_metrics.results.room import BudgetUse, Room
 
 
-def cautions(comparison: Compared) -> list[str]:
+def cautions(budgets: Sequence[BudgetUse], room: Room | None, ignorance: Sequence[str]) -> list[str]:
     """Return in which respects the systems were not compared on equal terms, a sentence each."""
-    said = [sentence for use in comparison.budgets for sentence in _said_of_budget(use)]
-    said += said_of_ignorance(comparison)
-    return said if comparison.room is None else [*said, _said_of_room(comparison.room, comparison.budgets)]
+    said = [*(sentence for use in budgets for sentence in _said_of_budget(use)), *ignorance]
+    return said if room is None else [*said, _said_of_room(room, budgets)]
 
 
 def _said_of_budget(use: BudgetUse) -> list[str]:
@@ -61,16 +59,21 @@ def _said_of_room(room: Room, budgets: Sequence[BudgetUse]) -> str:
     )
 
 
-def said_of_ignorance(comparison: Compared) -> list[str]:
-    """Return how unjudged documents were treated, if that alone could explain a difference."""
-    known = comparison.ignorance
+def said_of_ignorance(known: Ignorance | None, *, condensed: bool, bounded: bool) -> list[str]:
+    """Return how unjudged documents were treated, if that alone could explain a difference.
+
+    Args:
+        known: How much of what each system retrieved is judged; None if that is unknown.
+        condensed: Whether unjudged documents were taken out of the rankings.
+        bounded: Whether bounds over their grades are known.
+    """
     if known is None:
         return []
-    if any(one.rules.unjudged == "condensed" for one in comparison.scores.values()):
+    if condensed:
         return [_said_of_condensed(known)]
     if not known.unbalanced:
         return []
-    better = "" if comparison.unjudged is not None else '; unjudged="bounds" shows how much'
+    better = "" if bounded else '; unjudged="bounds" shows how much'
     said = f"The systems are not judged alike ({_shares(known)}). Unjudged documents count as not relevant"
     return [f"{said}, which alone can make a difference{better}."]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from retrieval_metrics.definition.metric import as_metric
 from retrieval_metrics.results.aligned import aligned
 from retrieval_metrics.results.by_metric import ByMetric
-from retrieval_metrics.results.cautions import cautions
+from retrieval_metrics.results.cautions import cautions, said_of_ignorance
 from retrieval_metrics.results.chosen import fitting
 from retrieval_metrics.results.conclusions import conclude
 from retrieval_metrics.results.room import unequal_room
@@ -71,6 +71,12 @@ class Compared:
         """The pairs of systems that are compared, each as system and baseline."""
         return list(dict.fromkeys(each.pair for each in self.differences))
 
+    @property
+    def said_of_ignorance(self) -> list[str]:
+        """How unjudged documents were treated, if that alone could explain a difference, a sentence each."""
+        condensed = any(one.rules.unjudged == "condensed" for one in self.scores.values())
+        return said_of_ignorance(self.ignorance, condensed=condensed, bounded=self.unjudged is not None)
+
     @cached_property
     def room(self) -> Room | None:
         """How much text each system has among the first k, if that is unequal; else None."""
@@ -84,7 +90,7 @@ class Compared:
             level=self.level,
             margin=self.margin,
             bounds=self.unjudged,
-            caveats=cautions(self),
+            caveats=cautions(self.budgets, self.room, self.said_of_ignorance),
         )
 
     @cached_property

@@ -239,6 +239,8 @@ tried would change that |
         if outcome == "no worse":
             return f"; {self.system} is no worse by more than {self.margin:g}"
         said = f"; that {self.system} is no worse by more than {self.margin:g} is not shown"
+        if self.kind == "better":
+            said = f"; that rare losses make it worse by more than {self.margin:g} is not ruled out"
         if self.found.rare.shift >= self.margin:
             what = "queries" if self.found.clusters is None else "independent queries"
             return f"{said}, which takes at least {test.fewest} {what}"

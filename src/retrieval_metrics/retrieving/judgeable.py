@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import id_kind, same_kind
 from retrieval_metrics.inputs.item_keys import key_of
@@ -11,17 +11,15 @@ from retrieval_metrics.inputs.retrieved import Retrieved
 
 if TYPE_CHECKING:
     from retrieval_metrics.aliases import QueryId
-    from retrieval_metrics.inputs.item_keys import Key, Keyed
+    from retrieval_metrics.inputs.item_keys import MatchOrKeyed
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.shapes import Ranking
-
-    MatchBy: TypeAlias = str | Key | Keyed
 
 
 class Judgeable:
     """Checks that rankings can be judged: that they have what the judgments are compared with."""
 
-    def __init__(self, qrels: Qrels, match: MatchBy) -> None:
+    def __init__(self, qrels: Qrels, match: MatchOrKeyed) -> None:
         """Set the judgments, and what their ids are compared with.
 
         Raises:

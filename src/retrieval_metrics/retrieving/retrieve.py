@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from os import PathLike
 
+    from retrieval_metrics.inputs.item_keys import MatchOrKeyed
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.inputs.retrieved_run import RetrievedRun
     from retrieval_metrics.inputs.shapes import QueryTexts, RunMapping
-    from retrieval_metrics.retrieving.judgeable import MatchBy
 
 WORKERS = 8
 
@@ -28,7 +28,7 @@ def retrieve(
     retries: int = 0,
     show_progress: bool = False,
     raise_on_error: bool = False,
-    match: MatchBy = "id",
+    match: MatchOrKeyed = "id",
     check: Callable[[RunMapping], object] | None = None,
     items: Callable[[Any], Sequence[Retrieved]] | None = None,
     resume: str | PathLike[str] | None = None,
@@ -108,7 +108,7 @@ async def aretrieve(
     retries: int = 0,
     show_progress: bool = False,
     raise_on_error: bool = False,
-    match: MatchBy = "id",
+    match: MatchOrKeyed = "id",
     check: Callable[[RunMapping], object] | None = None,
     items: Callable[[Any], Sequence[Retrieved]] | None = None,
     resume: str | PathLike[str] | None = None,

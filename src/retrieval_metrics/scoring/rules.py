@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,8 +71,9 @@ class Rules:
     metrics: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        for name in _CHOICES:
-            _require(name, getattr(self, name))
+        for name, choices in _CHOICES.items():
+            if getattr(self, name) not in choices:
+                _refuse(name, getattr(self, name))
         for metric, changed in self.exceptions.items():
             if not set(changed) <= {"empty", "no_relevant", "repeats"}:
                 raise ValueError(
@@ -80,7 +81,8 @@ class Rules:
                     f"{sorted(changed)}"
                 )
             for name, value in changed.items():
-                _require(name, value)
+                if value not in _CHOICES[name]:
+                    _refuse(name, value)
 
     def of(self, metric: str) -> Rules:
         """Return the rules for one metric, with its exceptions applied.
@@ -97,10 +99,9 @@ class Rules:
         return self.metrics is None or metric in self.metrics
 
 
-def _require(name: str, value: str) -> None:
-    if value not in _CHOICES[name]:
-        hint = "; match=Matching(collapse=True) removes repeats before anything is ranked" * (name == "repeats")
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, _CHOICES[name]))}, got {value!r}{hint}")
+def _refuse(name: str, value: str) -> NoReturn:
+    hint = "; match=Matching(collapse=True) removes repeats before anything is ranked" * (name == "repeats")
+    raise ValueError(f"{name} must be one of {', '.join(map(repr, _CHOICES[name]))}, got {value!r}{hint}")
 
 
 STANDARD = Rules(name="standard")

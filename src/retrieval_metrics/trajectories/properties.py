@@ -18,7 +18,6 @@ from retrieval_metrics.trajectories.items import identity, in_order
 if TYPE_CHECKING:
     from retrieval_metrics.aliases import FloatArray, QueryId
     from retrieval_metrics.statistics import PairedDifference
-    from retrieval_metrics.trajectories.trajectories import Trajectories
     from retrieval_metrics.trajectories.trajectory import Trajectory
 
 COUNTS = ("calls", "failed", "retrieved", "distinct")
@@ -61,12 +60,12 @@ class Properties(Printed, Mapping[str, "dict[QueryId, float]"]):
     questions: Mapping[QueryId, Any]
 
     @classmethod
-    def of(cls, trajectories: Trajectories) -> Properties:
-        """Return the properties of trajectories."""
+    def of(cls, trajectories: Mapping[Any, Trajectory], questions: Mapping[QueryId, Any]) -> Properties:
+        """Return the properties of trajectories, and keep which question each belongs to."""
         rows = {row: _properties(one) for row, one in trajectories.items()}
         return cls(
             {name: {row: values[name] for row, values in rows.items()} for name in (*COUNTS, *SHARES)},
-            trajectories.questions,
+            questions,
         )
 
     def __getitem__(self, name: str) -> dict[QueryId, float]:
@@ -88,15 +87,17 @@ class Properties(Printed, Mapping[str, "dict[QueryId, float]"]):
         }
 
     def intervals(self, level: float = LEVEL) -> dict[str, Interval]:
-        """Return the confidence interval of each mean; trajectories of one question are a cluster."""
+        """Return the confidence interval of each mean, NaN if it has none; trajectories of a question are a cluster."""
         ends = {}
         for name in self:
             values, clusters = self._known(name)
             bounds = (0.0, 1.0) if name in SHARES else (0.0, math.inf)
+            # Equal counts do not show how far a count can go.
+            unknown = not len(values) or (name in COUNTS and values.min() == values.max())
             ends[name] = (
-                interval_from_sums(effective_sums(values, clusters), level=level, bounds=bounds)
-                if len(values)
-                else Interval(math.nan, math.nan)
+                Interval(math.nan, math.nan)
+                if unknown
+                else interval_from_sums(effective_sums(values, clusters), level=level, bounds=bounds)
             )
         return ends
 

@@ -193,12 +193,9 @@ class Trajectories(Mapping[Any, Trajectory]):
 
         Args:
             questions: Judgments by question, as `evaluate` takes them.
-
-        Raises:
-            TypeError: If they are a `Qrels` in columns, which holds no single judgments.
         """
         if isinstance(questions, Qrels):
-            raise TypeError("judgments of single rows need a mapping or an EvaluationSet, not a Qrels in columns")
+            questions = Questions(questions.texts, questions.as_dict(), questions.provenance)
         given = questions if isinstance(questions, Questions) else Questions({}, questions)
         judged: Mapping[Any, Any] = given.qrels
         rows = {row: question for row, question in self.questions.items() if question in judged}
@@ -223,7 +220,7 @@ class Trajectories(Mapping[Any, Trajectory]):
         """Return what can be said without judgments: calls, repeats, what was not read or not cited."""
         from retrieval_metrics.trajectories.properties import Properties  # noqa: PLC0415  (brings the statistics)
 
-        return Properties.of(self)
+        return Properties.of(self, self.questions)
 
     def _searches(self, view: CallsView, per_call: int | None) -> View:
         if per_call is not None:

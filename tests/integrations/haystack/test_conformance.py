@@ -7,7 +7,7 @@ from typing import Any
 from haystack import Document, Pipeline
 
 import retrieval_metrics as rm
-from conformance import Conformance, EvaluationConformance, Rankings, Scores, Truth
+from conformance import Conformance, EvaluationConformance, Items, MatchConformance, Rankings, Scores, Truth
 from haystack_hosts import Prepared, PreparedAsync, pipeline_of
 from haystack_integrations.components.evaluators.retrieval_metrics import RetrievalEvaluator
 
@@ -102,3 +102,18 @@ class TestAnAsynchronousRetriever(EvaluationConformance):
 class TestAPipeline(EvaluationConformance):
     def evaluation(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> rm.Evaluation:
         return rm.evaluate(qrels, rm.retrieve(pipeline_of(all_of(qrels, run)), texts(qrels, run)), metrics)
+
+
+class TestARetrieverThatIsMatched(MatchConformance):
+    def matched(self, qrels: Truth, items: Items, metrics: Sequence[str], match: Any) -> Scores:
+        def document(item: rm.Retrieved) -> Document:
+            page = {name: value for name, value in (item.metadata or {}).items() if name == "page"}
+            meta = {"source_id": item.source, "split_idx_start": item.start, **page}
+            return Document(id=str(item.id), content=item.text, meta=meta)
+
+        answers = {query: [document(item) for item in found] for query, found in items.items()}
+        questions = rm.EvaluationSet({query: query for query in qrels}, qrels)
+        per_query = rm.evaluate(
+            questions, rm.retrieve(Prepared(answers), questions, match=match), metrics, match=match
+        ).per_query
+        return {metric: dict(per_query[metric]) for metric in metrics}

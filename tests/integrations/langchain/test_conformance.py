@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import Sequence
 from math import nan
+from typing import Any
 
 from langchain_core.documents import Document
 from langchain_core.runnables import RunnableLambda
 
 import retrieval_metrics as rm
-from conformance import Conformance, EvaluationConformance, Rankings, Scores, Truth
+from conformance import Conformance, EvaluationConformance, Items, MatchConformance, Rankings, Scores, Truth
 from langchain_hosts import Prepared, PreparedAsync
 from langchain_retrieval_metrics import aevaluate_retriever, evaluate_retriever, langsmith_evaluators
 
@@ -56,7 +57,10 @@ class TestAnotherRunnableByMetadata(EvaluationConformance):
 class TestAFunctionByContent(EvaluationConformance):
     def evaluation(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> rm.Evaluation:
         return evaluate_retriever(
-            lambda query: [Document(name) for name in run.get(query, [])], dict(qrels), metrics, match="content"
+            lambda query: [Document(name) for name in run.get(query, [])],
+            dict(qrels),
+            metrics,
+            match=lambda item: item.text,
         )
 
 
@@ -65,9 +69,7 @@ class TestAnAsynchronousFunctionByFunction(EvaluationConformance):
         async def retrieve(query: str) -> list[Document]:
             return [Document(f"<{name}>") for name in run.get(query, [])]
 
-        return evaluate_retriever(
-            retrieve, dict(qrels), metrics, match=lambda document: document.page_content.strip("<>")
-        )
+        return evaluate_retriever(retrieve, dict(qrels), metrics, match=lambda item: str(item.text).strip("<>"))
 
 
 class TestEvaluatorsOfLangSmith(Conformance):
@@ -82,3 +84,50 @@ class TestEvaluatorsOfLangSmith(Conformance):
             metric: {query: nan if found[metric] is None else found[metric] for query, found in values.items()}
             for metric in metrics
         }
+
+
+def documents(items: Items) -> dict[str, list[Document]]:
+    return {
+        query: [Document(str(item.text), id=str(item.id), metadata=dict(item.metadata or {})) for item in found]
+        for query, found in items.items()
+    }
+
+
+def by_metric(evaluation: rm.Evaluation, metrics: Sequence[str]) -> Scores:
+    return {metric: dict(evaluation.per_query[metric]) for metric in metrics}
+
+
+class TestARetrieverThatIsMatched(MatchConformance):
+    def matched(self, qrels: Truth, items: Items, metrics: Sequence[str], match: Any) -> Scores:
+        found = documents(items)
+        return by_metric(
+            evaluate_retriever(RunnableLambda(found.__getitem__), dict(qrels), metrics, match=match), metrics
+        )
+
+
+class TestARetrieverThatIsMatchedAsynchronously(MatchConformance):
+    def matched(self, qrels: Truth, items: Items, metrics: Sequence[str], match: Any) -> Scores:
+        found = documents(items)
+        asked = aevaluate_retriever(RunnableLambda(found.__getitem__), dict(qrels), metrics, match=match)
+        return by_metric(asyncio.run(asked), metrics)
+
+
+class TestARetrieverThatIsMatchedByTheCore(MatchConformance):
+    def matched(self, qrels: Truth, items: Items, metrics: Sequence[str], match: Any) -> Scores:
+        retriever = RunnableLambda(documents(items).__getitem__)
+        questions = rm.EvaluationSet({query: query for query in qrels}, qrels)
+        return by_metric(
+            rm.evaluate(questions, rm.retrieve(retriever, questions, match=match), metrics, match=match), metrics
+        )
+
+
+class TestEvaluatorsOfLangSmithThatMatch(MatchConformance):
+    def matched(self, qrels: Truth, items: Items, metrics: Sequence[str], match: Any) -> Scores:
+        (evaluator,) = langsmith_evaluators(metrics, match=match)
+        found = documents(items)
+        results = {
+            query: evaluator({"documents": found[query]}, {"relevant": truth})["results"]
+            for query, truth in qrels.items()
+        }
+        values = {query: {one["key"]: one["score"] for one in each} for query, each in results.items()}
+        return {metric: {query: values[query][metric] for query in qrels} for metric in metrics}

@@ -148,7 +148,7 @@ def test_documents_are_judged_by_what_match_says() -> None:
     [
         ({"docs": []}, {"relevant": []}, "the output of the target has no 'documents'; it has 'docs'"),
         ({"documents": []}, {"answer": "x"}, "the reference output of the example has no 'relevant'; it has 'answer'"),
-        ({"documents": [Document("x")]}, {"relevant": ["d1"]}, "has no id"),
+        ({"documents": [Document("x")]}, {"relevant": ["d1"]}, "have no id"),
         ({"documents": ["d1"]}, None, "it has nothing"),
     ],
 )

@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 
 from llama_index.core.evaluation import RetrieverEvaluator as StockRetrieverEvaluator
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalResult
+from llama_index.core.schema import NodeRelationship, NodeWithScore, RelatedNodeInfo, TextNode
 
 import retrieval_metrics as rm
-from conformance import Conformance, EvaluationConformance, Rankings, Scores, Truth
+from conformance import Conformance, EvaluationConformance, Items, MatchConformance, Rankings, Scores, Truth
 from llama_index.evaluation.retrieval_metrics import RetrieverEvaluator, ranking_metrics, register
 from llama_index_hosts import Deliver, DeliverAsync, Prepared, PreparedAsync, with_sources
 
@@ -86,7 +87,7 @@ class TestOurEvaluatorOnADataset(EvaluationConformance):
 class TestOurEvaluatorOnADatasetBySourceAsynchronously(EvaluationConformance):
     def evaluation(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> rm.Evaluation:
         retriever = PreparedAsync(with_sources(run))
-        evaluator = RetrieverEvaluator.from_metric_names(list(metrics), retriever=retriever, match="ref_doc_id")
+        evaluator = RetrieverEvaluator.from_metric_names(list(metrics), retriever=retriever, match="source")
         return asyncio.run(evaluator.aevaluate_dataset(dict(qrels), workers=3)).evaluation
 
 
@@ -96,7 +97,7 @@ class TestOurResultsOnADataset(Conformance):
     def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
         answers: dict[str, Any] = {query: KeyError(query) for query in qrels} | with_sources(run)
         evaluator = RetrieverEvaluator.from_metric_names(
-            list(metrics), retriever=Prepared(answers), match=lambda found: found.node.ref_doc_id
+            list(metrics), retriever=Prepared(answers), match=lambda item: item.source
         )
         results = evaluator.evaluate_dataset(dict(qrels))
         assert set(results.errors) == set(qrels) - set(run)
@@ -118,3 +119,27 @@ class TestARetrieverThroughTheCore(EvaluationConformance):
 class TestAnAsynchronousRetrieverThroughTheCore(TestARetrieverThroughTheCore):
     def retriever(self, run: Rankings) -> Prepared:
         return PreparedAsync(with_sources(run))
+
+
+def nodes(items: Items) -> dict[str, list[NodeWithScore]]:
+    def node(item: rm.Retrieved) -> NodeWithScore:
+        cut_from = {NodeRelationship.SOURCE: RelatedNodeInfo(node_id=str(item.source))}
+        metadata = {name: value for name, value in (item.metadata or {}).items() if name == "page"}
+        made = TextNode(id_=str(item.id), text=str(item.text), metadata=metadata, relationships=cut_from)
+        made.start_char_idx, made.end_char_idx = item.start, item.end
+        return NodeWithScore(node=made)
+
+    return {query: [node(item) for item in found] for query, found in items.items()}
+
+
+class TestOurEvaluatorOnADatasetThatIsMatched(MatchConformance):
+    def matched(self, qrels: Truth, items: Items, metrics: Sequence[str], match: Any) -> Scores:
+        evaluator = RetrieverEvaluator.from_metric_names(list(metrics), retriever=Prepared(nodes(items)), match=match)
+        per_query = evaluator.evaluate_dataset(dict(qrels)).evaluation.per_query
+        return {metric: dict(per_query[metric]) for metric in metrics}
+
+
+class TestOurEvaluatorQueryByQueryThatMatches(MatchConformance):
+    def matched(self, qrels: Truth, items: Items, metrics: Sequence[str], match: Any) -> Scores:
+        evaluator = RetrieverEvaluator.from_metric_names(list(metrics), retriever=Prepared(nodes(items)), match=match)
+        return by_metric({query: evaluator.evaluate(query, truth) for query, truth in qrels.items()}, metrics)

@@ -87,7 +87,7 @@ def test_06_it_happens_in_the_evaluator_where_chunks_are_judged_by_their_documen
     )
     assert stock.evaluate("q", ["cats", "fish"]).metric_vals_dict == pytest.approx({"ap": 1.9, "ndcg": 1.544}, abs=1e-3)
     chunks = [node(str(rank), source=source) for rank, source in enumerate(sources)]
-    here = RetrieverEvaluator.from_metric_names(["ap", "ndcg"], retriever=Prepared({"q": chunks}), match="ref_doc_id")
+    here = RetrieverEvaluator.from_metric_names(["ap", "ndcg"], retriever=Prepared({"q": chunks}), match="source")
     assert here.evaluate("q", ["cats", "fish"]).metric_vals_dict == pytest.approx(
         {"ap": 0.833, "ndcg": 0.920}, abs=1e-3
     )
@@ -171,7 +171,7 @@ def test_15_the_right_text_under_a_new_id_is_wrong_there() -> None:
     stock = StockRetrieverEvaluator(metrics=[HitRate()], retriever=Prepared({"q": answer}))
     assert stock.evaluate("q", ["old-id"], ["the right text"]).metric_vals_dict == {"hit_rate": 0.0}
     here = RetrieverEvaluator.from_metric_names(
-        ["hit_rate"], retriever=Prepared({"q": answer}), match=lambda found: found.get_content()
+        ["hit_rate"], retriever=Prepared({"q": answer}), match=lambda item: item.text
     )
     assert here.evaluate("q", ["the right text"]).metric_vals_dict == {"hit_rate": 1.0}
 

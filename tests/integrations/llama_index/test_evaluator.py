@@ -48,10 +48,10 @@ def test_the_core_names_the_metrics_where_nobody_does() -> None:
     ("match", "relevant"),
     [
         ("id", ["chunk2"]),
-        ("ref_doc_id", ["docs/lambdas"]),
+        ("source", ["docs/lambdas"]),
         ("metadata:page", [1]),
         (lambda found: f"{found.metadata['file']}#{found.metadata['page']}", ["a.md#1"]),
-        (lambda found: found.get_content(), ["a lambda"]),
+        (lambda item: item.text, ["a lambda"]),
     ],
 )
 def test_nodes_are_judged_by_what_the_user_names(match: Any, relevant: list[Any]) -> None:
@@ -64,14 +64,14 @@ def test_nodes_are_judged_by_what_the_user_names(match: Any, relevant: list[Any]
 def test_chunks_of_one_document_are_repeats_that_earn_nothing() -> None:
     sources = ["cats", "cats", "fish", "dogs", "fish", "dogs"]
     answer = [node(str(rank), source=source) for rank, source in enumerate(sources)]
-    result = evaluator(["map", "ndcg"], answer, match="ref_doc_id").evaluate("q", ["cats", "fish"])
+    result = evaluator(["map", "ndcg"], answer, match="source").evaluate("q", ["cats", "fish"])
     assert result.metric_vals_dict == pytest.approx({"map": 0.8333, "ndcg": 0.9197}, abs=1e-4)
     assert result.metric_dict["map"].metadata["relevant_ranks"] == [1, 3]
 
 
 def test_a_whole_document_is_its_own_source() -> None:
     answer = [NodeWithScore(node=Document(id_="docs/closures", text="all of it")), CHUNKS[1]]
-    result = evaluator(["mrr"], answer, match="ref_doc_id").evaluate("q", ["docs/closures"])
+    result = evaluator(["mrr"], answer, match="source").evaluate("q", ["docs/closures"])
     assert result.metric_vals_dict == {"mrr": 1.0}
     assert result.retrieved_texts == ["all of it", "a lambda"]
 
@@ -79,14 +79,14 @@ def test_a_whole_document_is_its_own_source() -> None:
 @pytest.mark.parametrize(
     ("match", "answer", "error", "message"),
     [
-        ("ref_doc_id", [node("lone")], ValueError, "node 'lone' has no ref_doc_id: it was not cut from a Document"),
+        ("source", [node("lone")], ValueError, "no document retrieved for query 'q' has a value for match='source'"),
         (
             "metadata:page",
-            [*CHUNKS[:1], node("x", file="f")],
+            [node("x", file="f")],
             ValueError,
-            "'x' has no metadata 'page'.*; it has 'file'",
+            "match='metadata:page'; the metadata of the first has 'file'",
         ),
-        (lambda _: None, CHUNKS, TypeError, "a str or an int as the id of every node; for 'chunk1' it is None"),
+        (lambda _: None, CHUNKS, ValueError, "no document retrieved for query 'q' has a value for match=<function"),
         (lambda found: found.no_such_thing, CHUNKS, AttributeError, "no_such_thing"),
     ],
 )
@@ -197,7 +197,7 @@ def test_names_are_ours_first_then_those_of_llama_index_then_an_error() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"match": "text_hash"}, "match must be 'id', 'ref_doc_id', 'metadata:<key>', a .*got 'text_hash'; quotes"),
+        ({"match": "text_hash"}, "match must be 'id', 'source', 'metadata:<name>' or a callable, got 'text_hash'"),
         ({"match": "metadata:"}, "match must be"),
         ({"node_postprocessor": []}, "node_postprocessor\n  Extra inputs are not permitted"),
         ({"metrics": [MRR(), metric("mrr")]}, "two metrics are named 'mrr'"),
@@ -220,7 +220,7 @@ def test_a_wrong_argument_is_refused_when_the_evaluator_is_made(arguments: dict[
             "unknown argument 'relevance'; pass grades and groups as",
         ),
         ("q", "abc", {}, TypeError, "bare string 'abc'"),
-        ("q", [1], {}, TypeError, "document ids in the qrels are int and those in the run are str"),
+        ("q", [1], {}, TypeError, "document ids in the judgments are int and those that were retrieved are str"),
         ("q", ["a", ["b"]], {}, TypeError, "mixes flat and nested"),
         ("q", {"a": float("nan")}, {}, ValueError, "the grade of document 'a' for query 'q' must be finite"),
         (7, ["a"], {}, TypeError, "the query must be a str, got 7"),
@@ -239,7 +239,7 @@ def test_a_wrong_argument_is_refused_when_evaluating(
 
 def test_nothing_that_was_retrieved_is_changed() -> None:
     answer = [entry.model_copy(deep=True) for entry in CHUNKS]
-    evaluator(["mrr"], answer, match="ref_doc_id").evaluate("q", ["docs/closures"])
+    evaluator(["mrr"], answer, match="source").evaluate("q", ["docs/closures"])
     assert answer == CHUNKS
 
 

@@ -10,7 +10,7 @@ from mlflow.entities import Document, Feedback
 from mlflow.genai.scorers import Scorer
 
 import retrieval_metrics as rm
-from conformance import CASES, Conformance, Rankings, Scores, Truth, bits
+from conformance import CASES, Conformance, Items, MatchConformance, Rankings, Scores, Truth, bits
 from mlflow_retrieval_metrics import retrieval_scorers
 
 
@@ -83,3 +83,12 @@ def test_genai_evaluate_gives_the_scores_of_the_core_in_every_case() -> None:
     for metric, scorer in zip(metrics, scorers, strict=True):
         assert result.metrics[f"{scorer.name}/mean"] == pytest.approx(expected.means[metric], rel=1e-12)
         assert result.metrics[f"{scorer.name}/n"] == expected.n[metric]
+
+
+class TestScorersThatMatch(MatchConformance):
+    def matched(self, qrels: Truth, items: Items, metrics: Sequence[str], match: Any) -> Scores:
+        rows = {
+            query: {"outputs": list(items[query]), "expectations": {"relevant_ids": truth}}
+            for query, truth in qrels.items()
+        }
+        return scored(retrieval_scorers(metrics, retrieved="outputs", match=match), metrics, rows)

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic_evals import Case, Dataset
 
 import retrieval_metrics as rm
-from conformance import Conformance, EvaluationConformance, Rankings, Scores, Truth
+from conformance import Conformance, EvaluationConformance, Items, MatchConformance, Rankings, Scores, Truth
 from pydantic_evals_retrieval_metrics import RetrievalMetrics, RetrievalReport, to_evaluation
 
 
@@ -59,3 +59,10 @@ class TestTheTableOfAReport(Conformance):
             for metric, mean, *_ in table.rows:
                 found[metric][query] = nan if mean is None else mean
         return found
+
+
+class TestTheEvaluationOfAReportThatIsMatched(MatchConformance):
+    def matched(self, qrels: Truth, items: Items, metrics: Sequence[str], match: Any) -> Scores:
+        report = dataset(qrels).evaluate_sync(lambda query: list(items[query]), progress=False)
+        per_query = to_evaluation(report, metrics, match=match).per_query
+        return {metric: {query: per_query[metric][query] for query in qrels} for metric in metrics}

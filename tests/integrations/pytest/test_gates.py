@@ -24,7 +24,7 @@ def test_a_real_drop_fails_with_what_one_needs_to_act(builds: Builds) -> None:
     result.stdout.fnmatch_lines(
         [
             "ndcg@10 worse: 1.0000 -> 0.7413 (p < 0.001), 12 of 40 queries",
-            "  was [[]*], is [[]*]; difference -0.2587 [[]-*], alpha 0.05; 0 better, 28 equal, 12 worse",
+            "  was [[]*], is [[]*]; difference -0.2587 [[]-*], alpha 0.05 per build; 0 better, 28 equal, 12 worse",
             "  q0: 1.0000 -> 0.1377",
             "      d (grade 3): was at rank 1; now never retrieved; the ranking has 3 documents",
             "      e (grade 1): was at rank 2; now rank 3, found",
@@ -144,7 +144,7 @@ def test_the_message_and_the_table_show_the_same_numbers(builds: Builds) -> None
     assert report["alpha"] == 0.05
     assert row["p"] < 0.001
     ends = f"{row['low']:.3f}, {row['high']:.3f}"
-    result.stdout.fnmatch_lines(["ndcg@10 worse: *0.7413 (p < 0.001)*", f"*is [[]{ends}]*alpha 0.05*"])
+    result.stdout.fnmatch_lines(["ndcg@10 worse: *0.7413 (p < 0.001)*", f"*is [[]{ends}]*alpha 0.05 per build*"])
     result.stdout.fnmatch_lines([f"*ndcg@10  0.7413  [[]{ends}]*< 0.001*worse"])
 
 
@@ -239,3 +239,11 @@ def test_a_retriever_that_varies_is_asked_several_times_and_pooled(builds: Build
         ["test_search.py::test_rounds: 4 rounds, pooled per query; *rounds: mrr 0.* to 0.*, standard deviation 0.0*"]
     )
     builds.run(lost=1).assert_outcomes(failed=1)
+
+
+def test_builds_can_share_alpha(builds: Builds) -> None:
+    builds.baseline()
+    builds.run(lost=8).assert_outcomes(failed=1)  # p = 2 / 2^8
+    builds.run("--retrieval-builds=30", lost=8).assert_outcomes(passed=1)
+    builds.run("--retrieval-builds=30", lost=12).assert_outcomes(failed=1)
+    builds.run("--retrieval-builds=0").stderr.fnmatch_lines(["*--retrieval-builds must be a whole number, 1 or more*"])

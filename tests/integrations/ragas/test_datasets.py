@@ -184,15 +184,15 @@ def test_an_item_brings_its_place_and_its_score(host: str) -> None:
         documents = [Document("about yield", metadata=found)]
         dataset = from_langchain(RunnableLambda(lambda _: documents), questions, match=name, show_progress=False)
     assert dataset[0].retrieved_context_ids == ["yield.txt:40-51"]  # type: ignore[union-attr]  # a single turn
-    assert [item.score for item in seen] == [0.5]
+    assert {item.score for item in seen} == {0.5}
 
 
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize(
     ("match", "error", "message"),
     [
-        ("metadata:key", ValueError, r"rank 1 for query 'q1' has no id under match='metadata:key'"),
-        (lambda _: 0.5, TypeError, r"has the id 0.5 .* ids are str or int"),
+        ("metadata:key", ValueError, r"no document retrieved for query 'q1' has a value for match='metadata:key'"),
+        (lambda _: 0.5, TypeError, "must be str or int, got float"),
         ("name", ValueError, "match must be 'id', 'source', 'metadata:<name>' or a callable, got 'name'"),
     ],
 )
@@ -205,7 +205,7 @@ def test_an_item_without_an_id_is_an_error_and_no_failure_of_the_retriever(
 
 def test_a_document_of_langchain_without_an_id_is_named() -> None:
     anonymous: Any = RunnableLambda(lambda _: [Document("text")])
-    with pytest.raises(ValueError, match="has no id under match='id'; name its place"):
+    with pytest.raises(ValueError, match="1 of 1 documents retrieved for query 'q1' have no id"):
         from_langchain(anonymous, QUESTIONS, show_progress=False)
 
 

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from langchain_core.documents import Document
 from langchain_core.runnables import Runnable
 
-from langchain_retrieval_metrics.documents import as_items, key_of, needs_ids, part
+from langchain_retrieval_metrics.documents import items_of, part
 from retrieval_metrics import (
     DEFAULT_METRICS,
     EvaluationSet,
-    Matching,
     Qrels,
     Retrieved,
     aretrieve,
@@ -24,9 +23,8 @@ from retrieval_metrics.adapting import WORKERS, clusters_of, first_answer_check,
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
-    from langchain_retrieval_metrics.documents import DocumentMatch
     from retrieval_metrics import Evaluation, Metric, RetrievedRun, Rules
-    from retrieval_metrics.adapting import ClustersBy
+    from retrieval_metrics.adapting import ClustersBy, MatchBy
 
 Documents: TypeAlias = Sequence[Document]
 Answer: TypeAlias = Documents | Mapping[str, Any]
@@ -41,7 +39,7 @@ def evaluate_retriever(
     dataset: Any,
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
     *,
-    match: DocumentMatch = "id",
+    match: MatchBy = "id",
     semantics: str | Rules = "standard",
     clusters: ClustersBy = "source",
     documents_key: str | None = None,
@@ -65,9 +63,10 @@ def evaluate_retriever(
             id: quotes and texts are searched for in `page_content`, spans are compared with `metadata["source"]` and
             `metadata["start_index"]`.
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
-        match: What an id of the judgments is compared with: `"id"`, `"metadata:<key>"`, `"content"`, a function of a
-            Document, or the core's `Matching`. Several chunks with one `metadata:<key>` keep their places, and the
-            first counts; `Matching(by="metadata:<key>", collapse=True)` ranks each key once.
+        match: What an id of the judgments is compared with: `"id"`, `"source"`, `"metadata:<key>"`, a function of
+            the core's `Retrieved` such as `lambda item: item.text`, or its `Matching`. Several chunks with one
+            `metadata:<key>` keep their places, and the first counts; `Matching(by="metadata:<key>", collapse=True)`
+            ranks each key once.
         semantics: The rules for cases that libraries treat differently; see the core's `evaluate`.
         clusters: The clusters of the questions, for the intervals, as in the core's `evaluate`: a mapping of question
             ids to clusters, a function of the id, `"source"` (the document that a question comes from, if the dataset
@@ -113,7 +112,8 @@ def evaluate_retriever(
     )
     run = retrieve(
         _synchronous(retriever, config),
-        asked.questions.queries,
+        asked.questions,
+        match=match,
         items=asked.items,
         check=asked.check,
         workers=positive_integer(max_concurrency, "max_concurrency"),
@@ -130,7 +130,7 @@ async def aevaluate_retriever(
     dataset: Any,
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
     *,
-    match: DocumentMatch = "id",
+    match: MatchBy = "id",
     semantics: str | Rules = "standard",
     clusters: ClustersBy = "source",
     documents_key: str | None = None,
@@ -158,7 +158,8 @@ async def aevaluate_retriever(
     )
     run = await aretrieve(
         _asynchronous(retriever, config),
-        asked.questions.queries,
+        asked.questions,
+        match=match,
         items=asked.items,
         check=asked.check,
         workers=positive_integer(max_concurrency, "max_concurrency"),
@@ -177,26 +178,21 @@ class _Asked:
         self,
         dataset: Any,
         metrics: str | Metric | Iterable[str | Metric],
-        match: DocumentMatch,
+        match: MatchBy,
         *,
         semantics: str | Rules,
         clusters: ClustersBy,
         documents_key: str | None,
         documents: Any,
     ) -> None:
-        key_of(match)  # raises now if it is wrong
         self.questions = as_questions(dataset)
         self._metrics = metrics if isinstance(metrics, str) or not isinstance(metrics, Iterable) else list(metrics)
         self._semantics = semantics
-        self._match = match
         self._documents_key = documents_key
         qrels = Qrels(self.questions.qrels)
         self._clusters = clusters_of(self.questions, qrels, clusters)
-        self._by_id = needs_ids(qrels)
-        self._compared = with_documents(
-            match if isinstance(match, Matching) else "id", documents, qrels, self.questions, stacklevel=4
-        )
-        self.check = first_answer_check(qrels, self._metrics, semantics=semantics, match=self._compared)
+        self._match = with_documents(match, documents, qrels, self.questions, stacklevel=4)
+        self.check = first_answer_check(qrels, self._metrics, semantics=semantics, match=self._match)
 
     def items(self, answer: Any) -> list[Retrieved]:
         """Return what was retrieved for a query as items of the core."""
@@ -212,14 +208,14 @@ class _Asked:
                 "a retriever must return a list of Documents; this one returned a mapping with "
                 f"{', '.join(map(repr, answer)) or 'nothing'}; name the key of the documents with documents_key="
             )
-        return as_items(answer, self._match, by_id=self._by_id)
+        return items_of(answer)
 
     def evaluation(self, run: RetrievedRun) -> Evaluation:
         """Score what was retrieved."""
         known = any(made.get("source") is not None for made in self.questions.provenance.values())
         truth = self.questions if known else self.questions.qrels
         return evaluate(
-            truth, run, self._metrics, semantics=self._semantics, match=self._compared, clusters=self._clusters
+            truth, run, self._metrics, semantics=self._semantics, match=self._match, clusters=self._clusters
         )
 
 

@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from langchain_core.documents import Document
 
-from langchain_retrieval_metrics.documents import as_items, key_of, needs_ids, part
-from retrieval_metrics import DEFAULT_METRICS, Matching, Qrels, RetrievalWarning, RetrievedRun, evaluate
-from retrieval_metrics.adapting import as_metrics, score_queries
+from langchain_retrieval_metrics.documents import items_of, part
+from retrieval_metrics import DEFAULT_METRICS, Qrels, RetrievalWarning, RetrievedRun, evaluate
+from retrieval_metrics.adapting import Judgeable, as_matching, as_metrics, score_queries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from langchain_core.runnables import Runnable
 
-    from langchain_retrieval_metrics.documents import DocumentMatch
     from retrieval_metrics import Evaluation, Metric, Retrieved
-    from retrieval_metrics.adapting import QueryScore
+    from retrieval_metrics.adapting import MatchBy, QueryScore
 
     Target = Callable[[dict[str, Any]], dict[str, Any]]
     SummaryEvaluator = Callable[[Sequence[Any], Sequence[Any]], Any]
@@ -40,7 +39,7 @@ class Evaluator(Protocol):
 def langsmith_evaluators(
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
     *,
-    match: DocumentMatch = "id",
+    match: MatchBy = "id",
     documents_key: str = "documents",
     relevant_key: str = "relevant",
 ) -> list[Evaluator]:
@@ -75,7 +74,7 @@ def langsmith_evaluators(
     def retrieval_metrics(outputs: Outputs, reference_outputs: Outputs, run: Any = None) -> Outputs:
         qrels = Qrels({_QUERY: reading.truth(reference_outputs)})
         found, failure = reading.found(outputs, qrels, run)
-        scores = score_queries(qrels, {_QUERY: found}, chosen, match=reading.compared)
+        scores = score_queries(qrels, {_QUERY: found}, chosen, match=reading.match)
         return {"results": [_result(str(metric), values[_QUERY], failure) for metric, values in scores.items()]}
 
     return [retrieval_metrics]
@@ -84,7 +83,7 @@ def langsmith_evaluators(
 def langsmith_summary_evaluators(
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
     *,
-    match: DocumentMatch = "id",
+    match: MatchBy = "id",
     documents_key: str = "documents",
     relevant_key: str = "relevant",
 ) -> list[SummaryEvaluator]:
@@ -114,9 +113,7 @@ def langsmith_summary_evaluators(
         retrieved = RetrievedRun({at: items for at, (items, _) in enumerate(found)}, errors)
         by_example = {at: str(example.id) for at, example in enumerate(examples)}
         repeated = len(set(by_example.values())) < len(by_example)
-        evaluation = evaluate(
-            qrels, retrieved, chosen, match=reading.compared, clusters=by_example if repeated else None
-        )
+        evaluation = evaluate(qrels, retrieved, chosen, match=reading.match, clusters=by_example if repeated else None)
         distinct = len(set(by_example.values())) if repeated else None
         return {"results": [_summary(evaluation, str(metric), distinct, len(errors)) for metric in chosen]}
 
@@ -160,12 +157,11 @@ def langsmith_target(
 class _Reading:
     """Reads documents and judgments from outputs and reference outputs."""
 
-    def __init__(self, match: DocumentMatch, documents_key: str, relevant_key: str) -> None:
-        key_of(match)  # raises now if it is wrong
-        self._match = match
+    def __init__(self, match: MatchBy, documents_key: str, relevant_key: str) -> None:
+        as_matching(match)  # raises now if it is wrong
+        self.match = match
         self._documents_key = documents_key
         self._relevant_key = relevant_key
-        self.compared = match if isinstance(match, Matching) else "id"
 
     def truth(self, reference_outputs: Mapping[str, Any] | None) -> Any:
         """Return the judgments."""
@@ -177,7 +173,8 @@ class _Reading:
             return [], f"the target failed: {run.error}"
         try:
             documents = part(outputs, self._documents_key, "the output of the target")
-            return as_items([_as_document(one) for one in documents], self._match, by_id=needs_ids(qrels)), None
+            items = items_of([_as_document(one) for one in documents])
+            Judgeable(qrels, self.match).check(items, _QUERY if run is None else run.id)
         except (TypeError, ValueError) as error:
             if run is None:
                 raise
@@ -185,6 +182,7 @@ class _Reading:
             failure = f"the output cannot be judged: {type(error).__name__}: {error}"
             warnings.warn(f"{failure}; it scores 0", RetrievalWarning, stacklevel=3)
             return [], failure
+        return items, None
 
 
 def _as_document(found: Any) -> Document:

@@ -6,20 +6,20 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from langchain_retrieval_metrics.documents import as_items, key_of
+from langchain_retrieval_metrics.documents import items_of
 from langchain_retrieval_metrics.evaluation import as_questions
-from retrieval_metrics import Matching, RetrievalWarning, RetrievedRun, aretrieve, compare, evaluate, mmr
-from retrieval_metrics.adapting import WORKERS, positive_integer, run_until_complete
+from retrieval_metrics import RetrievalWarning, RetrievedRun, aretrieve, compare, evaluate, mmr
+from retrieval_metrics.adapting import WORKERS, as_matching, positive_integer, run_until_complete
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from langchain_core.documents import Document
 
-    from langchain_retrieval_metrics.documents import DocumentMatch
     from langchain_retrieval_metrics.retriever import MMRRetriever
     from langchain_retrieval_metrics.vector_cache import Vector
     from retrieval_metrics import Comparison, Retrieved
+    from retrieval_metrics.adapting import MatchBy
     from retrieval_metrics.types import Difference
 
 LAMBDAS = tuple(step / 10 for step in range(11))
@@ -32,7 +32,7 @@ def tune_mmr(
     lambdas: Iterable[float] = LAMBDAS,
     fetch_ks: Iterable[int] | None = None,
     metric: str | None = None,
-    match: DocumentMatch = "id",
+    match: MatchBy = "id",
     max_concurrency: int = WORKERS,
     show_progress: bool = False,
 ) -> MMRTuning:
@@ -74,7 +74,7 @@ async def atune_mmr(
     lambdas: Iterable[float] = LAMBDAS,
     fetch_ks: Iterable[int] | None = None,
     metric: str | None = None,
-    match: DocumentMatch = "id",
+    match: MatchBy = "id",
     max_concurrency: int = WORKERS,
     show_progress: bool = False,
 ) -> MMRTuning:
@@ -133,11 +133,10 @@ class _Tuning:
         lambdas: Iterable[float],
         fetch_ks: Iterable[int] | None,
         metric: str | None,
-        match: DocumentMatch,
+        match: MatchBy,
     ) -> None:
-        key_of(match)
+        as_matching(match)  # raises now if it is wrong
         self._retriever, self._match = retriever, match
-        self._compared = match if isinstance(match, Matching) else "id"
         self._questions = as_questions(questions)
         self._lambdas = [weight for weight in dict.fromkeys(lambdas) if weight != 1]
         given = [retriever.fetch_k] if fetch_ks is None else list(dict.fromkeys(fetch_ks))
@@ -163,14 +162,15 @@ class _Tuning:
             documents = await self._retriever.acandidates(text, most)
             if documents:
                 vectors, of_query = await self._retriever._avectors(documents, text)  # noqa: SLF001  (same package)
-                items = as_items(documents, self._match)
+                items = items_of(documents)
                 self._found[text] = _Candidates(documents, items, vectors, of_query)
             return documents
 
         return await aretrieve(
             ask,
-            self._questions.queries,
-            items=lambda documents: as_items(documents, self._match),
+            self._questions,
+            match=self._match,
+            items=items_of,
             workers=positive_integer(max_concurrency, "max_concurrency"),
             show_progress=show_progress,
         )
@@ -184,13 +184,13 @@ class _Tuning:
             with warnings.catch_warnings():
                 if at:
                     warnings.simplefilter("ignore", RetrievalWarning)  # of the same failures, once is enough
-                evaluations[setting] = evaluate(truth, self._run(run, setting), self._metric, match=self._compared)
+                evaluations[setting] = evaluate(truth, self._run(run, setting), self._metric, match=self._match)
         baseline = max(alone, key=lambda setting: (evaluations[setting].means[self._metric], -setting.fetch_k))
         tried = [Setting(weight, fetch_k) for fetch_k in self._fetch_ks for weight in self._lambdas]
         runs = {str(setting): self._run(run, setting) for setting in [baseline, *tried]}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RetrievalWarning)  # as above
-            comparison = compare(truth, runs, self._metric, baseline=str(baseline), match=self._compared)
+            comparison = compare(truth, runs, self._metric, baseline=str(baseline), match=self._match)
         differences = {one: comparison.difference(self._metric, str(one), str(baseline)) for one in tried}
         top = max(tried, key=lambda setting: differences[setting].mean)
         better = [one for one in tried if differences[one].significant and differences[one].mean > 0]

@@ -95,7 +95,7 @@ class RetrievalCheck:
         self._item = item
         self._test = name_of(item)
         self._settings = settings
-        self._alpha = settings.alpha / max(checks, 1)
+        self._alpha = settings.alpha / settings.builds / max(checks, 1)
         self._records = records
         self._folder = folder
         self._names: set[str] = set()

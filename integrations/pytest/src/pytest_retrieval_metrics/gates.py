@@ -131,7 +131,7 @@ def _verdict(comparison: Comparison, conclusion: Conclusion, settings: Settings)
     )
     said = (
         f"was {next(ends)}, is {next(ends)}; difference {numbers.signed(difference.mean)} "
-        f"{numbers.interval(difference.interval, signed=True)}, alpha {difference.alpha:.4g}; "
+        f"{numbers.interval(difference.interval, signed=True)}, alpha {difference.alpha:.4g} per build; "
         f"{difference.paired.wins} better, {difference.paired.ties} equal, {difference.paired.losses} worse"
     )
     if outcome == "cannot tell" and (able := detects(difference, drop)):

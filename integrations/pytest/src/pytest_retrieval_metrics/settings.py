@@ -44,6 +44,12 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _positive_count(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise ValueError("a whole number, 1 or more")
+    return int(text)
+
+
 def _folder(text: str) -> str:
     if not text.strip():
         raise ValueError("the name of a folder")
@@ -66,6 +72,11 @@ KEYS: dict[str, tuple[str, Callable[[str], Any], str]] = {
         "0.05",
         _number(SMALLEST, 1, "a number between 0 and 1, such as 0.05"),
         "accepted share of builds with a false alarm, over all tests that use retrieval_check",
+    ),
+    "builds": (
+        "1",
+        _positive_count,
+        "how many builds share alpha: with 30, a false alarm is accepted in that share of 30 builds together",
     ),
     "tolerance": (
         "0",
@@ -100,6 +111,7 @@ class Settings:
         floor: What must reach the floor.
         level: Confidence level of the interval of a mean.
         alpha: Accepted share of builds with a false alarm.
+        builds: How many builds share it.
         tolerance: A drop up to this size is accepted.
         undecided: What to do if the queries cannot tell.
         uncompared: What to do if there is nothing to compare with.
@@ -114,6 +126,7 @@ class Settings:
     floor: Literal["mean", "low"]
     level: float
     alpha: float
+    builds: int
     tolerance: float
     undecided: Literal["pass", "warn", "skip", "fail"]
     uncompared: Literal["pass", "warn", "skip", "fail"]

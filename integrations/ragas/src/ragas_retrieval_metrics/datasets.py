@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -69,7 +69,7 @@ def from_llama_index(
     questions = _questions(queries, qrels, match)
     _require(retriever, "llama-index")
     run = rm.retrieve(
-        retriever, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
+        retriever, questions, match=match, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
     )
     return _dataset(questions, run, match)
 
@@ -88,7 +88,7 @@ async def afrom_llama_index(
     questions = _questions(queries, qrels, match)
     _require(retriever, "llama-index")
     run = await rm.aretrieve(
-        retriever, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
+        retriever, questions, match=match, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
     )
     return _dataset(questions, run, match)
 
@@ -139,7 +139,7 @@ def from_langchain(
     questions = _questions(queries, qrels, match)
     _require(retriever, "langchain")
     run = rm.retrieve(
-        retriever, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
+        retriever, questions, match=match, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
     )
     return _dataset(questions, run, match)
 
@@ -158,7 +158,7 @@ async def afrom_langchain(
     questions = _questions(queries, qrels, match)
     _require(retriever, "langchain")
     run = await rm.aretrieve(
-        retriever, questions.queries, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
+        retriever, questions, match=match, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
     )
     return _dataset(questions, run, match)
 
@@ -171,6 +171,11 @@ def _questions(queries: Any, qrels: QrelsMapping | None, match: str | Key) -> rm
         texts = queries if isinstance(queries, Mapping) else {text: text for text in queries}
         questions = rm.EvaluationSet.of({"queries": texts, "relevant_docs": qrels})
     Qrels(questions.qrels)
+    if isinstance(match, rm.Matching):
+        raise TypeError(
+            "a dataset of ragas holds one id for each item, so match must be 'id', 'source', 'metadata:<name>' or a "
+            "callable, not a Matching; for its options, retrieve with rm.retrieve and call rm.evaluate"
+        )
     as_matching(match)
     return questions
 
@@ -192,13 +197,13 @@ def _dataset(questions: rm.EvaluationSet, run: rm.RetrievedRun, match: str | Key
         )
     truth = Qrels(questions.qrels)
     by_id = truth.document_kind is not None or not truth.has_pieces
-    key = as_matching(match).key
+    key, stand_in = as_matching(match).key, _stand_in(truth, match)
     rankings: dict[Any, list[rm.Retrieved]] = {}
     texts: Mapping[Any, str] = questions.queries
     for query in texts:
         names = [key(item) for item in run[query]]
         if by_id:
-            names = [_id(name, rank, query, match) for rank, name in enumerate(names, start=1)]
+            names = [stand_in(rank) if name is None else name for rank, name in enumerate(names, start=1)]
         rankings[query] = [replace(item, id=name) for item, name in zip(run[query], names, strict=True)]
     ids_of, texts_of = _references(truth)
     samples: list[SingleTurnSample | MultiTurnSample] = [  # the type of a list in a dataset
@@ -212,6 +217,14 @@ def _dataset(questions: rm.EvaluationSet, run: rm.RetrievedRun, match: str | Key
         for query, text in texts.items()
     ]
     return RetrievedDataset(samples, questions=questions, run=rm.RetrievedRun(rankings, run.errors, run.seconds))
+
+
+def _stand_in(truth: Qrels, match: object) -> Callable[[int], str | int]:
+    """Return the function of a rank whose value equals no judged id: ragas has no empty place in a list of ids."""
+    if truth.document_kind is int:
+        least = min([0, *(one for one in truth.documents if isinstance(one, int))])
+        return lambda rank: least - rank
+    return lambda rank: f"no {match} at rank {rank}"
 
 
 def _ids_of(items: Sequence[rm.Retrieved]) -> list[str | int] | None:
@@ -235,12 +248,3 @@ def _references(truth: Qrels) -> tuple[dict[Any, list[str | int]], dict[Any, lis
     if all(isinstance(piece, rm.Text) for piece in truth.documents):
         return {}, {query: [piece.text for piece in some] for query, some in zip(truth.queries, lists, strict=True)}
     return {}, {}
-
-
-def _id(key: Any, place: int, query: Any, match: object) -> str | int:
-    if isinstance(key, (str, int)) and not isinstance(key, bool):
-        return key
-    what = f"the item retrieved at rank {place} for query {query!r}"
-    if key is None:
-        raise ValueError(f"{what} has no id under match={match!r}; name its place, for example match='metadata:id'")
-    raise TypeError(f"{what} has the id {key!r} under match={match!r}; ids are str or int")

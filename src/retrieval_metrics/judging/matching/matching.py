@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from retrieval_metrics.checks import positive_integer, proportion
 from retrieval_metrics.inputs.item_keys import key_of
@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from retrieval_metrics.inputs.item_keys import Key as Key  # noqa: PLC0414  (exported by this form)
+
+    MatchBy: TypeAlias = "str | Key | Matching"
+    """What ids of the judgments are compared with, as `match=` takes it everywhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +67,7 @@ class Matching:
         return self.by if isinstance(self.by, str) else getattr(self.by, "__name__", repr(self.by))
 
 
-def as_matching(match: str | Key | Matching) -> Matching:
+def as_matching(match: MatchBy) -> Matching:
     """Return the options unchanged, or options with `Matching.by` set to the value.
 
     Raises:

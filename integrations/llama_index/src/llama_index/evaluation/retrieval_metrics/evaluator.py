@@ -24,12 +24,9 @@ from llama_index.evaluation.retrieval_metrics.metrics import (
 )
 from llama_index.evaluation.retrieval_metrics.nodes import (
     IdsAndTexts,
-    NodeKey,
-    NodeMatch,
     Source,
     as_items,
     ids_of,
-    key_of,
     one_document_each,
     source_of,
     source_texts,
@@ -38,15 +35,14 @@ from llama_index.evaluation.retrieval_metrics.questions import CheckedQuestions,
 from llama_index.evaluation.retrieval_metrics.retrieving import Retrieving
 from llama_index.evaluation.retrieval_metrics.scoring import NodeScorer
 from llama_index.evaluation.retrieval_metrics.stages import Stages
-from retrieval_metrics import DEFAULT_METRICS, Matching, aretrieve, retrieve
-from retrieval_metrics.adapting import WORKERS
+from retrieval_metrics import DEFAULT_METRICS, Matching, Retrieved, aretrieve, retrieve
+from retrieval_metrics.adapting import WORKERS, as_matching
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
     from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
-    from retrieval_metrics import Retrieved
-    from retrieval_metrics.adapting import ClustersBy, Judgments
+    from retrieval_metrics.adapting import ClustersBy, Judgments, MatchBy
 
 
 class RetrieverEvaluator(StockRetrieverEvaluator):
@@ -57,10 +53,10 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
             any function of the query text that returns nodes or such a response. Synchronous ones run in threads.
         metrics: Metrics of this package or of LlamaIndex; see `from_metric_names`. The default is that of the core.
         node_postprocessors: Applied to the retrieved nodes, in order, and awaited if they are asynchronous.
-        match: What identifies a node in the judgments: `"id"`, `"ref_doc_id"` (the document it was cut from),
-            `"metadata:<key>"`, a function of a `NodeWithScore`, or the core's `Matching`. A `Quote`, `Text` or `Span`
-            in the judgments does not need it: it is searched for in the text of the nodes, or compared with their place
-            in their document.
+        match: What identifies a node in the judgments, as in the core's `evaluate`: `"id"`, `"source"` (the document it
+            was cut from), `"metadata:<key>"`, a function of the core's `Retrieved`, or its `Matching`. A `Quote`,
+            `Text` or `Span` in the judgments does not need it: it is searched for in the text of the nodes, or compared
+            with their place in their document.
         source: The name of a node's document, as used in a `Span`: `"ref_doc_id"`, which many readers change at every
             load, a key of the metadata such as `"file_name"` or `"file_path"`, or a function of a `NodeWithScore`.
         documents: The documents that the nodes were cut from, as a reader returns them, or their texts by name, if a
@@ -78,7 +74,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         default_factory=lambda: ranking_metrics(DEFAULT_METRICS), description="Metrics to compute"
     )
     # InstanceOf, because pydantic would create a new Matching from its fields.
-    match: str | NodeKey | InstanceOf[Matching] = Field(
+    match: str | Callable[[Retrieved], Any] | InstanceOf[Matching] = Field(
         default="id", description="What identifies a node in the judgments"
     )
     source: str | Callable[[NodeWithScore], str | None] = Field(
@@ -94,8 +90,8 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
 
     @field_validator("match")
     @classmethod
-    def _is_known(cls, match: NodeMatch) -> NodeMatch:
-        key_of(match)
+    def _is_known(cls, match: MatchBy) -> MatchBy:
+        as_matching(match)
         return match
 
     @field_validator("retriever")
@@ -279,7 +275,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
     async def _aget_retrieved_ids_and_texts(
         self, query: str, mode: RetrievalEvalMode = RetrievalEvalMode.TEXT
     ) -> tuple[list[str], list[str]]:
-        items = as_items(await self.aget_retrieved_nodes(query), self.match, mode, self.source)
+        items = as_items(await self.aget_retrieved_nodes(query), mode, self.source)
         return [str(found) for found in ids_of(items, self.match)], [str(item.text) for item in items]
 
     def _asking(
@@ -295,13 +291,14 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
             )
         return {
             "retriever": hook or self._retrieving(stages).asker(),
-            "questions": questions.texts,
+            "questions": questions.dataset,
+            "match": self._compared,
             "items": self._reading(mode, one_document_each(self.source, questions.sources)),
             "check": self._scorer.check(questions),
         }
 
     def _reading(self, mode: RetrievalEvalMode, source: Source) -> Callable[[Any], list[Retrieved]]:
-        return partial(as_items, match=self.match, mode=mode, source=source)
+        return partial(as_items, mode=mode, source=source)
 
     def _stages(self, mode: RetrievalEvalMode) -> Stages:
         return Stages(self.node_postprocessors or (), self._reading(mode, self.source))
@@ -312,7 +309,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         async def ids_and_texts(text: str) -> IdsAndTexts:
             return IdsAndTexts(*await self._aget_retrieved_ids_and_texts(text, mode))
 
-        if type(self)._aget_retrieved_ids_and_texts is not RetrieverEvaluator._aget_retrieved_ids_and_texts:  # noqa: SLF001  (what subclasses override)
+        if self._chooses_ids:
             return ids_and_texts
         if type(self).aget_retrieved_nodes is not RetrieverEvaluator.aget_retrieved_nodes:
             return self.aget_retrieved_nodes
@@ -322,8 +319,18 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         return Retrieving(self.retriever, self.node_postprocessors or (), stages)
 
     @property
+    def _chooses_ids(self) -> bool:
+        """Whether a subclass says itself by which ids nodes are judged."""
+        return type(self)._aget_retrieved_ids_and_texts is not RetrieverEvaluator._aget_retrieved_ids_and_texts  # noqa: SLF001  (what subclasses override)
+
+    @property
+    def _compared(self) -> MatchBy:
+        """What is compared with the ids of the judgments."""
+        return "id" if self._chooses_ids else self.match
+
+    @property
     def _scorer(self) -> NodeScorer:
-        return NodeScorer(self.metrics, self.match, partial(_texts, self.documents, self.source))
+        return NodeScorer(self.metrics, self._compared, partial(_texts, self.documents, self.source))
 
 
 MultiModalRetrieverEvaluator = RetrieverEvaluator

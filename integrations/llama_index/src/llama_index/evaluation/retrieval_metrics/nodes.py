@@ -1,4 +1,4 @@
-"""Convert retrieved nodes for the core, and choose the ids by which they are judged."""
+"""Convert retrieved nodes for the core."""
 
 from __future__ import annotations
 
@@ -8,68 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
 from llama_index.core.schema import BaseNode, Document, ImageNode, MetadataMode, NodeWithScore, TextNode
 
-from retrieval_metrics import Matching, Retrieved
+from retrieval_metrics import Retrieved
+from retrieval_metrics.adapting import as_matching
 
 if TYPE_CHECKING:
-    from retrieval_metrics.adapting import DocumentId
+    from retrieval_metrics.adapting import DocumentId, MatchBy
 
-NodeKey: TypeAlias = Callable[[NodeWithScore], str | int]
-NodeMatch: TypeAlias = str | NodeKey | Matching
 Source: TypeAlias = str | Callable[[NodeWithScore], str | None]
 
 METADATA = "metadata:"
-
-
-def key_of(match: NodeMatch) -> NodeKey:
-    """Return the function that returns the id by which a retrieved node is judged.
-
-    Args:
-        match: `"id"` (the node's), `"ref_doc_id"` (that of the document it was cut from), `"metadata:<key>"`, a
-            function of a `NodeWithScore`, or the core's `Matching`.
-
-    Raises:
-        ValueError: If it is none of these.
-    """
-    if isinstance(match, Matching):
-        return _node_id  # the core looks at the items itself
-    if callable(match):
-        return match
-    if match == "id":
-        return _node_id
-    if match == "ref_doc_id":
-        return _ref_doc_id
-    if isinstance(match, str) and match.startswith(METADATA) and match != METADATA:
-        return _metadata(match.removeprefix(METADATA))
-    raise ValueError(
-        "match must be 'id', 'ref_doc_id', 'metadata:<key>', a function of a NodeWithScore or a Matching, got "
-        f"{match!r}; quotes, texts and spans in the judgments are found whatever match is"
-    )
-
-
-def _node_id(scored: NodeWithScore) -> DocumentId:
-    return scored.node.node_id
-
-
-def _ref_doc_id(scored: NodeWithScore) -> DocumentId:
-    if isinstance(scored.node, Document):
-        return scored.node.node_id  # a whole document is its own source
-    if (source := scored.node.ref_doc_id) is None:
-        raise ValueError(
-            f"node {scored.node.node_id!r} has no ref_doc_id: it was not cut from a Document by a node parser; use "
-            "match='id', match='metadata:<key>' or a function"
-        )
-    return source
-
-
-def _metadata(key: str) -> NodeKey:
-    def value(scored: NodeWithScore) -> DocumentId:
-        if scored.node.metadata.get(key) is None:
-            has = ", ".join(map(repr, scored.node.metadata)) or "none"
-            raise ValueError(f"node {scored.node.node_id!r} has no metadata {key!r} to judge it by; it has {has}")
-        found: DocumentId = scored.node.metadata[key]
-        return found
-
-    return value
 
 
 def source_of(source: Source) -> Callable[[NodeWithScore], str | None]:
@@ -89,8 +36,17 @@ def source_of(source: Source) -> Callable[[NodeWithScore], str | None]:
         )
     if source == "ref_doc_id":
         return _document_id
-    key = _metadata(source.removeprefix(METADATA))
-    return lambda scored: str(key(scored))
+    name = source.removeprefix(METADATA)
+
+    def value(scored: NodeWithScore) -> str:
+        if (found := scored.node.metadata.get(name)) is None:
+            has = ", ".join(map(repr, scored.node.metadata)) or "none"
+            raise ValueError(
+                f"node {scored.node.node_id!r} has no metadata {name!r} to name its document; it has {has}"
+            )
+        return str(found)
+
+    return value
 
 
 def _document_id(scored: NodeWithScore) -> str | None:
@@ -154,24 +110,20 @@ def source_texts(documents: Iterable[Document], source: Source = "ref_doc_id") -
     return texts
 
 
-def as_retrieved(
-    scored: NodeWithScore, name: DocumentId | None = None, source: Callable[[NodeWithScore], str | None] = _document_id
-) -> Retrieved:
+def as_retrieved(scored: NodeWithScore, source: Callable[[NodeWithScore], str | None] = _document_id) -> Retrieved:
     """Return a node as an item of the core: its text, and its place in its document.
 
     Args:
         scored: A node; it is not changed.
-        name: The id by which it is judged; None takes its own.
         source: The name of its document.
     """
     node = scored.node
     text = text_of(scored)
     start, end = _offsets(node, text)
-    named = node.node_id if name is None else name
     # A document is its own source. Nothing says whether the offsets of a node are those in its document: after a second
     # parser, they are those in a section, while the node still names the document.
     claimed = not isinstance(node, Document)
-    return Retrieved(named, text, source(scored), start, end, scored.score, node.metadata, claimed=claimed)
+    return Retrieved(node.node_id, text, source(scored), start, end, scored.score, node.metadata, claimed=claimed)
 
 
 def _offsets(node: BaseNode, text: str) -> tuple[int | None, int | None]:
@@ -214,11 +166,10 @@ def items_of(answer: Any) -> list[Retrieved]:
     return [as_retrieved(one) for one in nodes_of(answer)]
 
 
-def ids_of(items: Sequence[Retrieved], match: NodeMatch) -> list[DocumentId | None]:
-    """Return the ids by which items of `as_items` are judged; if a `Matching` has none, that of the node."""
-    if not isinstance(match, Matching):
-        return [item.id for item in items]
-    return [item.id if (found := match.key(item)) is None else found for item in items]
+def ids_of(items: Sequence[Retrieved], match: MatchBy) -> list[DocumentId | None]:
+    """Return what is compared with the ids of the judgments; where a node lacks it, the id of the node."""
+    key = as_matching(match).key
+    return [item.id if (found := key(item)) is None else found for item in items]
 
 
 def text_of(scored: NodeWithScore) -> str:
@@ -243,33 +194,19 @@ def of_mode(nodes: Sequence[NodeWithScore], mode: RetrievalEvalMode) -> Sequence
 
 
 def as_items(
-    nodes: Any,
-    match: NodeMatch,
-    mode: RetrievalEvalMode = RetrievalEvalMode.TEXT,
-    source: Source = "ref_doc_id",
+    nodes: Any, mode: RetrievalEvalMode = RetrievalEvalMode.TEXT, source: Source = "ref_doc_id"
 ) -> list[Retrieved]:
-    """Return retrieved nodes as items with ids as in `match`, in their order.
+    """Return retrieved nodes as items of the core, in their order.
 
     Args:
         nodes: The nodes, a response with them, or ids and texts in their place.
-        match: What identifies a node.
         mode: Which nodes count.
         source: The name of a node's document.
 
     Raises:
-        ValueError: If a node has no value for `match`, or there are not as many texts as ids.
-        TypeError: If a `match` function returns something that is not an id.
+        ValueError: If there are not as many texts as ids.
     """
     if isinstance(nodes, IdsAndTexts):
         return [Retrieved(name, text=text) for name, text in zip(*nodes, strict=True)]
-    nodes = of_mode(nodes_of(nodes), mode)
-    key, named = key_of(match), source_of(source)
-    items = []
-    for scored in nodes:
-        name = key(scored)
-        if not isinstance(name, (str, int)):
-            raise TypeError(
-                f"match must return a str or an int as the id of every node; for {scored.node.node_id!r} it is {name!r}"
-            )
-        items.append(as_retrieved(scored, name, named))
-    return items
+    named = source_of(source)
+    return [as_retrieved(scored, named) for scored in of_mode(nodes_of(nodes), mode)]

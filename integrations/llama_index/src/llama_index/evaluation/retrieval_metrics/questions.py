@@ -19,9 +19,9 @@ class CheckedQuestions:
     """Questions with their judgments, checked before anything is retrieved.
 
     Attributes:
+        dataset: The questions as the core holds them.
         rows: The text and the judgments of each query.
         texts: The text of each query.
-        dataset: The questions as given.
         qrels: The judgments as the core reads them.
         sources: The sources of the judged spans.
         clusters: The clusters of the queries; None if they are unknown.

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Any
 from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 
 from llama_index.evaluation.retrieval_metrics.datasets import as_evaluation_set
-from llama_index.evaluation.retrieval_metrics.nodes import as_items, key_of, one_document_each
+from llama_index.evaluation.retrieval_metrics.nodes import as_items, one_document_each
 from llama_index.evaluation.retrieval_metrics.questions import CheckedQuestions
-from retrieval_metrics import Matching, Metric, Retrieved
-from retrieval_metrics.adapting import score_queries
+from retrieval_metrics import Metric, Qrels, Retrieved
+from retrieval_metrics.adapting import Judgeable, as_matching, score_queries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from llama_index.core.base.response.schema import Response
 
-    from llama_index.evaluation.retrieval_metrics.nodes import NodeMatch, Source
+    from llama_index.evaluation.retrieval_metrics.nodes import Source
+    from retrieval_metrics.adapting import MatchBy
 
 
 class ResponseEvaluator(BaseEvaluator):
@@ -48,7 +49,7 @@ class ResponseEvaluator(BaseEvaluator):
         metric: str | Metric,
         dataset: Any,
         *,
-        match: NodeMatch = "id",
+        match: MatchBy = "id",
         source: Source = "ref_doc_id",
         passing: float = 0.5,
     ) -> None:
@@ -62,7 +63,7 @@ class ResponseEvaluator(BaseEvaluator):
             if text in self._judgments:
                 raise ValueError(f"query {query!r} has the text of another, {text!r}, but responses are found by text")
             self._judgments[text] = judgments
-        key_of(match)
+        as_matching(match)  # raises now if it is wrong
         self._match, self._passing = match, passing
 
     def _get_prompts(self) -> dict[str, Any]:
@@ -75,7 +76,7 @@ class ResponseEvaluator(BaseEvaluator):
         self, query: str | None = None, response: Response | None = None, **_: Any
     ) -> EvaluationResult:
         """Score the source nodes of a response."""
-        items = as_items(response or [], self._match, source=self._source)
+        items = as_items(response or [], source=self._source)
         return self._scored(query, None if response is None else response.response, items)
 
     async def aevaluate_response(
@@ -99,9 +100,10 @@ class ResponseEvaluator(BaseEvaluator):
     def _scored(self, query: str | None, response: str | None, items: list[Retrieved]) -> EvaluationResult:
         if query not in self._judgments:
             return _invalid(query, response, f"the dataset has no question {query!r}")
-        match = self._match if isinstance(self._match, Matching) else "id"
-        scores = score_queries({0: self._judgments[query]}, {0: items}, self._metric, match=match)
-        score = scores[self._metric][0]
+        qrels = Qrels({query: self._judgments[query]})
+        Judgeable(qrels, self._match).check(items, query)
+        scores = score_queries(qrels, {query: items}, self._metric, match=self._match)
+        score = scores[self._metric][query]
         if not score.is_defined:
             return _invalid(query, response, f"{self._metric} is undefined: nothing is relevant")
         return EvaluationResult(

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from retrieval_metrics import Comparison, Evaluation, Matching, RetrievedRun
-    from retrieval_metrics.adapting import QueryId
+    from retrieval_metrics import Comparison, Evaluation, RetrievedRun
+    from retrieval_metrics.adapting import MatchBy, QueryId
 
 
 class RetrieverEvalResult(RetrievalEvalResult):
@@ -47,7 +47,7 @@ class Basis(NamedTuple):
 
     judgments: Mapping[Any, Any]
     run: RetrievedRun
-    match: str | Matching
+    match: MatchBy
 
 
 class DatasetResult(list[RetrievalEvalResult]):

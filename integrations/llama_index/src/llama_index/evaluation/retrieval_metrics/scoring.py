@@ -12,7 +12,7 @@ from llama_index.evaluation.retrieval_metrics.datasets import plain, relevant_id
 from llama_index.evaluation.retrieval_metrics.metrics import RetrievalMetric, as_result
 from llama_index.evaluation.retrieval_metrics.nodes import ids_of
 from llama_index.evaluation.retrieval_metrics.results import Basis, DatasetResult, RetrieverEvalResult
-from retrieval_metrics import Evaluation, Matching, evaluate
+from retrieval_metrics import Evaluation, evaluate
 from retrieval_metrics.adapting import (
     as_rules,
     first_answer_check,
@@ -27,10 +27,9 @@ if TYPE_CHECKING:
 
     from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric
 
-    from llama_index.evaluation.retrieval_metrics.nodes import NodeMatch
     from llama_index.evaluation.retrieval_metrics.questions import CheckedQuestions
     from retrieval_metrics import Metric, RetrievedRun
-    from retrieval_metrics.adapting import QueryId, QueryScore
+    from retrieval_metrics.adapting import MatchBy, QueryId, QueryScore
 
 
 READS_TEXTS_ALONE = (CohereRerankRelevancyMetric,)
@@ -47,7 +46,7 @@ class NodeScorer:
         texts: Returns the texts of the documents by name, if they are known; called only if a span is judged.
     """
 
-    def __init__(self, metrics: Sequence[BaseRetrievalMetric], match: NodeMatch, texts: Callable[[], Any]) -> None:
+    def __init__(self, metrics: Sequence[BaseRetrievalMetric], match: MatchBy, texts: Callable[[], Any]) -> None:
         self.own = [one for one in metrics if isinstance(one, RetrievalMetric)]
         self.foreign = [one for one in metrics if not isinstance(one, RetrievalMetric)]
         self.order = [one.metric_name for one in metrics]
@@ -121,9 +120,8 @@ class NodeScorer:
 
     def _compared(self, questions: CheckedQuestions) -> Any:
         """Return what the core compares with the judgments."""
-        match = self.match if isinstance(self.match, Matching) else "id"
         texts = self._texts() if questions.sources else None
-        return with_documents(match, texts, questions.qrels, questions.dataset)
+        return with_documents(self.match, texts, questions.qrels, questions.dataset)
 
     def _results(
         self,
