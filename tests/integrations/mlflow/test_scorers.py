@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import mlflow
@@ -116,7 +117,7 @@ class TestATrace:
             mlflow.trace(find, span_type="RETRIEVER")(query)
 
         for first, second in (("one", "two"), ("two", "one")):
-            trace = traced(in_turn(model, lambda first=first: search(first), lambda second=second: search(second)))
+            trace = traced(in_turn(model, partial(search, first), partial(search, second)))
             assert score("mrr", trace=trace, calls="union").value == 0.5
 
     def test_one_call_keeps_its_repeats(self) -> None:
