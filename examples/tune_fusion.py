@@ -12,6 +12,7 @@ returned. Add `--picture tuning.png` for the gain of every setting. It needs no 
 """
 
 import argparse
+from collections.abc import Sequence
 from functools import partial
 
 import questions
@@ -40,7 +41,7 @@ def main() -> None:
         """Return the fusion in which BM25 has a share of the weight, and the dense retriever the rest."""
         return rm.fuse(runs, k=k, weights={"BM25": share, "dense": 1 - share})
 
-    grid = {"share": BM25_WEIGHTS, "k": CONSTANTS}
+    grid: dict[str, Sequence[float]] = {"share": BM25_WEIGHTS, "k": CONSTANTS}
     tuned = rm.tune(fused, asked, "ndcg@10", default=USUAL, parameters=grid)
     print(tuned)
 
