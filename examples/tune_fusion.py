@@ -12,7 +12,6 @@ returned. Add `--picture tuning.png` for the gain of every setting. It needs no 
 """
 
 import argparse
-from collections.abc import Sequence
 from functools import partial
 
 import questions
@@ -21,8 +20,7 @@ from corpus import passages
 from retrievers import BM25, Dense, Retriever
 
 DEPTH = 50
-BM25_WEIGHTS = [0.0, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0]
-CONSTANTS = [1, 5, 10, 30, 60, 100]
+GRID: dict[str, list[float]] = {"share": [0, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1], "k": [1, 5, 10, 30, 60, 100]}
 USUAL = {"share": 0.5, "k": 60}
 
 
@@ -41,8 +39,7 @@ def main() -> None:
         """Return the fusion in which BM25 has a share of the weight, and the dense retriever the rest."""
         return rm.fuse(runs, k=k, weights={"BM25": share, "dense": 1 - share})
 
-    grid: dict[str, Sequence[float]] = {"share": BM25_WEIGHTS, "k": CONSTANTS}
-    tuned = rm.tune(fused, asked, "ndcg@10", default=USUAL, parameters=grid)
+    tuned = rm.tune(fused, asked, "ndcg@10", default=USUAL, parameters=GRID)
     print(tuned)
 
     few = asked.sample(len(asked.queries) // 3, seed=1)
@@ -50,7 +47,7 @@ def main() -> None:
         {query: asked.queries[query] for query in few}, {query: questions.qrels(pieces)[query] for query in few}
     )
     print(
-        f"\nthe same on {len(few)} questions", rm.tune(fused, part, "ndcg@10", default=USUAL, parameters=grid), sep="\n"
+        f"\nthe same on {len(few)} questions", rm.tune(fused, part, "ndcg@10", default=USUAL, parameters=GRID), sep="\n"
     )
 
     if chosen.picture:

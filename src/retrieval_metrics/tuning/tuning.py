@@ -194,7 +194,7 @@ class Tuning(Printed):
         axes.set_yticks(range(len(names) + 1), ["the choice, on new questions", *names])
         axes.set_ylim(len(names) + 0.5, -0.5)
         axes.set_xlabel(f"difference in {self.metric}")
-        axes.set_title(broken(f"gain over {self.default}"), loc="left")
+        axes.set_title("gain over the default", loc="left")
         plain(axes, grid="x")
 
     def __repr__(self) -> str:
