@@ -302,8 +302,7 @@ class TestWhatIsRefused:
         ):
             means(["d1"], [Retrieved("d1")], match="page")
         with pytest.raises(
-            ValueError,
-            match="got 'text'; for the whole text, pass lambda item: item.text; a judged Quote or Text is found",
+            ValueError, match=r"got 'text'; for the whole text, pass lambda item: item\.text; a judged Quote"
         ):
             means(["d1"], [Retrieved("d1")], match="text")
 
