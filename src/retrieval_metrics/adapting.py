@@ -12,10 +12,10 @@ from retrieval_metrics.definition.define import defined_metrics
 from retrieval_metrics.definition.definition import ParameterValue
 from retrieval_metrics.definition.largest_grade import divides_by_largest_grade
 from retrieval_metrics.definition.metric import as_metrics
-from retrieval_metrics.definition.plain_name import plain_name
+from retrieval_metrics.definition.plain_name import plain_name, scored_name
 from retrieval_metrics.definition.table import DEFINITIONS
 from retrieval_metrics.evaluation.first_answer import first_answer_check
-from retrieval_metrics.evaluation.row_scores import check_row_metrics, score_row
+from retrieval_metrics.evaluation.row_scores import check_row_metrics, row_error, score_row
 from retrieval_metrics.evaluation.scored_run import score_queries, scored_run
 from retrieval_metrics.files import trec
 from retrieval_metrics.files.formats import format_by_name
@@ -114,6 +114,7 @@ __all__ = [
     "qrels_batch",
     "query_scores",
     "questions_fingerprint",
+    "row_error",
     "run_batch",
     "run_until_complete",
     "same_kind",
@@ -121,6 +122,7 @@ __all__ = [
     "scaled",
     "score_queries",
     "score_row",
+    "scored_name",
     "scored_run",
     "searches_in",
     "seen_in",

@@ -10,7 +10,15 @@ from langchain_core.documents import Document
 
 from langchain_retrieval_metrics.documents import items_of, part
 from retrieval_metrics import DEFAULT_METRICS, Qrels, RetrievalWarning, RetrievedRun, evaluate
-from retrieval_metrics.adapting import Judgeable, as_matching, as_metrics, judgments_of, numbers, score_queries
+from retrieval_metrics.adapting import (
+    Judgeable,
+    as_matching,
+    as_metrics,
+    judgments_of,
+    numbers,
+    score_queries,
+    scored_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -27,6 +35,7 @@ Outputs: TypeAlias = dict[str, Any]
 
 _QUERY = "query"
 _LEVEL = 0.95
+_USUAL = {"match": "id", "documents_key": "documents", "relevant_key": "relevant"}
 
 
 class Evaluator(Protocol):
@@ -44,6 +53,7 @@ def langsmith_evaluators(
     match: MatchBy = "id",
     documents_key: str = "documents",
     relevant_key: str = "relevant",
+    prefix: str | None = None,
 ) -> list[Evaluator]:
     """Return evaluators for `langsmith.evaluate(target, data, evaluators=...)` and its asynchronous twin.
 
@@ -59,8 +69,11 @@ def langsmith_evaluators(
             It is `"context"` for chains that return `{"answer": ..., "context": ...}`.
         relevant_key: The key of the judgments in the example's reference output: ids, grades, or groups; quotes, texts
             and spans as `EvaluationSet.to_langsmith` writes them.
+        prefix: What stands before the name of each metric. LangSmith pools feedback with equal keys, so by default a
+            key holds every argument that is not the default, as in `mrr-documents_key-context`.
 
     Raises:
+        TypeError: If the prefix is not a text.
         ValueError: If a metric or `match` is unknown. Called without a run, the evaluator raises it for an example
             without judgments and for an output that cannot be judged. Under LangSmith, such an example has comments
             instead of scores, and such an output scores 0.
@@ -74,6 +87,7 @@ def langsmith_evaluators(
         {'results': [{'key': 'mrr', 'score': 0.5}, {'key': 'recall@1', 'score': 0.0}]}
     """
     chosen, reading = as_metrics(metrics), _Reading(match, documents_key, relevant_key)
+    keys = {metric: reading.key(str(metric), prefix) for metric in chosen}
 
     def retrieval_metrics(
         outputs: Outputs,
@@ -88,10 +102,10 @@ def langsmith_evaluators(
                 raise
             # An exception would become a column of its own, without the names of the metrics.
             comment = f"the example is not judged: {error}"
-            return {"results": [{"key": str(metric), "score": None, "comment": comment} for metric in chosen]}
+            return {"results": [{"key": key, "score": None, "comment": comment} for key in keys.values()]}
         found, failure = reading.found(outputs, qrels, run)
         scores = score_queries(qrels, {_QUERY: found}, chosen, match=reading.match)
-        return {"results": [_result(str(metric), values[_QUERY], failure) for metric, values in scores.items()]}
+        return {"results": [_result(keys[metric], values[_QUERY], failure) for metric, values in scores.items()]}
 
     return [retrieval_metrics]
 
@@ -102,6 +116,7 @@ def langsmith_summary_evaluators(
     match: MatchBy = "id",
     documents_key: str = "documents",
     relevant_key: str = "relevant",
+    prefix: str | None = None,
 ) -> list[SummaryEvaluator]:
     """Return evaluators for `langsmith.evaluate(..., summary_evaluators=...)`: each mean with its interval and its n.
 
@@ -115,20 +130,23 @@ def langsmith_summary_evaluators(
         match: What identifies a document, as in `langsmith_evaluators`.
         documents_key: The key of the documents in the output, as in `langsmith_evaluators`.
         relevant_key: The key of the judgments in the reference output, as in `langsmith_evaluators`.
+        prefix: What stands before the name of each metric, as in `langsmith_evaluators`.
 
     Raises:
+        TypeError: If the prefix is not a text.
         ValueError: If a metric or `match` is unknown.
 
     Warns:
         RetrievalWarning: (the evaluator) As in the core's `evaluate`.
     """
     chosen, reading = as_metrics(metrics), _Reading(match, documents_key, relevant_key)
+    keys = {metric: reading.key(str(metric), prefix) for metric in chosen}
 
     def retrieval_metrics(runs: Sequence[Any], examples: Sequence[Any]) -> Outputs:
         truths, unjudged = reading.truths(examples)
         if not truths:
             comment = f"no example is judged: {unjudged[0]}" if unjudged else "there is no example"
-            return {"results": [{"key": str(metric), "score": None, "comment": comment} for metric in chosen]}
+            return {"results": [{"key": key, "score": None, "comment": comment} for key in keys.values()]}
         qrels = Qrels(truths)
         found = {at: reading.found(runs[at].outputs, qrels, runs[at]) for at in truths}
         errors: dict[Any, Exception] = {at: RuntimeError(failure) for at, (_, failure) in found.items() if failure}
@@ -142,7 +160,9 @@ def langsmith_summary_evaluators(
             said.append(f"{len(errors)} failed and count as 0")
         if unjudged:
             said.append(f"{numbers.count(len(unjudged), 'example')} left out, without judgments: {unjudged[0]}")
-        return {"results": [_summary(evaluation, str(metric), distinct, "; ".join(said)) for metric in chosen]}
+        return {
+            "results": [_summary(evaluation, metric, key, distinct, "; ".join(said)) for metric, key in keys.items()]
+        }
 
     return [retrieval_metrics]
 
@@ -189,6 +209,11 @@ class _Reading:
         self.match = match
         self._documents_key = documents_key
         self._relevant_key = relevant_key
+
+    def key(self, metric: str, prefix: str | None) -> str:
+        """Return the key of a metric: with all that is not the default, or with what the user puts before it."""
+        chosen = {"match": self.match, "documents_key": self._documents_key, "relevant_key": self._relevant_key}
+        return scored_name(metric, chosen, _USUAL, prefix=prefix)
 
     def truth(self, reference_outputs: Mapping[str, Any] | None) -> Any:
         """Return the judgments."""
@@ -251,10 +276,10 @@ def _clusters(examples: Mapping[int, Any], names: Mapping[int, str]) -> Mapping[
     return {at: (f"example {names[at]}", *([] if sources[at] is None else [sources[at]])) for at in names}
 
 
-def _summary(evaluation: Evaluation, metric: str, examples: int, said: str) -> dict[str, Any]:
+def _summary(evaluation: Evaluation, metric: Metric, key: str, examples: int, said: str) -> dict[str, Any]:
     n, mean = evaluation.n[metric], evaluation.means[metric]
     if not n:
-        return {"key": metric, "score": None, "comment": "undefined for every example"}
+        return {"key": key, "score": None, "comment": "undefined for every example"}
     low, high = evaluation.intervals(_LEVEL)[metric]
     interval = f"95 % interval [{low:.3f}, {high:.3f}]" if examples > 1 or n == 1 else "no interval from one example"
-    return {"key": metric, "score": mean, "comment": f"{interval}, n = {n}{said}"}
+    return {"key": key, "score": mean, "comment": f"{interval}, n = {n}{said}"}
