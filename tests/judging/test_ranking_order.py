@@ -1,5 +1,7 @@
 """There is one rank order: what ranks judged documents and what lists a ranking agree."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -15,7 +17,7 @@ SCORES = [0.0, -0.0, 1.0, 1, True, 0.1 + 0.2, 0.3, 2**53, 2**53 + 1, -(2**60), -
 def test_a_ranking_is_listed_in_the_order_in_which_it_is_judged(ties: str, ids: str) -> None:
     rng = np.random.default_rng(7)
     for _ in range(300):
-        names = [int(name) if ids == "numbers" else str(name) for name in rng.permutation(12)[:9]]
+        names: list[Any] = [int(name) if ids == "numbers" else str(name) for name in rng.permutation(12)[:9]]
         scores = {name: SCORES[at] for name, at in zip(names, rng.integers(len(SCORES), size=len(names)), strict=True)}
         listed = ranked(scores, ties)
         qrels = rm.Qrels({"q": dict.fromkeys(names, 1)})

@@ -308,6 +308,7 @@ def test_saving_a_set_looks_up_no_query_in_a_list(tmp_path: Path) -> None:
 
     qrels = rm.Qrels({f"q{at}": [["a", "b"], [f"d{at}"]] for at in range(5)})
     qrels.queries = Unsearchable(qrels.queries)
-    made = rm.EvaluationSet({f"q{at}": "why?" for at in range(5)}, qrels)
+    judged: Any = qrels  # as `read_qrels` returns it
+    made = rm.EvaluationSet({f"q{at}": "why?" for at in range(5)}, judged)
     made.save(tmp_path / "set.json")
     assert rm.load(tmp_path / "set.json").qrels == qrels.as_dict()

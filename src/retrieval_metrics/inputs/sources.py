@@ -80,6 +80,19 @@ class SourceText:
         there = self.text[start:end]
         return text is None or there == text or "".join(there.split()) == "".join(text.split())
 
+    def across_newlines(self, offset: int) -> int:
+        r"""Return where in the text an offset is that counts "\r\n" as one character.
+
+        In a text without "\r\n", where an offset is that counts each "\n" as two.
+
+        Example:
+            >>> SourceText("a\r\nb").across_newlines(2), SourceText("a\nb").across_newlines(3)
+            (3, 2)
+        """
+        if self._has_pairs:
+            return offset + int(np.searchsorted(self._ends_of_lines, offset, side="left"))
+        return offset - int(np.searchsorted(self._ends_of_lines, offset, side="right"))
+
     def find(self, text: str, previous: tuple[int, int] = (-1, 0)) -> Location | None:
         """Return where a text is, ignoring white space; None if it is not there.
 
@@ -143,6 +156,17 @@ class SourceText:
                 best, place = last, at
             at = self._compact.find(seed, at + 1)
         return best, place
+
+    @cached_property
+    def _has_pairs(self) -> bool:
+        return "\r\n" in self.text
+
+    @cached_property
+    def _ends_of_lines(self) -> IntArray:
+        """The end of each line, as an offset that counts it otherwise than the text does."""
+        ends = [found.start() for found in re.finditer("\r\n" if self._has_pairs else "\n", self.text)]
+        order = np.arange(len(ends))
+        return np.array(ends, dtype=np.int64) + (-order if self._has_pairs else order + 1)
 
     @cached_property
     def _counts(self) -> BoolArray:

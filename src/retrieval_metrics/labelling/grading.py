@@ -161,10 +161,10 @@ def _groups(items: Sequence[Pooled], size: int, seed: int) -> list[list[Pooled]]
 def _prompt(group: Sequence[Pooled], queries: Mapping[Any, str], rubric: Sequence[str]) -> str:
     lines = "\n".join(f"{grade}: it {meaning}" for grade, meaning in zip(GRADES, rubric, strict=True))
     if len(group) == 1:
-        passages, form = f"Passage:\n{enclosed('passage', group[0].text)}", ONE
+        passages, form = f"Passage:\n{enclosed('passage', group[0].text or '')}", ONE
     else:
         passages = "\n\n".join(
-            f"Passage {number}:\n{enclosed('passage', item.text)}" for number, item in enumerate(group, start=1)
+            f"Passage {number}:\n{enclosed('passage', item.text or '')}" for number, item in enumerate(group, start=1)
         )
         example = ", ".join(f"grade of passage {number}" for number in range(1, len(group) + 1))
         form = SEVERAL.format(count=len(group), example=example)

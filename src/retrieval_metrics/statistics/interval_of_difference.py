@@ -103,10 +103,16 @@ def _ends(units: Units, critical: float, span: float) -> Interval:
     residuals = units.totals - mean * sizes
     squared = critical**2
     leading = float(sizes.sum()) ** 2 - squared * float(sizes @ sizes)
-    if leading <= 0 or math.isinf(critical):
+    if math.isinf(critical) or not leading:
         return Interval(-span, span)
     half = squared * float(residuals @ sizes)
-    root = math.sqrt(half**2 + leading * squared * float(residuals @ residuals))
+    discriminant = half**2 + leading * squared * float(residuals @ residuals)
+    if leading < 0:  # unequal clusters: one end at most, both roots on its side of the mean
+        if discriminant <= 0:
+            return Interval(-span, span)
+        roots = [mean + (-half + sign * math.sqrt(discriminant)) / leading for sign in (-1, 1)]
+        return Interval(max(*roots, -span), span) if half < 0 else Interval(-span, min(*roots, span))
+    root = math.sqrt(discriminant)
     return Interval(max(mean + (-half - root) / leading, -span), min(mean + (-half + root) / leading, span))
 
 

@@ -24,7 +24,7 @@ def test_a_real_drop_fails_with_what_one_needs_to_act(builds: Builds) -> None:
     result.stdout.fnmatch_lines(
         [
             "ndcg@10 worse: 1.0000 -> 0.7413 (p < 0.001), 12 of 40 queries",
-            "  was [[]*], is [[]*]; difference -0.2587 [[]-*], alpha 0.05; 0 better, 28 equal, 12 worse",
+            "  was [[]*], is [[]*]; difference -0.2587 [[]-*], alpha 0.05 per build; 0 better, 28 equal, 12 worse",
             "  q0: 1.0000 -> 0.1377",
             "      d (grade 3): was at rank 1; now never retrieved; the ranking has 3 documents",
             "      e (grade 1): was at rank 2; now rank 3, found",

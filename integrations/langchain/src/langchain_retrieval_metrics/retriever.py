@@ -201,9 +201,11 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         found = await self.base_retriever.ainvoke(query, config, **self._forwarded(fetch_k))
         return await self._aselect(self._candidates(found, k, fetch_k), query, k, lambda_mult)
 
-    async def acandidates(self, query: str, fetch_k: int) -> list[Document]:
+    async def acandidates(
+        self, query: str, fetch_k: int | None, config: RunnableConfig | None = None
+    ) -> list[Document]:
         """Return the candidates of MMR for a query, in the order of the base retriever."""
-        found = await self.base_retriever.ainvoke(query, None, **self._forwarded(fetch_k))
+        found = await self.base_retriever.ainvoke(query, config, **self._forwarded(fetch_k))
         return list(self._candidates(found, self.k, fetch_k))
 
     def _asked_for(self, k: int | None, fetch_k: int | None) -> tuple[int, int | None]:

@@ -150,6 +150,7 @@ def _judge_pieces(qrels: Qrels, rankings: Rankings, matching: Matching, lengths:
         covered=None if np.isnan(hits.size).all() else CoveredCharacters(hits, rankings, locator),
         lengths=lengths,
         unplaced=spans.unplaced,
+        doubtful=spans.doubtful,
         misplaced=locator.misplaced,
         ambiguous=locator.ambiguous,
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from retrieval_metrics.inputs.pieces import Quote, Span
 from retrieval_metrics.judging.judged_rows import Unplaced
+from retrieval_metrics.judging.matching.newlines import read_across_newlines
 from retrieval_metrics.judging.matching.normalised import normalised
 from retrieval_metrics.judging.matching.places import Place
 from retrieval_metrics.judging.matching.stretches import Union, shared
@@ -50,14 +51,17 @@ class SpanRule:
         self._spans: dict[int, dict[str, list[tuple[int, Span]]]] = {}
         self._beside = _quotes_beside(qrels)
         self.unplaced: list[Unplaced] = []
-        for at, piece in enumerate(qrels.documents):
-            if isinstance(piece, Span):
-                query = int(qrels.document_query[at])
-                hits.size[at] = self._length(piece, qrels.queries[query])
-                self._spans.setdefault(query, {}).setdefault(piece.source, []).append((at, piece))
+        given = {at: piece for at, piece in enumerate(qrels.documents) if isinstance(piece, Span)}
+        read, doubtful = read_across_newlines(given, locator.sources, self._beside)
+        self.doubtful = [given[at] for at in doubtful]
+        hits.spans.update(read)
+        for at, span in read.items():
+            query = int(qrels.document_query[at])
+            hits.size[at] = self._length(span, qrels.queries[query])
+            self._spans.setdefault(query, {}).setdefault(span.source, []).append((at, span))
 
     def _length(self, span: Span, query: QueryId) -> int:
-        source = self._locator.source(span.source)
+        source = self._locator.sources.get(span.source)
         if source is not None and span.end > len(source.text):
             raise ValueError(
                 f"{span!r} for query {query!r} ends beyond its source, which has {len(source.text)} characters"

@@ -62,6 +62,14 @@ def spans_of(unit: Any) -> Iterator[TraceSpan]:
     """
     if not isinstance(unit, dict):
         unit = _as_mapping(unit)
+    if isinstance(attributes := unit.get("attributes"), dict):  # the usual form comes first: files hold many of them
+        yield _span(unit, attributes)
+    else:
+        yield from _spans_of_other(unit)
+
+
+def _spans_of_other(unit: dict[str, Any]) -> Iterator[TraceSpan]:
+    """Yield the spans of a whole trace, of an export of many, or of a span without attributes."""
     if "resourceSpans" in unit:
         for one in (
             span for r in unit["resourceSpans"] for s in r.get("scopeSpans", ()) for span in s.get("spans", ())
@@ -105,8 +113,8 @@ def _span(unit: Mapping[str, Any], attributes: Mapping[str, Any], trace: str | N
     context = unit.get("context") or {}
     name = str(unit.get("name") or attributes.get("name") or "")
     kind, cut = _kind(unit, attributes, name), ""
-    id_ = _first(unit, ("span", "span_id", "context.span_id", "spanId")) or context.get("span_id") or unit.get("id")
-    trace_id = trace or _first(unit, ("trace", "trace_id", "context.trace_id", "traceId")) or context.get("trace_id")
+    id_ = context.get("span_id") or _first(unit, ("span", "span_id", "context.span_id", "spanId", "id"))
+    trace_id = trace or context.get("trace_id") or _first(unit, ("trace", "trace_id", "context.trace_id", "traceId"))
     if id_ is None or trace_id is None:
         raise TraceError(
             "a span needs an id and a trace, as in {'trace': 't1', 'span': 's1', 'parent': None, 'kind': 'retriever'}; "
