@@ -225,7 +225,7 @@ def test_slices_clusters_histories_reports_and_plots(tmp_path: Path) -> None:
     history = rm.History(tmp_path / "history.jsonl")
     history.add(given(FAST), label="before")
     history.add(given(SLOW), label="after")
-    assert [entry.mean("latency") for entry in history.entries] == [
+    assert [entry.mean("latency") for entry in history.entries()] == [
         given(FAST).means["latency"],
         given(SLOW).means["latency"],
     ]
