@@ -43,7 +43,7 @@ def made(corpus: Any, model: Any, n: int = 5, **how: Any) -> rm.types.GeneratedQ
 
 def test_a_chat_model_writes_the_questions_of_a_function() -> None:
     of_host = made(documents(), Chat())
-    of_core = made(dict(TOPICS), Script())
+    of_core = made([rm.Retrieved(name, text, source=f"{name}.rst") for name, text in TOPICS.items()], Script())
     assert of_host.questions.queries == of_core.questions.queries
     assert of_host.questions.qrels == of_core.questions.qrels
     assert {each.model for each in of_host.questions.provenance.values()} == {"scripted-chat"}
