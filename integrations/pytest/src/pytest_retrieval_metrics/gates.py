@@ -122,7 +122,7 @@ def _verdict(comparison: Comparison, conclusion: Conclusion, settings: Settings)
         said = "; ".join([conclusion.sentence.removesuffix("."), *conclusion.caveats])
         return Verdict(metric=metric, outcome="not compared", figures=said, difference=difference, drop=drop)
     outcome: Outcome = "passed"
-    if conclusion.kind != "the same" and -conclusion.difference > settings.tolerance:
+    if conclusion.kind != "the same" and -conclusion.gain > settings.tolerance:
         outcome = "worse" if conclusion.kind == "worse" else "cannot tell"
     ends = (numbers.interval(one.intervals(settings.level)[metric]) for one in (before, now))
     figures = (
