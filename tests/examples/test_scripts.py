@@ -38,6 +38,12 @@ def test_the_first_command_prints_one_table_of_both_retrievers(run: Callable[[st
     assert all(float(mean) > 0.2 for mean in row.groups())
 
 
+def test_tuning_claims_less_than_the_winner_shows_on_its_own_questions(run: Callable[[str], str]) -> None:
+    gains = re.findall(r"^gain +\+(0\.\d+) +([+-]0\.\d+) \[", run("tune_fusion"), flags=re.MULTILINE)
+    assert len(gains) == 2
+    assert all(0 < float(new) < float(own) for own, new in gains)
+
+
 def test_the_table_of_llama_index_has_the_numbers_of_the_core(run: Callable[[str], str]) -> None:
     pytest.importorskip("llama_index.core")
     printed = run("llama_index_evaluation")

@@ -97,7 +97,7 @@ async def grades_of(
     def parse(number: int, reply: str) -> list[tuple[int, str | None]]:
         return _parsed(reply, len(groups[number]))
 
-    replies = await prompter.ask(prompts, parse, label="grading", show_progress=show_progress)
+    replies = await prompter.ask(prompts, parse, fields=_fields(batch), label="grading", show_progress=show_progress)
     by, version, today = (
         prompter.model_name or UNNAMED,
         version_of(meaning, batch),
@@ -161,14 +161,19 @@ def _groups(items: Sequence[Pooled], size: int, seed: int) -> list[list[Pooled]]
 def _prompt(group: Sequence[Pooled], queries: Mapping[Any, str], rubric: Sequence[str]) -> str:
     lines = "\n".join(f"{grade}: it {meaning}" for grade, meaning in zip(GRADES, rubric, strict=True))
     if len(group) == 1:
-        passages, form = f"Passage:\n{enclosed('passage', group[0].text)}", ONE
+        passages, form = f"Passage:\n{enclosed('passage', group[0].text or '')}", ONE
     else:
         passages = "\n\n".join(
-            f"Passage {number}:\n{enclosed('passage', item.text)}" for number, item in enumerate(group, start=1)
+            f"Passage {number}:\n{enclosed('passage', item.text or '')}" for number, item in enumerate(group, start=1)
         )
         example = ", ".join(f"grade of passage {number}" for number in range(1, len(group) + 1))
         form = SEVERAL.format(count=len(group), example=example)
     return ASKED.format(rubric=lines, question=queries[group[0].query], passages=passages, form=form)
+
+
+def _fields(batch: int) -> dict[str, Any]:
+    """Return the fields of a reply, for models that can be asked for a schema."""
+    return {"grade": int, "reason": str} if batch == 1 else {"grades": list[int]}
 
 
 def _parsed(reply: str, count: int) -> list[tuple[int, str | None]]:

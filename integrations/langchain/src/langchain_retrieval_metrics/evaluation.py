@@ -101,7 +101,7 @@ def evaluate_retriever(
         >>> result.means["mrr"]  # 1/2
         0.5
     """
-    asked = _Asked(
+    asked = Asked(
         dataset,
         metrics,
         match,
@@ -116,7 +116,7 @@ def evaluate_retriever(
         match=match,
         items=asked.items,
         check=asked.check,
-        workers=positive_integer(max_concurrency, "max_concurrency"),
+        workers=workers_of(max_concurrency, config),
         timeout=timeout,
         retries=retries,
         show_progress=show_progress,
@@ -147,7 +147,7 @@ async def aevaluate_retriever(
     This is the asynchronous twin of `evaluate_retriever`, with the same arguments, result and errors. It calls
     `ainvoke`, or awaits a function.
     """
-    asked = _Asked(
+    asked = Asked(
         dataset,
         metrics,
         match,
@@ -162,7 +162,7 @@ async def aevaluate_retriever(
         match=match,
         items=asked.items,
         check=asked.check,
-        workers=positive_integer(max_concurrency, "max_concurrency"),
+        workers=workers_of(max_concurrency, config),
         timeout=timeout,
         retries=retries,
         show_progress=show_progress,
@@ -171,7 +171,7 @@ async def aevaluate_retriever(
     return asked.evaluation(run)
 
 
-class _Asked:
+class Asked:
     """The questions, their judgments, and the options, checked before the first question is asked."""
 
     def __init__(
@@ -182,10 +182,10 @@ class _Asked:
         *,
         semantics: str | Rules,
         clusters: ClustersBy,
-        documents_key: str | None,
         documents: Any,
+        documents_key: str | None = None,
     ) -> None:
-        self.questions = as_questions(dataset)
+        self.questions = EvaluationSet.of(dataset)
         self._metrics = metrics if isinstance(metrics, str) or not isinstance(metrics, Iterable) else list(metrics)
         self._semantics = semantics
         self._documents_key = documents_key
@@ -219,19 +219,19 @@ class _Asked:
         )
 
 
-def as_questions(dataset: Any) -> EvaluationSet:
-    """Return a dataset as questions of the core; `Example`s of LangSmith and their JSON are rows too."""
-    if isinstance(dataset, (str, bytes, Mapping, EvaluationSet)) or not isinstance(dataset, Iterable):
-        return EvaluationSet.of(dataset)
-    return EvaluationSet.of([_row(one) for one in dataset])
+def workers_of(max_concurrency: int, config: RunnableConfig | None) -> int:
+    """Return how many questions may be under way at once; the config of LangChain may allow fewer."""
+    workers = positive_integer(max_concurrency, "max_concurrency")
+    least = (config or {}).get("max_concurrency")
+    return workers if least is None else min(workers, positive_integer(least, "max_concurrency of config"))
 
 
-def _row(one: Any) -> Any:
-    of = one if isinstance(one, Mapping) else {name: getattr(one, name, None) for name in ("inputs", "outputs")}
-    inputs, outputs = of.get("inputs"), of.get("outputs")
-    if not isinstance(inputs, Mapping):
-        return one
-    return {**(outputs or {}), **inputs}  # should both have a name, the question is what was put in
+def raise_if_all_failed(run: RetrievedRun) -> None:
+    """Raise the first failure if every question failed, because there is nothing to conclude from then."""
+    if run and len(run.errors) == len(run):
+        query, error = next(iter(run.errors.items()))
+        error.add_note(f"all {len(run)} questions failed; this is the failure of {query!r}")
+        raise error
 
 
 def _synchronous(retriever: Any, config: RunnableConfig | None) -> Any:
