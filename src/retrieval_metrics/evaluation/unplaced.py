@@ -19,6 +19,7 @@ _DOUBTS: Mapping[Doubt, str] = {
     "unchecked": "with offsets that a framework recorded and nothing confirms",
     "wrong length": "with offsets that do not fit their text",
     "not in the source": "whose text is not in their source",
+    "another source": "of a run in which no source is a judged one, as after two splitters",
 }
 
 

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     Beside: TypeAlias = "Sequence[tuple[Span, Sequence[str]]]"
     """Spans, each with the normalised quotes that are alternatives to it."""
 
-Doubt: TypeAlias = Literal["no offsets", "unchecked", "wrong length", "not in the source"]
-"""Why an item has no place: nothing is known of it; nothing confirms what is; or it contradicts what is."""
+Doubt: TypeAlias = Literal["no offsets", "unchecked", "wrong length", "not in the source", "another source"]
+"""Why an item has no place: nothing is known of it; nothing confirms what is; it contradicts what is; or no item at all
+names a judged source."""
 
 MAIN = 0.5
 """A text that names no source is taken from one if so much of it is there."""

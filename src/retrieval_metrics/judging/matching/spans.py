@@ -12,7 +12,7 @@ from retrieval_metrics.judging.matching.places import Place
 from retrieval_metrics.judging.matching.stretches import Union, shared
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.inputs.qrels import Qrels
@@ -42,9 +42,19 @@ class _Covered:
 
 
 class SpanRule:
-    """Finds spans by the union of the places of the items so far."""
+    """Finds spans by the union of the places of the items so far.
 
-    def __init__(self, qrels: Qrels, matching: Matching, hits: PieceHits, locator: Locator) -> None:
+    Args:
+        qrels: The judgments.
+        matching: When a span is satisfied.
+        hits: Takes what is found.
+        locator: Places the items.
+        sources: The sources that the retrieved items name.
+    """
+
+    def __init__(
+        self, qrels: Qrels, matching: Matching, hits: PieceHits, locator: Locator, sources: Collection[str | None]
+    ) -> None:
         self._matching = matching
         self._locator = locator
         self._queries = qrels.queries
@@ -55,6 +65,8 @@ class SpanRule:
         read, doubtful = read_across_newlines(given, locator.sources, self._beside)
         self.doubtful = [given[at] for at in doubtful]
         hits.spans.update(read)
+        judged = {span.source for span in given.values()}
+        self._all_elsewhere = not locator.sources and judged.isdisjoint(sources)
         for at, span in read.items():
             query = int(qrels.document_query[at])
             hits.size[at] = self._length(span, qrels.queries[query])
@@ -84,6 +96,8 @@ class SpanRule:
         }
         for rank, item in ranking:
             place = self._locator.place(item, among)
+            if place is None and self._all_elsewhere and item.claimed and not self._locator.is_settled(item, among):
+                place = "another source"
             if place is None:
                 continue
             if not isinstance(place, Place):
