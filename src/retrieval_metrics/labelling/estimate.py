@@ -261,6 +261,7 @@ class Estimate(Printed):
             cells = [numbers.signed(each.mean), ends, numbers.signed(each.corrected.model)]
             rows.append([each.metric, f"{each.system} - {each.baseline}", *cells, "yes" if each.decided else "no"])
         notes = [f"told apart: 0 is outside the interval, corrected for {numbers.count(len(shown), 'difference')}"]
+        notes += [each for one in shown for each in _said_of_what_no_label_shows(one)]
         return Table(header, rows, [*notes, *self._said_of_stopping(shown)], "Differences", (0, 1, 5))
 
     def _said_of_stopping(self, shown: list[EstimatedDifference]) -> list[str]:
@@ -277,3 +278,21 @@ class Estimate(Printed):
                 said.append(f"{what}: grades for {numbers.queries(int(more))} more")
             break  # one is enough for planning; .labels_needed(width) answers for the others
         return said
+
+
+def _said_of_what_no_label_shows(difference: EstimatedDifference) -> list[str]:
+    what, said = f"{difference.system} - {difference.baseline} in {difference.metric}", []
+    alone = difference.corrected.alone
+    if difference.extrapolates and alone is not None:
+        ends = numbers.interval(difference.people_interval, signed=True)
+        said.append(
+            f"{what}: on {numbers.queries(difference.corrected.outside)} the model sees differences beyond those that "
+            "people graded, and nothing shows whether people agree. People alone: "
+            f"{numbers.signed(alone.mean)} {ends}; told apart only if both are"
+        )
+    if difference.rare_matters:
+        share, shift = difference.rare
+        where = f"{difference.corrected.span:.3g} on up to {100 * share:.2g} % of all queries"
+        n = numbers.queries(difference.n)
+        said.append(f"{what}, {n}: a change of {where} may not have shown; the mean could differ by {shift:.2g}")
+    return said

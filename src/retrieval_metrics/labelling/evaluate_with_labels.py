@@ -71,8 +71,10 @@ def evaluate_with_labels(
         people: People's grades of the whole pool of each sampled query: `Labels`, or judgments as in `evaluate`. Grades
             of other queries are ignored.
         model: The model's grades for all queries, likewise.
-        sample: How people's queries were drawn: `questions.sample(n)`. If they were drawn otherwise, the probability of
-            drawing each, by query id; the population is then the queries that the model graded.
+        sample: How people's queries were drawn: `questions.sample(n)`, or `pool.sample(n, graded=model, runs=runs)`,
+            which draws more of the queries on which the model sees a difference between the systems. If they were drawn
+            otherwise, the probability of drawing each, by query id; the population is then the queries that the model
+            graded.
         clusters: The clusters of the queries, as in `evaluate`; `"source"` takes the sources in the sample or the
             judgments.
         semantics: The rules, as in `evaluate`.

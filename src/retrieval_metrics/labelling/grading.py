@@ -97,7 +97,7 @@ async def grades_of(
     def parse(number: int, reply: str) -> list[tuple[int, str | None]]:
         return _parsed(reply, len(groups[number]))
 
-    replies = await prompter.ask(prompts, parse, label="grading", show_progress=show_progress)
+    replies = await prompter.ask(prompts, parse, fields=_fields(batch), label="grading", show_progress=show_progress)
     by, version, today = (
         prompter.model_name or UNNAMED,
         version_of(meaning, batch),
@@ -169,6 +169,11 @@ def _prompt(group: Sequence[Pooled], queries: Mapping[Any, str], rubric: Sequenc
         example = ", ".join(f"grade of passage {number}" for number in range(1, len(group) + 1))
         form = SEVERAL.format(count=len(group), example=example)
     return ASKED.format(rubric=lines, question=queries[group[0].query], passages=passages, form=form)
+
+
+def _fields(batch: int) -> dict[str, Any]:
+    """Return the fields of a reply, for models that can be asked for a schema."""
+    return {"grade": int, "reason": str} if batch == 1 else {"grades": list[int]}
 
 
 def _parsed(reply: str, count: int) -> list[tuple[int, str | None]]:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from retrieval_metrics.checks import integer, positive_integer, require
+from retrieval_metrics.labelling.drawing import SHARES, where_systems_differ
 from retrieval_metrics.labelling.grading import Grading, grades_of
 from retrieval_metrics.labelling.labelling_page import write_page
 from retrieval_metrics.labelling.pooled import Pooled, kinds_of
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.inputs.qrels import QuestionsOrQrels
+    from retrieval_metrics.inputs.run import Run
+    from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.labelling.labels import Labels
     from retrieval_metrics.labelling.people_and_model import Kinds
 
@@ -97,9 +102,41 @@ class Pool(Printed):
         kept = set(map(id, order[:wanted]))
         return self._with((item for item in self.items if id(item) in kept), self.queries)
 
-    def sample(self, n: int, strata: Mapping[Any, Hashable] | None = None, seed: int = 0) -> Sample:
-        """Draw a sample of queries for people to grade, each with its whole pool; see `EvaluationSet.sample`."""
-        drawn = draw(list(self.queries), n, strata, seed)
+    def sample(
+        self,
+        n: int,
+        strata: Mapping[Any, Hashable] | None = None,
+        seed: int = 0,
+        *,
+        graded: Labels | QuestionsOrQrels | None = None,
+        runs: Mapping[str, RunMapping | Run] | None = None,
+        metrics: str | Metric | Iterable[str | Metric] = "ndcg@10",
+    ) -> Sample:
+        """Draw a sample of queries for people to grade, each with its whole pool; see `EvaluationSet.sample`.
+
+        With the grades of a model, half of the sample is drawn from the eighth of the queries on which they say that
+        the systems differ most: there people learn most about the difference, and there a model that favours a system
+        is found out. The estimate weights every query by its probability.
+
+        Args:
+            n: How many queries.
+            strata: The stratum of each query; see `EvaluationSet.sample`.
+            seed: Seed of the sample.
+            graded: A model's grades of the pool, `pool.grade(model)`, or judgments.
+            runs: With `graded`, the run of each system, two or more.
+            metrics: With `graded`, the metrics in which the systems are compared.
+
+        Raises:
+            TypeError: As `EvaluationSet.sample`.
+            ValueError: As `EvaluationSet.sample`, if only one of `graded` and `runs` is given, if there are strata as
+                well, or if there are fewer than two systems.
+        """
+        shares = None
+        if graded is not None or runs is not None:
+            if graded is None or runs is None or strata is not None:
+                raise ValueError("graded and runs go together, and without strata: they make the strata")
+            strata, shares = where_systems_differ(list(self.queries), graded, runs, metrics), SHARES
+        drawn = draw(list(self.queries), n, strata, seed, shares)
         return Sample(drawn.queries, drawn.of, drawn.probabilities, drawn.strata, self.sources, drawn.seed)
 
     @cached_property

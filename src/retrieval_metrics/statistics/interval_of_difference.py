@@ -168,7 +168,12 @@ def rare_change(units: Units, *, span: float = 1.0, level: float = 0.95) -> Rare
         >>> "{:.3f}, {:.3f}".format(*rare_change(Units.of([0.0] * 40), span=0.5))
         '0.072, 0.036'
     """
+    return rare_change_of(units.effective_count if len(units.sizes) else 0, span=span, level=level)
+
+
+def rare_change_of(count: float, *, span: float = 1.0, level: float = 0.95) -> RareChange:
+    """Return the `rare_change` of so many independent queries; all of them if there are none."""
     proportion(level, "level")
     positive_number(span, "span")
-    share = 1.0 if not len(units.sizes) else 1 - (1 - level) ** (1 / units.effective_count)
+    share = 1 - (1 - level) ** (1 / count) if count else 1.0
     return RareChange(share, share * span)

@@ -170,6 +170,20 @@ def never_worse_gate(comparison: Comparison, never_worse: Sequence[QueryId]) -> 
     return verdicts
 
 
+def deterministic_gate(comparison: Comparison) -> list[Verdict]:
+    """Require that no query has lost anything in any metric, because a retriever without chance changed it."""
+    verdicts = []
+    for difference in comparison.differences:
+        now = comparison.evaluations[NOW].per_query[difference.metric]
+        changes = zip(difference.queries, difference.values.tolist(), strict=True)
+        lost = {query: change for query, change in changes if change < -ROUNDING}
+        if lost:
+            each = [f"{query} {now[query] - change:.4f} -> {now[query]:.4f}" for query, change in lost.items()]
+            figures = f"{len(lost)} of {numbers.queries(difference.n)} lost, none by chance: {_some(each)}"
+            verdicts.append(Verdict(metric=difference.metric, outcome="worse", figures=figures))
+    return verdicts
+
+
 def _some(names: list[str]) -> str:
     more = len(names) - NAMED
     return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
