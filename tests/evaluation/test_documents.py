@@ -75,6 +75,11 @@ def test_judgments_by_id_ignore_documents() -> None:
             ValueError,
             "two documents, 'p1' and 'p2', are both named 'a.md'",
         ),
+        (
+            [Document(f"page {at}", metadata={"source": "a.md"}) for at in (1, 2)],  # as a loader of PDF makes them
+            ValueError,
+            "two documents, one that begins with 'page 1' and one that begins with 'page 2', are both named 'a.md'",
+        ),
     ],
 )
 def test_documents_that_cannot_be_used_are_refused_before_any_call(

@@ -11,6 +11,7 @@ from langchain_core.messages import BaseMessage
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableLambda
 
+from langchain_retrieval_metrics.asking import is_graph
 from langchain_retrieval_metrics.documents import items_of
 from langchain_retrieval_metrics.recording import searches_of
 from retrieval_metrics.adapting import Host
@@ -23,7 +24,7 @@ def _ask(retriever: Any) -> Callable[[str], Any] | None:
     """Return a function that invokes a retriever, asynchronously if that is more than `invoke` in a thread."""
     if not isinstance(retriever, Runnable) or isinstance(retriever, BaseLanguageModel):
         return None
-    if any(kind.__module__.partition(".")[0] == "langgraph" for kind in type(retriever).__mro__):
+    if is_graph(retriever):
         return partial(searches_of, retriever)
     if _is_only_synchronous(retriever):
         ask_in_thread: Callable[[str], Any] = retriever.invoke

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from langchain_core.documents import Document
 
+from langchain_retrieval_metrics.asking import Refused, how_to_ask
 from langchain_retrieval_metrics.documents import items_of, part
 from retrieval_metrics import DEFAULT_METRICS, Qrels, RetrievalWarning, RetrievedRun, evaluate
 from retrieval_metrics.adapting import (
@@ -16,12 +18,13 @@ from retrieval_metrics.adapting import (
     as_metrics,
     judgments_of,
     numbers,
+    run_until_complete,
     score_queries,
     scored_name,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from langchain_core.runnables import Runnable
 
@@ -168,7 +171,10 @@ def langsmith_summary_evaluators(
 
 
 def langsmith_target(
-    retriever: Runnable[Any, Any], *, query_key: str | None = "query", documents_key: str = "documents"
+    retriever: Runnable[Any, Any] | Callable[[Any], Any],
+    *,
+    query_key: str | None = "query",
+    documents_key: str = "documents",
 ) -> Target:
     """Return a target for `langsmith.evaluate` that invokes a retriever or a chain without tracing it.
 
@@ -179,8 +185,8 @@ def langsmith_target(
     texts, use `aevaluate_retriever`.
 
     Args:
-        retriever: Any Runnable from a text to Documents, or a chain whose answer holds them. The answer of a chain,
-            such as `{"answer": ..., "context": ...}`, is the output.
+        retriever: Any Runnable or function from a text to Documents, also only asynchronous, or a chain whose answer
+            holds them. The answer of a chain, such as `{"answer": ..., "context": ...}`, is the output.
         query_key: The key of the query in the inputs of an example; None passes all inputs to a chain.
         documents_key: The key of the documents in the output; for a chain, their key in its answer.
 
@@ -192,13 +198,23 @@ def langsmith_target(
     """
     from langsmith import tracing_context  # noqa: PLC0415  (only this function needs it)
 
+    ask: Callable[[Any], Any] = how_to_ask(retriever, None, None)  # inputs are passed as they are
+
     def target(inputs: dict[str, Any]) -> dict[str, Any]:
         asked = inputs if query_key is None else part(inputs, query_key, "the input of the example")
         with tracing_context(enabled=False):
-            answer = retriever.invoke(asked)
+            answer = ask(asked)
+            if inspect.isawaitable(answer):
+                answer = run_until_complete(_awaited(answer))
+        if isinstance(answer, Refused):
+            answer.read("pass query_key=None, which gives it all inputs of an example")
         return dict(answer) if isinstance(answer, Mapping) else {documents_key: answer}
 
     return target
+
+
+async def _awaited(answer: Awaitable[Any]) -> Any:
+    return await answer
 
 
 class _Reading:

@@ -240,7 +240,7 @@ class _Tuning:
             workers=workers_of(max_concurrency, config),
             **options,
         )
-        raise_if_all_failed(run)
+        raise_if_all_failed(run)  # before anything is computed from it
         return run
 
     def result(self, run: RetrievedRun) -> MMRTuning:
