@@ -159,9 +159,9 @@ def plan(
 
     s comes from the best that is known:
 
-        a pilot      a comparison of similar systems on some questions: its s, and the ends of its 80 % interval
-        an earlier   evaluation of one system: s is 0.5 to 1.2 times the standard deviation of its values, usually 0.8
-        nothing      the spreads of 13 pairs of retrievers on two public collections, by metric
+    * a pilot, a comparison of similar systems on some questions: its s, and the ends of its 80 % interval;
+    * an earlier evaluation of one system: 0.5 to 1.2 times the standard deviation of its values, usually 0.8;
+    * nothing: the spreads of 13 pairs of retrievers on two public collections, by metric.
 
     A range from nothing is wide, and your systems can lie outside it: begin with 30 questions, and plan with them as a
     pilot. Even then, the number is 0.8 to 1.3 times what it should be in three of five cases, and further off in two.
