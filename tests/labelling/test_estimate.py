@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import retrieval_metrics as rm
+from retrieval_metrics.labelling.label import Scale
 
 QUERIES = [f"q{at}" for at in range(120)]
 RANDOM = np.random.default_rng(8)
@@ -288,6 +289,9 @@ def test_half_of_a_sample_is_drawn_where_the_model_says_that_systems_differ() ->
     assert found.interval.low < means[1] - means[0] < found.interval.high
     with pytest.raises(ValueError, match="graded and runs go together"):
         pool.sample(30, graded=MODEL)
+    none = rm.Labels(rm.Labels.of({query: {"d0": 1} for query in QUERIES}, "a model", kind="model"), scale=Scale())
+    with pytest.raises(ValueError, match=r"differ on none of the 120 queries in mrr\(rel=2\)"):
+        pool.sample(30, graded=none, runs=runs, metrics="mrr")
     with pytest.raises(ValueError, match="two or more systems"):
         pool.sample(30, graded=MODEL, runs={"weak": RUNS["weak"]})
 
@@ -309,3 +313,13 @@ def test_differences_that_only_the_model_sees_and_no_label_touches_decide_nothin
     assert one.extrapolates
     assert one.people_interval.low < one.corrected.people < one.people_interval.high
     assert "on 4 queries the model sees differences beyond those that people graded" in str(found)
+
+
+def test_the_rubric_of_the_labels_reaches_the_metrics_of_the_estimate() -> None:
+    people = rm.Labels(PEOPLE, scale=Scale())
+    found = estimate(people=people, metrics=["mrr", "ndcg@10"], runs={"best": RUNS["best"], "weak": RUNS["weak"]})
+    assert found.metrics == ("mrr(rel=2)", "ndcg@10")
+    same = estimate(metrics="mrr(rel=2)", runs={"best": RUNS["best"], "weak": RUNS["weak"]})
+    assert found.means["mrr"] == same.means["mrr(rel=2)"] != estimate(metrics="mrr").means["mrr"]
+    assert found.difference("mrr").mean == same.difference("mrr(rel=2)").mean
+    assert "relevant (from 2) or not" in str(found)

@@ -205,8 +205,39 @@ def parse_computed(text: str) -> Metric:
 
 
 def spelled(metric: str | Metric, names: Collection[str]) -> str:
-    """Return the name of a metric as it is among some names, which may be of given metrics not known here."""
-    return str(metric) if str(metric) in names else str(as_metric(metric))
+    """Return the name of a metric as it is among some names, which may be of given metrics not known here.
+
+    A metric without `rel` also stands for the only one that has the `rel` of a rubric: mrr for mrr(rel=2).
+    """
+    if str(metric) in names or (name := str(as_metric(metric))) in names:
+        return str(metric) if str(metric) in names else name
+    same = [one for one in names if "rel=" in one and str(_without_rel(Metric.parse(one))) == name]
+    return same[0] if len(same) == 1 else name
+
+
+def relevant_from(metrics: Iterable[Metric], grade: float | None) -> tuple[Metric, ...]:
+    """Return metrics that count a document as relevant from a grade, unless they say otherwise themselves.
+
+    Metrics that use the grades as they are, such as NDCG, stay as they are; so do all if the grade is None.
+
+    Example:
+        >>> [str(metric) for metric in relevant_from(as_metrics(["mrr", "ndcg@10", "recall(rel=1)@5"]), 2)]
+        ['mrr(rel=2)', 'ndcg@10', 'recall(rel=1)@5']
+    """
+    if grade is None:
+        return tuple(metrics)
+    return tuple(
+        dict.fromkeys(
+            Metric.of(one.name, one.k, **{"rel": grade, **dict(one.parameters)})
+            if "rel" in one.definition.parameters
+            else one
+            for one in metrics
+        )
+    )
+
+
+def _without_rel(metric: Metric) -> Metric:
+    return Metric(metric.name, metric.k, tuple((key, value) for key, value in metric.parameters if key != "rel"))
 
 
 def forget_names() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.comparing.compare import evaluated_as
-from retrieval_metrics.definition.metric import as_metrics
+from retrieval_metrics.definition.metric import as_metrics, relevant_from
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.labelling.labels import Labels
@@ -41,7 +41,7 @@ def where_systems_differ(
     A query without grades, or for which a metric is undefined, counts as not different.
 
     Raises:
-        ValueError: If there are fewer than two systems.
+        ValueError: If there are fewer than two systems, or they differ on no query.
     """
     if len(runs) < 2:  # noqa: PLR2004  (two differ)
         raise ValueError(f"only two or more systems can differ, got {list(runs)}")
@@ -52,6 +52,11 @@ def where_systems_differ(
         values.append([[scores.per_query[str(metric)].get(query, np.nan) for query in queries] for metric in chosen])
     systems = np.array(values)
     apart = np.nan_to_num(systems.max(axis=0) - systems.min(axis=0)).max(axis=0)
+    if not apart.any():
+        raise ValueError(
+            f"by these grades the systems differ on none of the {len(queries)} queries in "
+            f"{', '.join(map(str, relevant_from(chosen, truth.relevant_from)))}; draw without them: sample(n)"
+        )
     first = np.argsort(-apart, kind="stable")[: max(EACH, len(queries) // PART)]
     most = {queries[at] for at in first.tolist()}
     return {query: MOST if query in most else OTHERS for query in queries}

@@ -8,7 +8,7 @@ from math import isinf, isnan
 from typing import TYPE_CHECKING, TypeVar
 
 from retrieval_metrics.checks import require
-from retrieval_metrics.definition.metric import as_metric
+from retrieval_metrics.definition.metric import spelled
 from retrieval_metrics.presentation import numbers, page
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
@@ -118,7 +118,7 @@ class Estimate(Printed):
         Raises:
             KeyError: If there is no such difference, or more than one.
         """
-        name = str(as_metric(metric))
+        name = spelled(metric, self.metrics)
         chosen = fitting(self.differences, name, system, baseline)
         if system is None or baseline is None:  # each pair is listed in both directions; the first is meant
             chosen = [each for each in chosen if self._listed(each)] or chosen
@@ -209,7 +209,7 @@ class Estimate(Printed):
         ends = numbers.interval(weighted.interval)
         both = f"{numbers.count(found.n, 'document')} of {numbers.queries(len(found.by_query))}"
         shift = f"{abs(found.shift):.2f} {'higher' if found.shift > 0 else 'lower'} on average"
-        kappas = f"kappa {kappa:.3f}, weighted by squares {weighted.value:.3f} {ends}, relevant or not {binary:.3f}"
+        kappas = f"kappa {kappa:.3f}, weighted by squares {weighted.value:.3f} {ends}, {found.relevant} {binary:.3f}"
         said = [
             f"{people} with {model}: {kappas}",
             f"{both}, {100 * found.same.value:.0f} % with the same grade; {model} grades {shift}",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from retrieval_metrics.checks import integer, positive_integer
 from retrieval_metrics.inputs.fingerprints import fingerprint
-from retrieval_metrics.labelling.label import GRADES, RUBRIC, Label
+from retrieval_metrics.labelling.label import GRADES, RELEVANT_FROM, RUBRIC, Label, Scale
 from retrieval_metrics.labelling.labels import Labels
 from retrieval_metrics.models.enclosed import enclosed
 from retrieval_metrics.models.json_reply import BadReplyError, json_reply
@@ -59,6 +59,7 @@ class Grading(TypedDict, total=False):
         batch: How many passages of a question are graded in one prompt; 1. Larger batches cost less, but the grade of
             a passage then depends on the others in its batch.
         rubric: The meanings of the grades 0, 1, 2 and 3, four texts; by default those shown to people.
+        relevant_from: The lowest of these grades with which a document is relevant; 2.
         seed: Seed of the order of passages, and of their position in a batch; 0.
         show_progress: Show a progress bar on stderr; needs rich.
     """
@@ -73,6 +74,7 @@ class Grading(TypedDict, total=False):
     count_tokens: Callable[[str], int] | None
     batch: int
     rubric: Collection[str] | None
+    relevant_from: int
     seed: int
     show_progress: bool
 
@@ -84,13 +86,14 @@ async def grades_of(
     *,
     batch: int = 1,
     rubric: Collection[str] | None = None,
+    relevant_from: int = RELEVANT_FROM,
     seed: int = 0,
     show_progress: bool = False,
     **asking: Any,
 ) -> Labels:
     """Return a model's grades of passages; see `Pool.grade`."""
     prompter = Prompter(model, **asking)
-    meaning = checked_rubric(rubric)
+    meaning, scale = checked_rubric(rubric), Scale.of(relevant_from)
     groups = _groups(items, positive_integer(batch, "batch"), integer(seed, "seed"))
     prompts = {number: _prompt(group, queries, meaning) for number, group in enumerate(groups)}
 
@@ -122,7 +125,7 @@ async def grades_of(
     if replies.failures:
         why = ", ".join(f"{count} {reason}" for reason, count in replies.reasons.items())
         notes.append(f"{numbers.count(len(replies.failures), 'reply', 'replies')} could not be used: {why}")
-    return Labels([found[item.query, item.document] for item in items], notes)
+    return Labels([found[item.query, item.document] for item in items], notes, scale)
 
 
 def checked_rubric(rubric: Collection[str] | None) -> tuple[str, ...]:

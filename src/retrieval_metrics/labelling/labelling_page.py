@@ -9,6 +9,7 @@ from retrieval_metrics.checks import integer
 from retrieval_metrics.inputs.fingerprints import fingerprint
 from retrieval_metrics.journal import FORMAT, VERSION
 from retrieval_metrics.labelling.grading import checked_rubric
+from retrieval_metrics.labelling.label import Scale
 from retrieval_metrics.presentation import page
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def write_page(
     *,
     title: str,
     rubric: Collection[str] | None,
+    relevant_from: int,
     seed: int,
 ) -> None:
     """Write the page; see `Pool.labelling_page`."""
@@ -50,6 +52,7 @@ def write_page(
         "format": FORMAT,
         "version": VERSION,
         "rubric": list(meaning),
+        "scale": Scale.of(relevant_from)._asdict(),
         "prompt": f"rubric {fingerprint(list(meaning))[:8]}",
         "questions": questions,
     }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 from retrieval_metrics.checks import integer, positive_integer, require
 from retrieval_metrics.labelling.drawing import SHARES, where_systems_differ
 from retrieval_metrics.labelling.grading import Grading, grades_of
+from retrieval_metrics.labelling.label import RELEVANT_FROM
 from retrieval_metrics.labelling.labelling_page import write_page
 from retrieval_metrics.labelling.pooled import Pooled, kinds_of
 from retrieval_metrics.presentation import numbers
@@ -129,7 +130,8 @@ class Pool(Printed):
         Raises:
             TypeError: As `EvaluationSet.sample`.
             ValueError: As `EvaluationSet.sample`, if only one of `graded` and `runs` is given, if there are strata as
-                well, or if there are fewer than two systems.
+                well, or if there are fewer than two systems
+                or they differ nowhere.
         """
         shares = None
         if graded is not None or runs is not None:
@@ -153,6 +155,7 @@ class Pool(Printed):
         *,
         title: str = "Which passages answer the question?",
         rubric: Collection[str] | None = None,
+        relevant_from: int = RELEVANT_FROM,
         seed: int = 0,
     ) -> None:
         """Write a self-contained HTML page on which a person grades the pool; it needs no server.
@@ -166,13 +169,17 @@ class Pool(Printed):
             path: The file to write.
             title: The title.
             rubric: The meanings of the grades 0, 1, 2 and 3, four texts; None takes those in the prompts for models.
+            relevant_from: The lowest of these grades with which a document is relevant; the labels carry it.
             seed: Seed of the order of questions and passages.
 
         Raises:
-            ValueError: If there is nothing to grade, a document has no text, or there are not four texts in the rubric.
+            ValueError: If there is nothing to grade, a document has no text, there are not four texts in the rubric, or
+                `relevant_from` is not 1, 2 or 3.
             OSError: If the file cannot be written.
         """
-        write_page(path, self._with_texts(), self.queries, title=title, rubric=rubric, seed=seed)
+        write_page(
+            path, self._with_texts(), self.queries, title=title, rubric=rubric, relevant_from=relevant_from, seed=seed
+        )
 
     def grade(self, model: Any, **options: Unpack[Grading]) -> Labels:
         """Ask a model to grade the pool.

@@ -121,7 +121,7 @@
       if (quotes.length) label.quotes = [...new Set(quotes)];
       labels.push(label);
     });
-    return { format: data.format, version: data.version, kind: "labels", written: { date: new Date().toISOString() }, labels, notes: [] };
+    return { format: data.format, version: data.version, kind: "labels", written: { date: new Date().toISOString() }, labels, notes: [], scale: data.scale };
   };
   const save = () => {
     if (!state.name.trim()) {
