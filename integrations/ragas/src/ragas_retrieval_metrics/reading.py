@@ -99,7 +99,7 @@ def _columns(rows: Sequence[Mapping[str, Any]], names: Sequence[str] | None) -> 
 def _is_metric(column: Any) -> bool:
     """Whether a column has a name that metrics of this package write; aliases such as `success` are other columns."""
     try:
-        return str(Named.parse(column)) == column
+        return bool(str(Named.parse(column)) == column)
     except (TypeError, ValueError):
         return False
 
