@@ -81,15 +81,19 @@ def _given_parts(scores: Scores, main: Metric, shown: ShownQueries, n: int) -> l
     order = [at for at in np.argsort(column, kind="stable").tolist() if not np.isnan(column[at])][:n]
     texts: Mapping[Any, str] = shown.queries
     rows = [
-        [str(scores.queries[at]), str(texts.get(scores.queries[at], "")), *map(numbers.three, scores.values[at])]
+        [
+            str(scores.queries[at]),
+            *([str(texts.get(scores.queries[at], ""))] if texts else []),
+            *map(numbers.three, scores.values[at]),
+        ]
         for at in order
     ]
-    header = ["query", "text", *map(str, scores.metrics)]
+    header = ["query", *(["text"] if texts else []), *map(str, scores.metrics)]
     return [
         page.paragraph(said_of_values(scores, main), lead=True),
         page.table(_means(scores)),
         charts.grid(*(chart for metric in scores.metrics for chart in value_charts({"": scores}, metric))),
-        page.section(f"The worst queries in {main}", page.table(Table(header, rows, words=(0, 1)))),
+        page.section(f"The worst queries in {main}", page.table(Table(header, rows, words=(0, 1) if texts else (0,)))),
         *about({"": scores}, {}, None),
     ]
 
