@@ -18,6 +18,7 @@ os.environ.update(
 INTEGRATIONS = [
     "haystack_integrations.components.evaluators.retrieval_metrics",
     "haystack_integrations.components.rankers.retrieval_metrics",
+    "ir_measures_retrieval_metrics",
     "langchain_retrieval_metrics",
     "llama_index.evaluation.retrieval_metrics",
     "mlflow_retrieval_metrics",

@@ -40,8 +40,8 @@ def prompt_of(path: str, asked: Any) -> str:
 def answer_of(path: str, reply: str) -> Any:
     """Return the body of an answer by the protocol of a request."""
     if "chat/completions" in path:
-        message = {"role": "assistant", "content": reply}
-        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        said = {"role": "assistant", "content": reply}
+        choice = {"index": 0, "message": said, "finish_reason": "stop"}
         return {"id": "1", "object": "chat.completion", "created": 1, "model": "fake", "choices": [choice]}
     if path.endswith("/converse"):
         message = {"role": "assistant", "content": [{"text": reply}]}

@@ -32,6 +32,7 @@ LEFT_OUT = ("tests/integrations", "tests/examples", "tests/documentation", "test
 HOSTS = {
     "datasets",
     "haystack",
+    "ir_measures",
     "langchain_classic",
     "langchain_community",
     "langchain_core",

@@ -172,7 +172,16 @@ def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path: Path) -> Non
 def test_the_content_is_on_the_disk_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     steps: list[str] = []
     real_sync, real_replace = os.fsync, Path.replace
-    monkeypatch.setattr(os, "fsync", lambda file: (steps.append("sync"), real_sync(file))[1])
-    monkeypatch.setattr(Path, "replace", lambda one, other: (steps.append("rename"), real_replace(one, other))[1])
+
+    def sync(file: int) -> None:
+        steps.append("sync")
+        real_sync(file)
+
+    def rename(one: Path, other: Path) -> Path:
+        steps.append("rename")
+        return real_replace(one, other)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    monkeypatch.setattr(Path, "replace", rename)
     save_text(tmp_path / "x", "text")
     assert steps == ["sync", "rename"]

@@ -12,14 +12,15 @@ from retrieval_metrics.definition.define import defined_metrics
 from retrieval_metrics.definition.definition import ParameterValue
 from retrieval_metrics.definition.largest_grade import divides_by_largest_grade
 from retrieval_metrics.definition.metric import as_metrics
-from retrieval_metrics.definition.plain_name import plain_name
+from retrieval_metrics.definition.plain_name import plain_name, scored_name
 from retrieval_metrics.definition.table import DEFINITIONS
 from retrieval_metrics.evaluation.first_answer import first_answer_check
-from retrieval_metrics.evaluation.row_scores import check_row_metrics, score_row
+from retrieval_metrics.evaluation.row_scores import check_row_metrics, row_error, score_row
 from retrieval_metrics.evaluation.scored_run import score_queries, scored_run
 from retrieval_metrics.files import trec
 from retrieval_metrics.files.formats import format_by_name
 from retrieval_metrics.inputs.columns import OF_JUDGMENTS, allowances, find_columns
+from retrieval_metrics.inputs.entries import judgments_of
 from retrieval_metrics.inputs.frame_columns import is_frame
 from retrieval_metrics.inputs.frames import qrels_batch, run_batch
 from retrieval_metrics.inputs.host_rows import check_path, items_in, part_of
@@ -47,6 +48,7 @@ from retrieval_metrics.statistics import ExactSums
 from retrieval_metrics.trajectories.traces.read import searches_in
 from retrieval_metrics.trajectories.traces.recording import Recording
 from retrieval_metrics.trajectories.views import CallsView, Seen, check_calls, seen_in
+from retrieval_metrics.tuning.tuning import Tuning
 
 if TYPE_CHECKING:  # these exist only for type checkers, so __all__ cannot name them
     from retrieval_metrics.aliases import BoolArray as BoolArray  # noqa: PLC0414  (likewise)
@@ -82,6 +84,7 @@ __all__ = [
     "Recording",
     "Scores",
     "Seen",
+    "Tuning",
     "allowances",
     "as_matching",
     "as_metrics",
@@ -102,6 +105,7 @@ __all__ = [
     "installed_hosts",
     "is_frame",
     "items_in",
+    "judgments_of",
     "numbers",
     "page",
     "part_of",
@@ -110,6 +114,7 @@ __all__ = [
     "qrels_batch",
     "query_scores",
     "questions_fingerprint",
+    "row_error",
     "run_batch",
     "run_until_complete",
     "same_kind",
@@ -117,6 +122,7 @@ __all__ = [
     "scaled",
     "score_queries",
     "score_row",
+    "scored_name",
     "scored_run",
     "searches_in",
     "seen_in",

@@ -19,6 +19,7 @@ LANGUAGES = {"python", "text", "console", "sh", "yaml"}  # directives of the sit
 PACKAGES = [
     "haystack_integrations.components.evaluators.retrieval_metrics",
     "haystack_integrations.components.rankers.retrieval_metrics",
+    "ir_measures_retrieval_metrics",
     "langchain_retrieval_metrics",
     "llama_index.evaluation.retrieval_metrics",
     "mlflow_retrieval_metrics",

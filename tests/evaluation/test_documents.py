@@ -75,6 +75,11 @@ def test_judgments_by_id_ignore_documents() -> None:
             ValueError,
             "two documents, 'p1' and 'p2', are both named 'a.md'",
         ),
+        (
+            [Document(f"page {at}", metadata={"source": "a.md"}) for at in (1, 2)],  # as a loader of PDF makes them
+            ValueError,
+            "two documents, one that begins with 'page 1' and one that begins with 'page 2', are both named 'a.md'",
+        ),
     ],
 )
 def test_documents_that_cannot_be_used_are_refused_before_any_call(
@@ -127,7 +132,9 @@ def test_llama_index_takes_them(documents: Any) -> None:
 
 
 def test_pytest_takes_them(request: pytest.FixtureRequest) -> None:
-    settings = Settings("mean", 0.95, 0.05, 0, "pass", "fail", 5, "baselines", "", "", update=False, accept_worse=False)
+    settings = Settings(
+        "mean", 0.95, 0.05, 1, 0, "pass", "fail", 5, "baselines", "", "", update=False, accept_worse=False
+    )
     check = RetrievalCheck(request.node, settings, checks=1, records=[])
     checked = check(QUESTIONS, lambda _: [CHUNK], {"recall": 1}, documents={"a.md": TEXT})
     assert checked.evaluation.means["recall"] == 1

@@ -38,6 +38,12 @@ def test_the_first_command_prints_one_table_of_both_retrievers(run: Callable[[st
     assert all(float(mean) > 0.2 for mean in row.groups())
 
 
+def test_tuning_claims_less_than_the_winner_shows_on_its_own_questions(run: Callable[[str], str]) -> None:
+    gains = re.findall(r"^gain +\+(0\.\d+) +([+-]0\.\d+) \[", run("tune_fusion"), flags=re.MULTILINE)
+    assert len(gains) == 2
+    assert all(0 < float(new) < float(own) for own, new in gains)
+
+
 def test_the_table_of_llama_index_has_the_numbers_of_the_core(run: Callable[[str], str]) -> None:
     pytest.importorskip("llama_index.core")
     printed = run("llama_index_evaluation")
@@ -64,7 +70,7 @@ def test_an_agent_loses_evidence_between_finding_and_citing(run: Callable[[str],
 
 def test_the_comparison_prints_means_with_intervals_and_a_verdict(run: Callable[[str], str]) -> None:
     printed = run("compare_retrievers")
-    assert re.search(r"^ndcg@10 +0\.\d{4} \[0\.\d{3}, 0\.\d{3}\] +0\.\d{4} \[", printed, flags=re.MULTILINE)
+    assert re.search(r"^ndcg@10 +0\.\d{3} \[0\.\d{3}, 0\.\d{3}\] +0\.\d{3} \[", printed, flags=re.MULTILINE)
     assert re.search(
         r"^(dense is better than BM25|No clear difference between dense and BM25) in ", printed, flags=re.MULTILINE
     )
@@ -143,4 +149,4 @@ def test_the_pipelines_of_haystack_are_ranked(run: Callable[[str], str]) -> None
     printed = run("haystack_evaluation")
     systems = [line.split("  ")[0] for line in printed.splitlines() if re.match(r"(vectors|BM25)", line)]
     assert sorted(systems) == ["BM25", "vectors", "vectors + MMR"]
-    assert f"{mean(Dense(passages()), questions.queries(), 'ndcg@10'):.4f} [" in printed
+    assert f"{mean(Dense(passages()), questions.queries(), 'ndcg@10'):.3f} [" in printed

@@ -63,11 +63,28 @@ def test_chunks_that_repeat_each_other_are_told_apart_by_their_order(size: int, 
 
 
 def test_what_cannot_be_placed_is_named_and_kept() -> None:
-    chunks = [Retrieved("x", "not there", "s"), Retrieved("y", "text", "t"), Retrieved("z", "text", "s", 7)]
+    chunks = [Retrieved("x", "not there", "s"), Retrieved("y", "text", "t"), Retrieved("z", "text", "s", 2)]
     located = rm.locate(chunks, {"s": "a text"})
     assert located == chunks
     assert located.unplaced == ["x", "y"]
     assert repr(located) == "<3 chunks, 0 ambiguous, 2 unplaced>"
+
+
+def test_offsets_are_checked_against_the_text() -> None:
+    text = "One two three. Slots save memory in every instance of a class. The end is near."
+    fact = "Slots save memory in every instance of a class."
+    chunks = [
+        Retrieved("wrong", fact, "s", 3, claimed=True),
+        Retrieved("elsewhere", "not there", "s", 3),
+        Retrieved("with a heading", f"From the handbook: {fact}", "s"),
+        Retrieved("no text", None, "s", 3, 9),
+    ]
+    located = rm.locate(chunks, {"s": text})
+    assert [(one.start, one.end) for one in located] == [(15, 62), (None, None), (15, 62), (3, 9)]
+    assert not located[0].claimed
+    assert located.unplaced == ["elsewhere"]
+    raw = "One.\r\n\r\nTwo.\r\nTwo."
+    assert [one.start for one in rm.locate([Retrieved("b", "Two.", "s", 11)], {"s": raw})] == [14]
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import retrieval_metrics as rm
+from retrieval_metrics.labelling.label import Scale
 
 QUERIES = [f"q{at}" for at in range(120)]
 RANDOM = np.random.default_rng(8)
@@ -237,3 +240,86 @@ def test_on_cranfield_a_fifth_of_the_judgments_corrects_a_judge_with_errors() ->
     assert all(abs(np.mean(means[name]) - true[name]) < 0.01 for name in runs)
     assert ranked == draws
     assert covered >= 0.9 * 3 * draws
+
+
+GRADES = st.sampled_from([0, 0, 1, 3])
+
+
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_any_estimate_can_be_printed_and_none_is_certain(data: st.DataObject) -> None:
+    queries = [f"q{at}" for at in range(24)]
+    graded = st.fixed_dictionaries({"a": GRADES, "b": GRADES, "c": GRADES})
+    model = {query: data.draw(graded) for query in queries}
+    sample = rm.EvaluationSet({query: f"{query}?" for query in queries}, {query: [] for query in queries}).sample(8)
+    people = {query: data.draw(graded) | {"a": data.draw(st.sampled_from([1, 3]))} for query in sample}
+    order = st.permutations(["a", "b", "c"])
+    runs = {name: {query: data.draw(order) for query in queries} for name in ("old", "new")}
+    found = rm.evaluate_with_labels(runs, ["ndcg@3", "mrr", "hit_rate@1"], people=people, model=model, sample=sample)
+    assert "Differences" in str(found)
+    for each in found.differences:
+        assert each.interval.low < each.interval.high
+    for intervals in found.intervals().values():
+        assert all(low < high for low, high in intervals.values())
+
+
+def test_a_judge_who_errs_where_people_see_no_difference_proves_nothing() -> None:
+    runs = {"old": {query: ["a", "b"] for query in QUERIES}, "new": {query: ["b", "a"] for query in QUERIES}}
+    people = {query: {"a": 3, "b": 3} for query in SAMPLE}
+    model = {query: {"a": 3 if at % 3 else 0, "b": 3 if at % 4 else 0} for at, query in enumerate(QUERIES)}
+    found = rm.evaluate_with_labels(runs, "mrr", people=people, model=model, sample=SAMPLE).difference("mrr")
+    assert found.mean == 0
+    assert found.interval.low < -0.05 < 0.05 < found.interval.high
+    assert not found.decided
+
+
+def test_half_of_a_sample_is_drawn_where_the_model_says_that_systems_differ() -> None:
+    pool = rm.pool(RUNS, {query: f"{query}?" for query in QUERIES}, depth=12)
+    runs = {name: RUNS[name] for name in ("weak", "best")}
+    sample = pool.sample(30, graded=MODEL, runs=runs)
+    values = [rm.evaluate(MODEL.qrels, run, "ndcg@10").per_query["ndcg@10"] for run in runs.values()]
+    apart = sorted(QUERIES, key=lambda query: -abs(values[0][query] - values[1][query]))
+    assert set(apart[:15]) <= set(sample)  # the eighth; 15 more of the others
+    assert {sample.probabilities[query] for query in sample} == {1.0, 15 / 105}
+    assert re.search(r"differ most +15 +15", str(sample))
+    assert set(pool.sample(20, graded=MODEL, runs=runs)) < set(sample)
+    people = {query: TRUTH[query] for query in sample}
+    found = estimate(people=people, sample=sample, runs=runs).difference("ndcg@10")
+    means = [rm.evaluate(TRUTH, run, "ndcg@10").means["ndcg@10"] for run in runs.values()]
+    assert found.interval.low < means[1] - means[0] < found.interval.high
+    with pytest.raises(ValueError, match="graded and runs go together"):
+        pool.sample(30, graded=MODEL)
+    none = rm.Labels(rm.Labels.of({query: {"d0": 1} for query in QUERIES}, "a model", kind="model"), scale=Scale())
+    with pytest.raises(ValueError, match=r"differ on none of the 120 queries in mrr\(rel=2\)"):
+        pool.sample(30, graded=none, runs=runs, metrics="mrr")
+    with pytest.raises(ValueError, match="two or more systems"):
+        pool.sample(30, graded=MODEL, runs={"weak": RUNS["weak"]})
+
+
+def test_differences_that_only_the_model_sees_and_no_label_touches_decide_nothing() -> None:
+    """The model likes what "new" has first on 4 of the 90 queries that were not sampled."""
+    labelled = set(SAMPLE)
+    favoured = [query for query in QUERIES if query not in labelled][:4]
+    random = np.random.default_rng(3)
+    truth = {query: {"a": 2, "b": 2 + int(random.integers(0, 2)), "c": 0} for query in QUERIES}
+    model: dict[Any, dict[str, int]] = {query: dict(held) for query, held in truth.items()}
+    for query in favoured:
+        model[query].update(a=0, b=3)
+    runs = {"old": {query: ["a", "b"] for query in QUERIES}, "new": {query: ["b", "a"] for query in QUERIES}}
+    people = {query: truth[query] for query in labelled}
+    found = rm.evaluate_with_labels(runs, "ndcg@2", people=people, model=model, sample=SAMPLE)
+    one = found.difference("ndcg@2")
+    assert one.corrected.outside == 4
+    assert one.extrapolates
+    assert one.people_interval.low < one.corrected.people < one.people_interval.high
+    assert "on 4 queries the model sees differences beyond those that people graded" in str(found)
+
+
+def test_the_rubric_of_the_labels_reaches_the_metrics_of_the_estimate() -> None:
+    people = rm.Labels(PEOPLE, scale=Scale())
+    found = estimate(people=people, metrics=["mrr", "ndcg@10"], runs={"best": RUNS["best"], "weak": RUNS["weak"]})
+    assert found.metrics == ("mrr(rel=2)", "ndcg@10")
+    same = estimate(metrics="mrr(rel=2)", runs={"best": RUNS["best"], "weak": RUNS["weak"]})
+    assert found.means["mrr"] == same.means["mrr(rel=2)"] != estimate(metrics="mrr").means["mrr"]
+    assert found.difference("mrr").mean == same.difference("mrr(rel=2)").mean
+    assert "relevant (from 2) or not" in str(found)

@@ -10,6 +10,7 @@ import pytest
 
 import retrieval_metrics as rm
 from browsing import LOOKS, Browser, Look
+from retrieval_metrics.labelling.label import Scale
 
 pytestmark = pytest.mark.browser
 
@@ -252,3 +253,65 @@ def test_it_fits_every_screen(browser: Browser, page: Path, look: Look, request:
         "const box = document.querySelector('.dock').getBoundingClientRect(); return [box.top, box.bottom]"
     )
     assert 0 <= dock[0] < dock[1] <= 844 + 1
+
+
+def test_grades_belong_to_who_gave_them(browser: Browser, page: Path, tmp_path: Path) -> None:
+    opened(browser, page)
+    press(browser, "3", "2")
+    browser.run("const name = document.getElementById('name'); name.focus(); name.select()")
+    press(browser, *"Ben")
+    browser.run("document.getElementById('name').blur()")
+    assert progress(browser) == f"0 of {len(POOL)}"
+    assert browser.run("return document.getElementById('name').value") == "Ben"
+    press(browser, "1")
+    labels = rm.load(exported(browser, tmp_path))
+    assert isinstance(labels, rm.Labels)
+    assert [(label.by, label.grade) for label in labels] == [("Ben", 1)]
+    browser.run("const name = document.getElementById('name'); name.focus(); name.select()")
+    press(browser, *"Ada")
+    browser.run("document.getElementById('name').blur()")
+    assert progress(browser) == f"2 of {len(POOL)}"
+
+
+def test_two_tabs_lose_no_grade(browser: Browser, page: Path) -> None:
+    opened(browser, page)
+    press(browser, *"33333")
+    first = browser.driver.current_window_handle
+    browser.driver.switch_to.new_window("tab")
+    try:
+        browser.driver.get(page.as_uri())
+        assert progress(browser) == f"5 of {len(POOL)}"
+        press(browser, *"222222")
+        browser.driver.switch_to.window(first)
+        press(browser, "u", "1", "\ue014", "1")
+        browser.driver.refresh()
+        here = progress(browser)
+    finally:
+        for handle in browser.driver.window_handles:
+            if handle != first:
+                browser.driver.switch_to.window(handle)
+                there = progress(browser)
+                browser.driver.close()
+        browser.driver.switch_to.window(first)
+    assert here == there
+    assert int(here.split()[0]) >= 11
+
+
+def test_another_rubric_claims_no_old_grade(browser: Browser, page: Path) -> None:
+    opened(browser, page)
+    press(browser, "3")
+    POOL.labelling_page(page, rubric=["is wrong", "is odd", "is good", "is best"])
+    browser.open(page, LIGHT)
+    assert progress(browser) == f"0 of {len(POOL)}"
+
+
+def test_ids_that_no_script_can_hold_as_numbers_stay_as_they_are(browser: Browser, tmp_path: Path) -> None:
+    query, document = 2**53 + 1, 2**60 + 3
+    pool = rm.pool({"one": {query: [document]}}, {query: "who?"}, {document: "Somebody."})
+    pool.labelling_page(tmp_path / "label.html")
+    opened(browser, tmp_path / "label.html")
+    press(browser, "3")
+    labels = rm.load(exported(browser, tmp_path))
+    assert isinstance(labels, rm.Labels)
+    assert labels.qrels == {query: {document: 3.0}}
+    assert labels.scale == Scale()

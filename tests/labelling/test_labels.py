@@ -10,6 +10,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 import retrieval_metrics as rm
+from retrieval_metrics.labelling.label import Scale
 from retrieval_metrics.statistics import cohens_kappa, jackknifed
 
 RANDOM = np.random.default_rng(4)
@@ -187,6 +188,7 @@ def test_labels_are_loaded_as_they_were_saved(tmp_path: Path) -> None:
 def test_a_damaged_file_says_where(damage: dict[str, Any], error: str, tmp_path: Path) -> None:
     ADA.save(tmp_path / "labels.json")
     content = json.loads((tmp_path / "labels.json").read_text())
+    del content["digest"]
     (tmp_path / "labels.json").write_text(json.dumps(content | damage))
     with pytest.raises(ValueError, match=error):
         rm.load(tmp_path / "labels.json")
@@ -197,3 +199,54 @@ def test_judgments_of_pieces_are_no_labels() -> None:
         rm.Labels.of({"q": [rm.Quote("words")]}, "Ada")
     with pytest.raises(ValueError, match="none of them is the same document"):
         ADA.agreement({"elsewhere": {"d": 1}})
+
+
+def by_rubric(qrels: dict[str, dict[str, int]], by: str = "Ada", relevant_from: int = 2) -> rm.Labels:
+    return rm.Labels(rm.Labels.of(qrels, by), scale=Scale.of(relevant_from))
+
+
+def test_a_rubric_says_from_which_grade_a_document_is_relevant(tmp_path: Path) -> None:
+    labels = by_rubric({"q": {"d1": 1, "d2": 1, "d3": 3}, "r": {"d1": 2, "d2": 0}})
+    run = {"q": ["d1", "d2", "d3"], "r": ["d2", "d1"]}
+    labels.save(tmp_path / "labels.json")
+    for each in (labels, rm.load(tmp_path / "labels.json"), labels.by("Ada"), labels.of_queries("qr"), labels.merge()):
+        found = rm.evaluate(each.qrels, run, ["mrr", "hit_rate@1", "precision(rel=1)@2", "ndcg@3"])
+        assert list(found.means) == ["mrr(rel=2)", "hit_rate(rel=2)@1", "precision(rel=1)@2", "ndcg@3"]
+        assert found.means["mrr"] == found.means["mrr(rel=2)"] == pytest.approx((1 / 3 + 1 / 2) / 2)
+        assert found.means["hit_rate@1"] == 0
+        assert found.means["precision(rel=1)@2"] == 0.75
+    assert rm.evaluate(dict(labels.qrels), run, "mrr").means["mrr"] == 0.75  # as judgments of unknown origin
+    questions = rm.EvaluationSet({"q": "a?", "r": "b?"}, labels.qrels)
+    assert rm.evaluate(questions, run, "mrr").means["mrr"] == pytest.approx(5 / 12)
+    both = rm.compare(labels.qrels, {"one": run, "other": {"q": ["d3"], "r": ["d1"]}}, "mrr")
+    assert both.difference("mrr", "other", "one").mean == pytest.approx(7 / 12)
+    assert "relevant: from grade 2" in str(labels)
+
+
+def test_kappa_takes_what_the_rubric_calls_relevant() -> None:
+    ada = by_rubric({"q": {f"d{at}": grade for at, grade in enumerate([0, 1, 1, 2, 3, 0])}})
+    ben = by_rubric({"q": {f"d{at}": grade for at, grade in enumerate([1, 0, 1, 3, 2, 1])}}, "Ben")
+    agreed = ada.agreement(ben)
+    assert agreed.relevance_kappa.value == 1
+    assert "relevant (from 2) or not" in str(agreed)
+    plain = rm.Labels(ada).agreement(rm.Labels(ben))
+    assert plain.relevance_kappa.value < 0
+    assert rm.Labels(ada).agreement(ben).relevance_kappa.value == 1  # one that does not say takes that of the other
+
+
+def test_grades_that_are_not_on_the_scale_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"Ada graded document 'd1' for query 'q' 4, but the grades .* 0, 1, 2, 3"):
+        by_rubric({"q": {"d1": 4}})
+    by_rubric({"q": {"d1": 3}}).save(tmp_path / "labels.json")
+    content = json.loads((tmp_path / "labels.json").read_text())
+    del content["digest"]
+    content["labels"][0]["grade"] = 30
+    (tmp_path / "labels.json").write_text(json.dumps(content))
+    with pytest.raises(ValueError, match="graded document 'd1' for query 'q' 30"):
+        rm.load(tmp_path / "labels.json")
+    content["scale"]["relevant_from"] = 0
+    (tmp_path / "labels.json").write_text(json.dumps(content))
+    with pytest.raises(ValueError, match="relevant_from must be one of the grades 1, 2, 3, got 0"):
+        rm.load(tmp_path / "labels.json")
+    with pytest.raises(ValueError, match="different rubrics"):
+        by_rubric({"q": {"d1": 1}}).merge(by_rubric({"q": {"d1": 1}}, "Ben", 1))

@@ -145,7 +145,7 @@ def test_the_page_holds_no_system_and_no_rank(tmp_path: Path) -> None:
     path = tmp_path / "label.html"
     rm.pool(RUNS, QUERIES, CORPUS).labelling_page(path)
     data = json.loads(path.read_text().split('id="data">')[1].split("</script>")[0])
-    assert {"key", "format", "version", "rubric", "prompt", "questions"} == set(data)
+    assert {"key", "format", "version", "rubric", "scale", "prompt", "questions"} == set(data)
     for question in data["questions"]:
         assert set(question) == {"query", "text", "passages"}
         assert {tuple(passage) for passage in question["passages"]} == {("document", "text")}

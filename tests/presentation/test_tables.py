@@ -76,7 +76,7 @@ def test_numbers_are_written_for_reading() -> None:
     assert numbers.interval(Interval(-0.1, 0.25), signed=True) == "[-0.100, +0.250]"
     assert numbers.interval(Interval(float("nan"), float("nan"))) == "-"
     assert numbers.interval(Interval(0, float("inf"))) == "[0.000, inf]"
-    assert (numbers.p_value(0.00003), numbers.p_value(0.0312)) == ("<0.0001", "0.0312")
+    assert (numbers.p_value(0.00003), numbers.p_value(0.0312)) == ("< 0.001", "0.0312")
     assert (numbers.queries(1), numbers.queries(1250)) == ("1 query", "1,250 queries")
     assert [numbers.signed(value) for value in (0.04449, -0.00004, 0.0, float("inf"))] == [
         "+0.0445", "0.0000", "0.0000", "+inf",

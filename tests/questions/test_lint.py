@@ -183,11 +183,12 @@ class TestJudgments:
 
     def test_a_span_moves_to_where_its_quote_now_stands(self) -> None:
         corpus = CORPUS | {"vault": f"Rules for all branches.\n\n{VAULT}"}
-        quote, start = rm.Quote(VAULT[:60]), len("Rules for all branches.\n\n")
+        text = VAULT[:60].rsplit(" ", 1)[0]
+        quote, start = rm.Quote(text), len("Rules for all branches.\n\n")
         result = lint(qrels={"q1": [[quote, rm.Span("vault", 0, 60)]]}, corpus=corpus)
         # The old place still holds a part of the sentence, but not the quote.
         assert found(result, "moved_span") == ["q1"]
-        assert result.repaired().qrels["q1"] == [{quote: 1.0, rm.Span("vault", start, start + 60): 1.0}]
+        assert result.repaired().qrels["q1"] == [{quote: 1.0, rm.Span("vault", start, start + len(text)): 1.0}]
 
     def test_a_span_that_holds_its_quote_is_fine(self) -> None:
         assert serious(lint(qrels={"q1": [[rm.Quote(VAULT[4:60].rsplit(" ", 1)[0]), rm.Span("vault", 0, 60)]]})) == []

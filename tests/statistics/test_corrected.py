@@ -5,6 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays as hypothesis_arrays
 from scipy import stats
 
 from retrieval_metrics.statistics import corrected_mean, mean_interval
@@ -196,3 +199,80 @@ def test_a_slope_that_one_query_makes_alone_is_not_used() -> None:
     found = corrected_mean(PEOPLE, model, LABELLED)
     assert found.slope == 0
     assert found.mean == pytest.approx(PEOPLE.mean())
+
+
+def test_people_who_see_no_difference_leave_room_for_what_was_not_drawn() -> None:
+    """The judge errs on many labelled queries, so that its agreement with people says nothing of the others."""
+    model = RANDOM.choice([-0.5, 0.0, 0.5], 200)
+    found = corrected_mean(np.zeros(15), model, np.arange(15))
+    low, high = found.difference_interval()
+    assert (found.mean, found.alike) == (0.0, True)
+    assert found.rare().share == pytest.approx(
+        1 - 0.05 ** (1 / 15), rel=0.05
+    )  # so many queries are missed by 5 % of samples
+    assert -low == high >= found.rare().shift
+    half = corrected_mean(np.zeros(15), model, np.arange(15), span=0.5).difference_interval(span=0.5)
+    assert half.high == pytest.approx(high / 2, rel=0.2)
+    assert 0 < found.labels_needed(high) <= 185
+    more = 15 + int(found.labels_needed(high))
+    again = corrected_mean(np.zeros(more), model, np.arange(more))
+    assert again.half_width() <= high / 2
+
+
+def test_values_that_differ_by_rounding_only_are_equal() -> None:
+    people = np.full(15, 0.63) + RANDOM.choice([-1e-16, 0.0, 1e-16], 15)
+    found = corrected_mean(people, np.ones(60) + RANDOM.choice([-1e-16, 0.0], 60), np.arange(15))
+    assert (found.alike, found.spread, found.slope) == (True, 0.0, 0.0)
+    low, high = found.interval()
+    assert 0.5 < low < 0.63 < high < 0.72
+
+
+def test_what_the_model_says_beyond_the_labelled_values_is_counted() -> None:
+    model = np.append(MODEL[:60], [4.0, -3.0, 1.01])
+    labelled = np.arange(24)
+    found = corrected_mean(PEOPLE, model, labelled)
+    assert found.outside == 2
+    least, most = model[:24].min(), model[:24].max()
+    assert found.beyond == pytest.approx(found.slope * (4.0 - most - 3.0 - least) / 63)
+    assert found.alone is not None
+    assert found.alone.mean == pytest.approx(PEOPLE.mean())
+    assert found.alone.slope == 0
+    assert corrected_mean(PEOPLE, np.append(MODEL, [1.6] * 6), LABELLED).extrapolates()
+    assert not corrected_mean(PEOPLE, MODEL, LABELLED).extrapolates()
+
+
+@pytest.mark.parametrize("share", [0.02, 0.04, 0.15])
+def test_a_judge_that_favours_a_system_on_few_queries_is_found_out_where_systems_differ(share: float) -> None:
+    """Half of 15 labels among the eighth of 200 queries with the largest differences by the judge; the truth is 0."""
+    covered = []
+    for seed in range(200):
+        random = np.random.default_rng(seed)
+        who = random.random(200)
+        people = np.where(random.random(200) < 0.3, random.normal(0, 0.05, 200), 0.0)
+        model = people + random.normal(0, 0.03, 200) + 0.4 * (who < share)
+        people = people + 0.1 * ((who > 1 - share / 2) - 1.0 * (who < share / 2))
+        apart = np.argsort(-np.abs(model))
+        labelled = np.append(random.permutation(apart[:25])[:8], random.permutation(apart[25:])[:7])
+        strata = np.isin(np.arange(200), apart[25:]).astype(int)
+        weights = np.repeat([25 / 8, 175 / 7], [8, 7])
+        found = corrected_mean(people[labelled], model, labelled, strata=strata, weights=weights)
+        low, high = found.difference_interval()
+        covered.append(low <= 0 <= high)
+    assert np.mean(covered) >= 0.93
+
+
+@given(
+    people=hypothesis_arrays(float, st.integers(5, 12), elements=st.sampled_from([0.0, 1e-17, 0.3, 0.3 + 1e-16, 1.0])),
+    model=hypothesis_arrays(float, 30, elements=st.sampled_from([0.0, 0.3, 0.3 - 1e-16, 0.5, 1.0, math.nan])),
+)
+def test_no_estimate_is_certain(people: Any, model: Any) -> None:
+    found = corrected_mean(people, model, np.arange(len(people)))
+    for low, high in (
+        found.interval(),
+        found.difference_interval(),
+        found.interval(bounds=(0.0, math.inf)),
+        (found.alone or found).difference_interval(),
+    ):
+        assert low < high
+        assert found.labels_needed(high - low) >= 0
+    assert np.isfinite([found.mean, found.variance, found.worth]).all()

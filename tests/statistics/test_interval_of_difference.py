@@ -143,3 +143,10 @@ def test_a_higher_level_is_wider() -> None:
     (low, high), (lower, higher) = interval(differences), interval(differences, 0.99)
 
     assert lower < low < high < higher
+
+
+def test_very_unequal_clusters_may_have_one_end_only_and_still_agree_with_the_test() -> None:
+    values, labels = np.array([0.5] * 12 + [0.2, 0.3, 0.1, 0.4, 0.2, 0.3, 0.2]), [0] * 12 + list(range(1, 8))
+    (found,) = paired_differences(values[:, None], spans=[1.0], clusters=labels).each
+    assert found.p_randomisation <= 0.05
+    assert 0 < found.interval.low <= found.mean <= found.interval.high

@@ -34,7 +34,8 @@ def by_definition(rows: NDArray[np.float64]) -> list[float]:
 
 def standardised(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     scale = np.sqrt((rows**2).sum(axis=0))
-    return np.abs(rows.sum(axis=0)) / np.where(scale, scale, 1.0)
+    found: NDArray[np.float64] = np.abs(rows.sum(axis=0)) / np.where(scale, scale, 1.0)
+    return found
 
 
 @settings(max_examples=150, deadline=None)

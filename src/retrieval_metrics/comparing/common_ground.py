@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.definition.given import refuse_other_facts
 from retrieval_metrics.definition.largest_grade import divides_by_largest_grade
 from retrieval_metrics.inputs.fingerprints import judgments_fingerprint
 from retrieval_metrics.keeping.identity import differing_rules, match_said
 from retrieval_metrics.presentation.numbers import queries as queries_said
-from retrieval_metrics.results.counts import count
+from retrieval_metrics.results.counts import count, counts_of_given
 from retrieval_metrics.results.totals import largest_grade_of
 
 if TYPE_CHECKING:
@@ -128,6 +129,8 @@ def _common_metrics(
     first = next(iter(scores.values()))
     said = []
     every = dict.fromkeys(metric for one in scores.values() for metric in one.metrics)
+    for one in scores.values():
+        refuse_other_facts(first.metrics, one.metrics)
     scales = {largest_grade_of(one) for one in scores.values()} - {None}
     common = []
     for metric in every if wanted is None else wanted:
@@ -140,7 +143,9 @@ def _common_metrics(
             common.append(metric)
     if not common:
         raise ValueError(f"the evaluations have no metric in common: {' '.join(said)}")
-    return tuple(sorted(common, key=first.metrics.index)) if wanted is None else tuple(common), said
+    return tuple(sorted(common, key=first.metrics.index)) if wanted is None else tuple(
+        first.metrics[first.metrics.index(metric)] for metric in common
+    ), said
 
 
 def _of(scores: Scores, queries: list[QueryId]) -> Scores:
@@ -150,7 +155,10 @@ def _of(scores: Scores, queries: list[QueryId]) -> Scores:
     if len(rows) == len(scores.queries):
         return scores
     counts = scores.counts
-    if scores.origin is not None:
+    if scores.origin is None:
+        if all(metric.definition.given for metric in scores.metrics):
+            counts = counts_of_given(scores.values[rows])
+    else:
         among = scores.positions[rows]
         counts = count(scores.origin.judged, scores.origin.run, scores.rules, kept=among, among=among)
     return scores.of(rows, counts)

@@ -131,7 +131,7 @@ def compare(
             margin=margin,
             unjudged=unjudged,
             unseen=unseen,
-            metrics=None if metrics is DEFAULT_METRICS else as_metrics(metrics),
+            metrics=None if metrics is DEFAULT_METRICS else as_metrics(metrics, computed=False),
         )
     truths: Any = qrels
     if not isinstance(runs, Mapping):

@@ -194,7 +194,7 @@ class Comparison(Compared, Printed):
         Raises:
             ValueError: If n is not positive, the judgments are groups or pieces, or an evaluation came without its run.
         """
-        metrics = ranking_metrics(self.metrics)
+        metrics = ranking_metrics([metric for metric in self.metrics if not metric.definition.given] or self.metrics)
         return to_judge(self.scores, metrics, self.pairs, positive_integer(n, "n"))
 
     def to_pandas(self) -> pd.DataFrame:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import reduce
 from itertools import combinations
-from math import isinf
+from math import isfinite, isinf
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.room import BudgetUse
     from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.statistics import PairedDifference
 
 FEWEST_SYSTEMS = 2
 RESAMPLES = 10_000
@@ -75,7 +77,12 @@ def tested(
         for name in use.metrics
         for pair in use.unequal(pairs_of(list(scores), baseline))
     }
-    margins = [None] * len(samples) if margin is None else within_margins(samples, of_each, margin, alpha=1 - level)
+    signs = [metric.definition.sign for metric, _, _ in hypotheses]
+    gains = [
+        sample if sign == 1 else Units.of(-column[mask], None if labels is None else labels[mask])
+        for sample, sign, column, mask in zip(samples, signs, differences.T, defined.T, strict=True)
+    ]
+    margins = [None] * len(samples) if margin is None else within_margins(gains, of_each, margin, alpha=1 - level)
     return tuple(
         Difference(
             metric=str(metric),
@@ -85,7 +92,8 @@ def tested(
             if defined[:, at].all()
             else [queries[row] for row in np.flatnonzero(defined[:, at]).tolist()],
             values=differences[defined[:, at], at],
-            paired=found.each[at],
+            paired=found.each[at] if signs[at] == 1 else _mirrored(found.each[at]),
+            higher_is_better=signs[at] == 1,
             comparisons=len(hypotheses),
             p_corrected=found.corrected[at],
             span=spans[metric],
@@ -95,6 +103,11 @@ def tested(
         )
         for at, (metric, system, other) in enumerate(hypotheses)
     )
+
+
+def _mirrored(paired: PairedDifference) -> PairedDifference:
+    """Return a difference in which a lower value wins."""
+    return replace(paired, wins=paired.losses, losses=paired.wins)
 
 
 def _contrasts(
@@ -139,6 +152,9 @@ def common_clusters(scores: Mapping[str, Scores]) -> Clusters | None:
 
 def _span(metric: Metric, systems: Sequence[Scores]) -> float:
     """Return the largest possible difference of two values, up to the ideal or, if unbounded, the best observed."""
+    if metric.definition.given:
+        low, high = metric.definition.bounds
+        return high - low if isfinite(high - low) else _observed(metric, systems)
     largest = 0.0
     for system in systems:
         values = aligned([system], metric)[1]
@@ -146,6 +162,11 @@ def _span(metric: Metric, systems: Sequence[Scores]) -> float:
         upper = bounds_of(system, metric, sums)[1]
         largest = max(largest, sums.largest if isinf(upper) else upper)
     return largest or 1.0
+
+
+def _observed(metric: Metric, systems: Sequence[Scores]) -> float:
+    values = aligned(systems, metric)[1]
+    return float(np.ptp(values)) if values.size and np.ptp(values) else 1.0
 
 
 def pairs_of(systems: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:

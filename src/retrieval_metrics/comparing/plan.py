@@ -159,9 +159,9 @@ def plan(
 
     s comes from the best that is known:
 
-        a pilot      a comparison of similar systems on some questions: its s, and the ends of its 80 % interval
-        an earlier   evaluation of one system: s is 0.5 to 1.2 times the standard deviation of its values, usually 0.8
-        nothing      the spreads of 13 pairs of retrievers on two public collections, by metric
+    * a pilot, a comparison of similar systems on some questions: its s, and the ends of its 80 % interval;
+    * an earlier evaluation of one system: 0.5 to 1.2 times the standard deviation of its values, usually 0.8;
+    * nothing: the spreads of 13 pairs of retrievers on two public collections, by metric.
 
     A range from nothing is wide, and your systems can lie outside it: begin with 30 questions, and plan with them as a
     pilot. Even then, the number is 0.8 to 1.3 times what it should be in three of five cases, and further off in two.
@@ -201,6 +201,10 @@ def plan(
         if given is not None:
             positive_number(given, name)
     of = metric if isinstance(metric, Metric) else Metric.parse(metric)
+    if isinstance(pilot, Evaluation) and of in pilot.metrics:
+        of = pilot.metrics[pilot.metrics.index(of)]
+    if pilot is None and of.definition.given:
+        raise ValueError(f"nothing is known of the spread of {of}; pass a pilot, an evaluation or a comparison with it")
     proportion(power, "power")
     proportion(level, "level")
     if power <= 1 - level:
@@ -280,7 +284,8 @@ def _of_one_system(metric: Metric, pilot: Evaluation) -> tuple[Sequence[tuple[st
         raise ValueError(f"the evaluation shows no spread of {metric}: all of its {len(values)} values are alike")
     spread = float(values.std(ddof=1))
     names = (f"{by:g} times the values of the evaluation" for by in OF_VALUES)
-    span = bounds_of(pilot.scores, metric, Sums.of(values))[1]
+    low, high = bounds_of(pilot.scores, metric, Sums.of(values))
+    span = high - max(low, 0.0) if not metric.definition.given else high - low
     basis = f"an evaluation of {numbers.queries(len(values))} whose values vary by {spread:.3f}"
     effect = pilot.scores.clusters
     of_clusters = 1.0 if effect is None else _design_effect(pilot, metric)

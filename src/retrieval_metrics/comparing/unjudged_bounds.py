@@ -46,6 +46,8 @@ def bounds_of_unjudged(
             of the rankings, a metric has no upper bound, or a number of unseen documents is negative or of no query.
     """
     for metric in metrics:
+        if metric.definition.given:
+            raise ValueError(f'{metric} is given, so unjudged="bounds" has nothing to grade; leave it out')
         if not metric.definition.bounded:
             raise ValueError(f'{metric} has no upper bound, which unjudged="bounds" needs; leave it out')
     first = next(iter(scores.values()))

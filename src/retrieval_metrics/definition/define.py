@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.definition.definition import Definition, MadeBy, Parameter
 from retrieval_metrics.definition.largest_grade import MAX_GRADE
-from retrieval_metrics.definition.metric import Metric, forget_names
+from retrieval_metrics.definition.metric import Metric, forget_names, parse_computed
 from retrieval_metrics.definition.per_ranking import PerRanking
 from retrieval_metrics.definition.table import DEFINITIONS, NAME_OF, add, remove
 
@@ -205,7 +205,7 @@ def _check_names(*names: str) -> None:
         if name in NAME_OF:
             raise ValueError(f"the metric {NAME_OF[name]!r} already has the name {name!r}")
         try:
-            meant = Metric.parse(name)
+            meant = parse_computed(name)
         except ValueError:
             continue
         raise ValueError(f"{name!r} already means {meant}, in the spelling of another tool; choose another name")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import isfinite
+from math import inf, isfinite, isnan, nan
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
@@ -101,6 +101,9 @@ class Definition:
         residual: `residual(judged_run, *, k, **parameters)`, for metrics that have one: the largest amount by which
             unjudged and unseen documents could raise each value.
         made_by: For metrics of `define_metric`: where it was called, and with which arguments.
+        given: Whether its values are given, and nothing here computes it.
+        higher_is_better: Whether a larger value is better, as in all metrics that are computed here.
+        bounds: The smallest and the largest possible value; by default they follow from `bounded`.
     """
 
     name: str
@@ -122,6 +125,18 @@ class Definition:
     over_orders: Callable[..., OverOrders | None] | None = None
     residual: Callable[..., FloatArray] | None = None
     made_by: MadeBy | None = None
+    given: bool = False
+    higher_is_better: bool = True
+    bounds: tuple[float, float] = (nan, nan)
+
+    def __post_init__(self) -> None:
+        if isnan(self.bounds[0]):
+            object.__setattr__(self, "bounds", (0.0, 1.0 if self.bounded else inf))
+
+    @property
+    def sign(self) -> int:
+        """1 if higher is better, else -1."""
+        return 1 if self.higher_is_better else -1
 
     def explicit(self, given: Mapping[str, Any]) -> dict[str, ParameterValue]:
         """Return the given parameters, checked, without those that are None or at their default.

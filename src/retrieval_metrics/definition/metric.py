@@ -13,7 +13,7 @@ from retrieval_metrics.definition.table import DEFINITIONS, NAME_OF
 from retrieval_metrics.judging.matching.budget import Budget
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from retrieval_metrics.definition.definition import Definition, ParameterValue
 
@@ -22,6 +22,9 @@ DEFAULT_METRICS = ("hit_rate@5", "full_recall@5", "recall@10", "precision@5", "m
 
 MAIN = ("__main__", "__mp_main__")
 """The names of the module of a script or a notebook, in its own process and in the processes that it starts."""
+
+GIVEN: dict[str, Metric] = {}
+"""The metrics whose values were given, by name, so that results accept their names; the last one of each name."""
 
 _NAME = r"\s*(?P<name>[^@()\s]+)\s*(?:\((?P<parameters>[^()]*)\))?\s*(?:@\s*(?P<k>(?s:.*?)))?\s*"
 _PEER_CUTOFF = r"(?P<name>.+?)(?:_at_|_cut_|_cut\.|_|\.)(?P<k>\d+)"
@@ -93,7 +96,12 @@ class Metric:
         """
         if not isinstance(text, str):
             raise TypeError(f"a metric name must be a str such as 'ndcg@10', got {text!r} ({type(text).__name__})")
-        return _parse(text)
+        try:
+            return _parse(text)
+        except ValueError:
+            if text in GIVEN:
+                return GIVEN[text]
+            raise
 
     @property
     def definition(self) -> Definition:
@@ -191,6 +199,47 @@ def _parse(text: str) -> Metric:
     return Metric(name, None if k is None else _read_cutoff(text, k), tuple(parameters.items()))
 
 
+def parse_computed(text: str) -> Metric:
+    """Return the metric that a name means, if it can be computed; see `Metric.parse`."""
+    return _parse(text)
+
+
+def spelled(metric: str | Metric, names: Collection[str]) -> str:
+    """Return the name of a metric as it is among some names, which may be of given metrics not known here.
+
+    A metric without `rel` also stands for the only one that has the `rel` of a rubric: mrr for mrr(rel=2).
+    """
+    if str(metric) in names or (name := str(as_metric(metric))) in names:
+        return str(metric) if str(metric) in names else name
+    same = [one for one in names if "rel=" in one and str(_without_rel(Metric.parse(one))) == name]
+    return same[0] if len(same) == 1 else name
+
+
+def relevant_from(metrics: Iterable[Metric], grade: float | None) -> tuple[Metric, ...]:
+    """Return metrics that count a document as relevant from a grade, unless they say otherwise themselves.
+
+    Metrics that use the grades as they are, such as NDCG, stay as they are; so do all if the grade is None.
+
+    Example:
+        >>> [str(metric) for metric in relevant_from(as_metrics(["mrr", "ndcg@10", "recall(rel=1)@5"]), 2)]
+        ['mrr(rel=2)', 'ndcg@10', 'recall(rel=1)@5']
+    """
+    if grade is None:
+        return tuple(metrics)
+    return tuple(
+        dict.fromkeys(
+            Metric.of(one.name, one.k, **{"rel": grade, **dict(one.parameters)})
+            if "rel" in one.definition.parameters
+            else one
+            for one in metrics
+        )
+    )
+
+
+def _without_rel(metric: Metric) -> Metric:
+    return Metric(metric.name, metric.k, tuple((key, value) for key, value in metric.parameters if key != "rel"))
+
+
 def forget_names() -> None:
     """Clear the cache of names, because a metric was removed or replaced."""
     _parse.cache_clear()
@@ -261,12 +310,16 @@ def as_metric(metric: str | Metric) -> Metric:
     return metric if isinstance(metric, Metric) else Metric.parse(metric)
 
 
-def as_metrics(metrics: str | Metric | Iterable[str | Metric]) -> tuple[Metric, ...]:
+def as_metrics(metrics: str | Metric | Iterable[str | Metric], *, computed: bool = True) -> tuple[Metric, ...]:
     """Return metrics from their names, each once, in the given order.
+
+    Args:
+        metrics: The metrics.
+        computed: Whether they are to be computed, which those with given values cannot be.
 
     Raises:
         TypeError: If something is neither a name nor a metric.
-        ValueError: If a name is unknown, or no metric is given.
+        ValueError: If a name is unknown, no metric is given, or one cannot be computed.
     """
     given = [metrics] if isinstance(metrics, (str, Metric)) else metrics
     if not isinstance(given, Iterable):
@@ -274,9 +327,14 @@ def as_metrics(metrics: str | Metric | Iterable[str | Metric]) -> tuple[Metric, 
     chosen = dict.fromkeys(map(as_metric, given))
     if not chosen:
         raise ValueError("there are no metrics; name at least one, for example ['ndcg@10']")
+    if computed and (given_ones := [str(metric) for metric in chosen if metric.definition.given]):
+        raise ValueError(
+            f"{given_ones[0]} cannot be computed, its values are given; add them: evaluate(...).with_scores(...)"
+        )
     return tuple(chosen)
 
 
 def first_telling(metrics: Sequence[Metric]) -> Metric:
-    """Return the first metric that is not binary, or else the first."""
-    return next((metric for metric in metrics if not metric.definition.binary), metrics[0])
+    """Return the first metric that is computed and not binary, or else the first."""
+    telling = (metric for metric in metrics if not (metric.definition.binary or metric.definition.given))
+    return next(telling, metrics[0])

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import RetrievalWarning
-from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metrics
+from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metrics, relevant_from
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.hidden_calls import hidden_calls
 from retrieval_metrics.evaluation.scored_run import scored_run
@@ -54,7 +54,8 @@ def evaluate(
         run: The ranking of each query: `["d7", "d1"]`, best first, or `{"d7": 12.1, "d1": 9.0}` with scores. Equal
             scores are ordered by document id, descending, as in trec_eval. A ranking can also be a list of `Retrieved`,
             best first, and the whole run a `Run`, as `read_run` returns it.
-        metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
+        metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`. If the judgments come from `Labels` whose rubric says
+            from which grade a document is relevant, `mrr` means `mrr(rel=2)`, and so on.
         semantics: The rules for cases that libraries treat differently: `"standard"`, `"trec_eval"`, `"llama_index"`,
             `"haystack"`, `"ragas"`, `"autorag"`, `"mlflow"`, or your own `Rules`.
         match: What an id of the judgments is compared with, if the rankings hold `Retrieved`: `"id"`, `"source"`,
@@ -92,6 +93,7 @@ def evaluate(
     if unjudged == "bounds":
         raise ValueError('unjudged="bounds" is an option of compare, which compares several systems')
     rules, chosen, truth = as_rules(semantics, ties, unjudged), as_metrics(metrics), as_qrels(qrels)
+    chosen = relevant_from(chosen, truth.relevant_from)
     common_queries(run, truth)
     matching = with_documents(match, documents, truth, qrels)
     scores = clustered(scored_run(truth, run, chosen, rules, matching), clusters_of(qrels, truth, clusters))

@@ -12,13 +12,14 @@ from retrieval_metrics.results.scores import Scores
 from retrieval_metrics.results.tie_range import TieRange
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from os import PathLike
 
     import pandas as pd
     from matplotlib.figure import Figure
 
     from retrieval_metrics.aliases import FloatArray, QueryId
+    from retrieval_metrics.definition.given import Bounds
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.evaluation.slices import Slices
     from retrieval_metrics.explaining.explanation import Explanation, Worst
@@ -77,6 +78,115 @@ class Evaluation(Printed):
         self.labels = dict(labels or {})
         self._totals = totals
         self._intervals: dict[float, ByMetric[Interval]] = {}
+
+    @classmethod
+    def of_scores(
+        cls,
+        scores: Mapping[str, Mapping[Any, float | None]],
+        *,
+        bounds: Bounds | Mapping[str, Bounds] | None = None,
+        lower_is_better: str | Collection[str] = (),
+        clusters: Mapping[Any, Any] | Callable[[Any], Any] | None = None,
+    ) -> Evaluation:
+        """Make an evaluation of scores that were computed elsewhere: faithfulness, latency, another tool's NDCG.
+
+        It has intervals, is compared, sliced, plotted, reported, saved and kept in a history like any other. What needs
+        rankings, such as `explain`, raises an error. None and NaN are undefined: such a query is not part of the mean.
+
+        A name that this package knows, such as `nDCG@10`, is that metric. Any other metric has the bounds you state.
+        Without bounds, intervals reach one observed range beyond the values, and what a comparison can detect is
+        computed from the largest difference seen, so a rare large loss is not allowed for: state bounds that you know.
+
+        Args:
+            scores: The score of each query, by metric.
+            bounds: The smallest and the largest possible value, for all metrics or by metric, such as `(0, 1)` or
+                `{"latency": (0, None)}`; None where there is no bound.
+            lower_is_better: The metrics in which a lower value is better, such as `["latency"]`.
+            clusters: The cluster of each query, as a mapping or a function of its id; None: they are independent.
+
+        Raises:
+            TypeError: If a score is not a number, or query ids are partly str and partly int.
+            ValueError: If a score is infinite or outside its bounds, there are no scores, or a known metric is given
+                other bounds.
+
+        Example:
+            >>> import retrieval_metrics as rm
+            >>> scores = {"faithfulness": {"q1": 0.8, "q2": 0.6, "q3": None}}
+            >>> result = rm.Evaluation.of_scores(scores, bounds=(0, 1))
+            >>> round(result.means["faithfulness"], 6), result.n["faithfulness"]  # (0.8 + 0.6) / 2
+            (0.7, 2)
+        """
+        from retrieval_metrics.evaluation.given_scores import given_scores  # noqa: PLC0415  (seldom asked for)
+
+        return cls(given_scores(scores, bounds, lower_is_better, clusters))
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        query: str,
+        metric: str | None = None,
+        value: str | Sequence[str] = "value",
+        bounds: Bounds | Mapping[str, Bounds] | None = None,
+        lower_is_better: str | Collection[str] = (),
+        clusters: Mapping[Any, Any] | Callable[[Any], Any] | None = None,
+    ) -> Evaluation:
+        """Make an evaluation of the scores in a table; see `of_scores`.
+
+        Args:
+            frame: A pandas or polars DataFrame, an Arrow table, or a mapping of column names to columns.
+            query: The column of query ids.
+            metric: The column of metric names, in a table with one row per query and metric, as those of PyTerrier's
+                `perquery=True` and of `ir_measures.iter_calc`. None for a table with one row per query.
+            value: The column of the scores; without `metric`, the column or columns that are metrics.
+            bounds: As in `of_scores`.
+            lower_is_better: As in `of_scores`.
+            clusters: As in `of_scores`.
+
+        Raises:
+            TypeError: If it is not a table, or as in `of_scores`.
+            ValueError: If a column is missing, a query has two scores of a metric, or as in `of_scores`.
+
+        Example:
+            >>> import retrieval_metrics as rm
+            >>> table = {"qid": ["1", "2"], "measure": ["nDCG@10", "nDCG@10"], "value": [0.5, 1.0]}
+            >>> rm.Evaluation.from_frame(table, query="qid", metric="measure").means
+            {'ndcg@10': 0.75}
+        """
+        from retrieval_metrics.evaluation.given_scores import given_scores, scores_in_frame  # noqa: PLC0415  (as above)
+
+        scores = scores_in_frame(frame, query, metric, value)
+        return cls(given_scores(scores, bounds, lower_is_better, clusters))
+
+    def with_scores(
+        self,
+        scores: Mapping[str, Mapping[Any, float | None]],
+        *,
+        bounds: Bounds | Mapping[str, Bounds] | None = None,
+        lower_is_better: str | Collection[str] = (),
+    ) -> Evaluation:
+        """Return the evaluation with scores that were computed elsewhere beside its own.
+
+        Args:
+            scores: The score of each query, by metric; a query without one is undefined in it.
+            bounds: As in `of_scores`.
+            lower_is_better: As in `of_scores`.
+
+        Raises:
+            TypeError: As in `of_scores`.
+            ValueError: If a metric is there already, a score is of another query, the evaluation was merged from
+                totals, or as in `of_scores`.
+
+        Example:
+            >>> import retrieval_metrics as rm
+            >>> found = rm.evaluate({"q1": ["d7"]}, {"q1": ["d3", "d7"]}, "mrr")
+            >>> found.with_scores({"latency": {"q1": 0.25}}, bounds=(0, None), lower_is_better="latency").means
+            {'mrr': 0.5, 'latency': 0.25}
+        """
+        from retrieval_metrics.evaluation.given_scores import with_given  # noqa: PLC0415  (seldom asked for)
+
+        return Evaluation(with_given(self.scores, scores, bounds, lower_is_better), labels=self.labels)
 
     @property
     def metrics(self) -> tuple[Metric, ...]:

@@ -1,4 +1,4 @@
-"""Score one row for hosts that score one at a time: each metric with a reason, and 0 if the row failed."""
+"""Score one row for hosts that score one at a time: each metric with a reason, and 0 if the application failed."""
 
 from __future__ import annotations
 
@@ -62,28 +62,33 @@ def score_row(
     *,
     max_grade: float | None = None,
     failure: str | None = None,
+    row: str = "this row",
 ) -> dict[Metric, RowScore]:
     """Return the values of `evaluate` for this row, each with its reason.
 
     Args:
         relevant: The judgments.
-        retrieved: Returns what was retrieved, or what was seen of several searches. If it raises TypeError or
-            ValueError, or its result cannot be judged, the row counts as nothing retrieved; an exception would leave
-            the row out of the mean in most hosts.
+        retrieved: Returns what was retrieved, or what was seen of several searches. If the application failed, and this
+            raises TypeError or ValueError, nothing was retrieved.
         metrics: The metrics.
         rules: The rule set.
         match: What an id of the judgments is compared with.
         max_grade: The largest grade of all judgments.
         failure: Why the application failed on the row, if it did.
+        row: What the host calls the row, for messages.
 
     Raises:
-        TypeError: If the judgments have a wrong shape.
-        ValueError: If they cannot be used.
+        TypeError: If the judgments, or what was retrieved, have a wrong shape.
+        ValueError: If they cannot be used. A row that cannot be judged says nothing about the retriever, so it is an
+            error and not a 0.
 
     Warns:
-        RetrievalWarning: If what was retrieved cannot be judged, although the application did not fail.
+        RetrievalWarning: If some of what was retrieved cannot be placed.
     """
-    truth = as_qrels({_QUERY: relevant})
+    try:
+        truth = as_qrels({_QUERY: relevant})
+    except (TypeError, ValueError) as error:
+        raise row_error(error, _QUERY, row) from error
 
     def scored(ranking: Any) -> dict[Metric, dict[QueryId, QueryScore]]:
         seen = ranking if isinstance(ranking, Seen) else Seen(ranking, ())
@@ -97,10 +102,9 @@ def score_row(
     try:
         scores = scored(retrieved())
     except (TypeError, ValueError) as error:
-        scores = scored([])
         if failure is None:
-            failure = f"what was retrieved cannot be judged: {error}"
-            warnings.warn(f"{failure}; it scores 0", RetrievalWarning, stacklevel=3)
+            raise row_error(error, _QUERY, row) from error
+        scores = scored([])
     return {metric: _row_score(values[_QUERY], failure) for metric, values in scores.items()}
 
 
@@ -110,3 +114,24 @@ def _row_score(score: QueryScore, failure: str | None) -> RowScore:
     if not score.is_defined:
         said = f"undefined and left out of the mean: {said}"
     return RowScore(score.value if score.is_defined else None, said if failure is None else f"{said}; {failure}")
+
+
+def row_error(error: Exception, query: QueryId | None, row: str) -> TypeError | ValueError:
+    """Return an error of the core in the words of a host whose rows hold judgments and what was retrieved.
+
+    Args:
+        error: The error.
+        query: The id of the query that stands for the row; None if it is not one row.
+        row: What the host calls the row.
+
+    Example:
+        >>> error = TypeError("document ids in the qrels are str and those in the run are int")
+        >>> row_error(error, "q", "case 'a'")
+        TypeError("case 'a' cannot be judged: document ids in the judgments are str and those in what was retrieved \
+are int")
+    """
+    said = str(error)
+    for ours, theirs in ((f"query {query!r}", row), ("the qrels", "the judgments"), ("the run", "what was retrieved")):
+        said = said.replace(ours, theirs)
+    said = f"{row} cannot be judged: {said}"
+    return TypeError(said) if isinstance(error, TypeError) else ValueError(said)

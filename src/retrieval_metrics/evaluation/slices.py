@@ -11,7 +11,7 @@ from retrieval_metrics.checks import require
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.results.counts import count
+from retrieval_metrics.results.counts import count, counts_of_given
 from retrieval_metrics.results.summary import LEVEL, intervals, means, numbers_of_queries
 
 if TYPE_CHECKING:
@@ -83,7 +83,8 @@ def slices(
     scores: Scores, labels: Mapping[Any, Any] | Callable[[Any], Any], make: Callable[[Scores], T_co]
 ) -> Slices[T_co]:
     """Cut scores into slices; see `Evaluation.by`."""
-    origin = scores.needed_origin("cut into slices")
+    given = all(metric.definition.given for metric in scores.metrics)
+    origin = None if given and scores.origin is None else scores.needed_origin("cut into slices")
     if isinstance(labels, Mapping):
         label_of: Callable[[Any], Any] = labels.get
     elif callable(labels):
@@ -102,6 +103,8 @@ def slices(
 
     def of(chosen: list[int]) -> Scores:
         at = np.array(chosen)
+        if origin is None:
+            return scores.of(at, counts_of_given(scores.values[at]))  # noqa: PD011  (of Scores, not of a DataFrame)
         among = scores.positions[at]
         return scores.of(at, count(origin.judged, origin.run, scores.rules, kept=among, among=among))
 

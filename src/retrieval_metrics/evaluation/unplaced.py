@@ -19,6 +19,7 @@ _DOUBTS: Mapping[Doubt, str] = {
     "unchecked": "with offsets that a framework recorded and nothing confirms",
     "wrong length": "with offsets that do not fit their text",
     "not in the source": "whose text is not in their source",
+    "another source": "of a run in which no source is a judged one, as after two splitters",
 }
 
 
@@ -29,6 +30,14 @@ def warn_of_unplaced(judged: JudgedRun, stacklevel: int) -> None:
         judged: The judged run.
         stacklevel: Which caller the warning names, as in `warnings.warn`; 2 is the caller of this function.
     """
+    if judged.doubtful:
+        warnings.warn(
+            f'{len(judged.doubtful)} spans cut words of their sources as they stand, but would not if "\\r\\n" and '
+            f'"\\n" were of one length; for example {judged.doubtful[0]!r}. Pass the texts that they were written '
+            "against as documents=, or put a Quote beside each span, which settles it",
+            RetrievalWarning,
+            stacklevel=stacklevel,
+        )
     if not judged.unplaced:
         return
     numbers = Counter(one.doubt for one in judged.unplaced)

@@ -104,7 +104,8 @@ class Explainer:
     @cached_property
     def needed(self) -> Needed:
         """Looks up the texts of what is needed."""
-        return Needed(self.rankings.matching, self._texts)
+        covered = self._judged.covered
+        return Needed(self.rankings.matching, self._texts, {} if covered is None else covered.moved)
 
     @cached_property
     def _texts(self) -> Mapping[Any, str]:

@@ -239,7 +239,8 @@ def worst(
     name = name_of(scores, metric)
     explainer = Explainer(scores, metric, corpus)
     at = scores.metrics.index(Metric.parse(name))
-    values, best = scores.values[:, at], scores.best(scores.metrics[at])
+    sign = scores.metrics[at].definition.sign
+    values, best = sign * scores.values[:, at], sign * scores.best(scores.metrics[at])
     defined = np.flatnonzero(~np.isnan(values))
     row_of = {int(scores.positions[row]): int(row) for row in defined.tolist()}
     kinds: Counter[Outcome] = Counter()

@@ -25,8 +25,9 @@ class Needed:
         texts: Texts by document id.
     """
 
-    def __init__(self, matching: Matching, texts: Mapping[Relevant, str]) -> None:
+    def __init__(self, matching: Matching, texts: Mapping[Relevant, str], moved: Mapping[Span, Span]) -> None:
         self.texts = texts
+        self._moved = moved
         self._matching = matching
         self._locator = Locator(matching.sources)
 
@@ -46,8 +47,8 @@ class Needed:
         if isinstance(document, Quote | Text):
             return document.text
         if isinstance(document, Span):
-            source = self._locator.source(document.source)
-            return None if source is None else source.text[document.start : document.end]
+            source, span = self._locator.sources.get(document.source), self._moved.get(document, document)
+            return None if source is None else source.text[span.start : span.end]
         return self.texts.get(document)
 
     def marks(self, item: Retrieved | None, document: Relevant) -> list[tuple[int, int]]:
@@ -59,7 +60,7 @@ class Needed:
             return [] if place is None else [place]
         if isinstance(document, Text):
             return shared(document.text, item.text, self._matching.text_run)
-        return self._covered(item, document) if isinstance(document, Span) else []
+        return self._covered(item, self._moved.get(document, document)) if isinstance(document, Span) else []
 
     def _covered(self, item: Retrieved, span: Span) -> list[tuple[int, int]]:
         place = self._locator.place(item, {span.source: [(span, ())]})
@@ -69,6 +70,6 @@ class Needed:
         begins, ends = place.stretches[0][0], place.stretches[-1][1]
         if len(place.stretches) == 1 and ends - begins == len(item.text):
             return [(start - begins, end - begins) for start, end in common]
-        source = self._locator.source(span.source)  # the item is not verbatim, so the words are searched for
+        source = self._locator.sources.get(span.source)  # the item is not verbatim, so the words are searched for
         found = [] if source is None else [where(source.text[start:end], item.text) for start, end in common]
         return [stretch for stretch in found if stretch is not None]

@@ -30,14 +30,13 @@ def fuse(
 ) -> dict[Any, Any]:
     """Return one run made of several: by their ranks, or by their scores.
 
-    The fused score of a document is the sum over the runs that retrieved it
+    The fused score of a document is a sum over the runs that retrieved it, each with its weight w:
 
-        method="rrf"       w / (k + rank)          ranks from 1, equal scores by id, descending (Cormack et al. 2009)
-        method="scores"    w * normed score        norm="minmax": (s - min) / (max - min)
-                                                   norm="zscore": (s - min) / standard deviation
-                                                   norm=None: s
+    * `method="rrf"`: w / (k + rank), with ranks from 1 and equal scores by id, descending (Cormack et al. 2009);
+    * `method="scores"`: w times the score s as `norm` makes it over the documents of that list: `"minmax"` is
+      (s - min) / (max - min), `"zscore"` is (s - min) / standard deviation, and None is s.
 
-    over the documents that a run retrieved for the query. A document or a query that a run lacks adds 0, which is also
+    A document or a query that a run lacks adds 0, which is also
     what the lowest score of a list is after norming, and all documents of a list whose scores are equal are at 1. Sums
     are exact before they are rounded once, and equal sums are ordered by id, descending, as `evaluate` does. So the
     order of the runs never matters.

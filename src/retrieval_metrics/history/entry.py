@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.definition.metric import as_metric
+from retrieval_metrics.definition.metric import spelled
 from retrieval_metrics.keeping.document import checked_labels, now
 from retrieval_metrics.keeping.identity import questions_fingerprint, rankings_fingerprint, rules_fingerprint
 from retrieval_metrics.statistics.intervals import Interval
@@ -51,7 +51,7 @@ class Entry:
 
     def mean(self, metric: str | Metric) -> float | None:
         """Return the mean of a metric, in any spelling; None if it was not computed."""
-        return self.means.get(str(as_metric(metric)))
+        return self.means.get(spelled(metric, self.means))
 
     def differs_from(self, other: Entry) -> list[str]:
         """Return what differs, the questions with their judgments or the rules; the means are then not comparable."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.definition.metric import as_metric
+from retrieval_metrics.definition.metric import spelled
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.plots import TIED, Panel, broken, figure, from_zero, plain
 from retrieval_metrics.presentation.series import COLOURS
@@ -31,7 +31,7 @@ LETTERS = 20
 
 def history_figure(entries: Sequence[Entry], metric: str | Metric, across: int) -> Plot:
     """Return the figure of a metric; lines join means on the same questions under the same rules."""
-    name = str(as_metric(metric))
+    name = spelled(metric, {each for entry in entries for each in entry.means})
     having = [entry for entry in entries if name in entry.means]
     if not having:
         known = dict.fromkeys(each for entry in entries for each in entry.means)

@@ -10,6 +10,8 @@ from retrieval_metrics.inputs.provenance import ENTRIES
 
 TEXT_KEY = "reference_contexts"
 """The names of the relevant texts in datasets of Ragas and LlamaIndex."""
+KEPT_ID = "query_id"
+"""The name of the id of a question in the metadata of an example of LangSmith, whose own ids must be UUIDs."""
 
 
 def rows_of(dataset: Any) -> Iterable[Any] | None:
@@ -69,10 +71,10 @@ def _labelled(example: Any, number: int) -> dict[str, Any]:
 
 def _of_langsmith(example: Any, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> dict[str, Any]:
     """Return a LangSmith example as a row: the question from its inputs, the judgments from its outputs."""
-    row: dict[str, Any] = dict(inputs)
+    asked: Mapping[str, Any] = inputs
     if len(inputs) == 1 and isinstance(next(iter(inputs.values())), str):
-        row = {"query": next(iter(inputs.values()))}
-    row.update(outputs)
+        asked = {"query": next(iter(inputs.values()))}
+    row: dict[str, Any] = {**outputs, **asked}  # should both have a name, the question is what was put in
     if len(outputs) == 1 and not isinstance(next(iter(outputs.values())), str):
         row["relevant"] = next(iter(outputs.values()))
     name, metadata = _entry(example, "id"), _entry(example, "metadata")
@@ -80,6 +82,8 @@ def _of_langsmith(example: Any, inputs: Mapping[str, Any], outputs: Mapping[str,
         row["id"] = str(name)
     if isinstance(metadata, Mapping):
         row.update({entry: metadata[entry] for entry in ENTRIES if metadata.get(entry) is not None})
+        if isinstance(kept := metadata.get(KEPT_ID), (str, int)):
+            row["id"] = kept
     return row
 
 

@@ -12,6 +12,9 @@ from retrieval_metrics.inputs.retrieved import Retrieved
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+BEGINNING = 30
+"""How many characters of a document without an id an error shows."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sources:
@@ -103,16 +106,21 @@ def _named(items: list[Retrieved], judged: set[str]) -> dict[str, str]:
         if other.text != item.text:
             if name in judged:
                 raise ValueError(
-                    f"two documents, {other.id!r} and {item.id!r}, are both named {name!r}, as the pages of one file "
-                    "are, so a span of it could be in either; give each its own source, such as its doc_id, in spans, "
-                    "chunks and documents"
+                    f"two documents, {_named_alone(other)} and {_named_alone(item)}, are both named {name!r}, as "
+                    "the pages of one file are, so a span of it could be in either; give each its own source, such as "
+                    "its doc_id, in spans, chunks and documents"
                 )
             shared.add(name)
     return {name: item.text for name, item in first.items() if item.text is not None and name not in shared}
 
 
+def _named_alone(item: Retrieved) -> str:
+    """Return how to tell a document from another of its source: its id, or how it begins."""
+    return repr(item.id) if item.id is not None else f"one that begins with {(item.text or '')[:BEGINNING]!r}"
+
+
 def digest_of(text: str) -> str:
-    """Return the digest by which a changed source is recognised."""
+    r"""Return the digest by which a changed source is recognised; "\r\n" and "\n" are one newline."""
     from hashlib import sha256  # noqa: PLC0415  (only sets that keep their sources need it)
 
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return sha256(text.replace("\r\n", "\n").encode("utf-8", "surrogatepass")).hexdigest()

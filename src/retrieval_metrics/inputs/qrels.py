@@ -31,6 +31,12 @@ if TYPE_CHECKING:
     """The judgments of all queries, alone or with the questions' texts and provenance."""
 
 
+class GradedByRubric(dict[Any, Any]):
+    """Judgments as a dict, with the grade from which a document is relevant by their rubric; None if unknown."""
+
+    relevant_from: float | None = None
+
+
 class Qrels:
     """The judgments of all queries, in columns.
 
@@ -53,10 +59,12 @@ class Qrels:
         query_kind: `str` or `int`, the type of the query ids.
         provenance: Where each question comes from, by query id, if an `EvaluationSet` says so.
         texts: The texts of the questions, by query id, if they come from an `EvaluationSet`.
+        relevant_from: The grade from which a document is relevant by the rubric of its graders; None if unknown.
     """
 
     provenance: Mapping[QueryId, Provenance] = MappingProxyType({})
     texts: Mapping[Any, str] = MappingProxyType({})
+    relevant_from: float | None = None
 
     def __init__(self, qrels: QrelsMapping) -> None:
         """Read `{query: judgments}`.
@@ -80,6 +88,8 @@ class Qrels:
             )
         if not qrels:
             raise ValueError("the qrels are empty: there is no judged query to evaluate")
+        if isinstance(qrels, GradedByRubric):
+            self.relevant_from = qrels.relevant_from
         reader = JudgmentReader()
         for query, judgments in qrels.items():
             reader.read(query, judgments)
@@ -227,7 +237,7 @@ class Qrels:
     def _like(self, judgments: QrelsMapping) -> Qrels:
         """Return other judgments of the same questions."""
         qrels = Qrels(judgments)
-        qrels.provenance, qrels.texts = self.provenance, self.texts
+        qrels.provenance, qrels.texts, qrels.relevant_from = self.provenance, self.texts, self.relevant_from
         return qrels
 
     def judgments(self, index: int) -> Judgments:

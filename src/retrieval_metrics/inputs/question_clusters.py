@@ -90,9 +90,19 @@ def clusters_of(questions: Any, truth: Qrels, by: ClustersBy) -> Clusters | None
         if by != "source":
             raise ValueError(f'clusters must be a mapping, a function of the query id, "source" or None, got {by!r}')
         return _by_source(questions, truth)
+    return clusters_by(truth.queries, by)
+
+
+def clusters_by(queries: Sequence[QueryId], by: Mapping[Any, Any] | Callable[[Any], Any]) -> Clusters:
+    """Return the clusters of queries, as a mapping or a function of the query id says.
+
+    Raises:
+        TypeError: If it is neither.
+        ValueError: If a mapping has none of the queries, or all queries are in one cluster.
+    """
     if isinstance(by, Mapping):
-        if not any(query in by for query in truth.queries):
-            some = ", ".join(map(repr, truth.queries[:3]))
+        if not any(query in by for query in queries):
+            some = ", ".join(map(repr, queries[:3]))
             raise ValueError(f"clusters= has none of the judged queries, such as {some}")
         cluster_of: Callable[[Any], Any] = by.get
     elif callable(by):
@@ -101,8 +111,8 @@ def clusters_of(questions: Any, truth: Qrels, by: ClustersBy) -> Clusters | None
         raise TypeError(
             f'clusters must be a mapping, a function of the query id, "source" or None, got {type(by).__name__}'
         )
-    found = Clusters(truth.queries, [_names(cluster_of(query)) for query in truth.queries], by_source=False)
-    if len(truth.queries) > 1 and found.count == 1:
+    found = Clusters(queries, [_names(cluster_of(query)) for query in queries], by_source=False)
+    if len(queries) > 1 and found.count == 1:
         raise ValueError("clusters= puts all queries into one cluster, from which nothing can be concluded")
     return found
 

@@ -141,7 +141,12 @@ def _row(row: Any, number: int) -> tuple[QueryId, str, Judgments]:
     if isinstance(row, Mapping):
         text = _first(row, QUERY_KEYS, number, "query")
         query_id = next((row[key] for key in ID_KEYS if row.get(key) is not None), text)
-        return query_id, text, _first(row, RELEVANT_KEYS, number, "relevant")
+        relevant = _first(row, RELEVANT_KEYS, number, "relevant")
+        if isinstance(relevant, list):  # from JSON, it can hold objects for quotes, texts and spans
+            from retrieval_metrics.inputs.entries import judgments_of  # noqa: PLC0415  (only rows need it)
+
+            relevant = judgments_of(relevant, f"row {number}")
+        return query_id, text, relevant
     if isinstance(row, Sequence) and not isinstance(row, (str, bytes)) and len(row) == 2:  # noqa: PLR2004  (a pair)
         return row[0], row[0], row[1]
     raise TypeError(

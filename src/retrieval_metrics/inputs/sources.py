@@ -80,6 +80,19 @@ class SourceText:
         there = self.text[start:end]
         return text is None or there == text or "".join(there.split()) == "".join(text.split())
 
+    def across_newlines(self, offset: int) -> int:
+        r"""Return where in the text an offset is that counts "\r\n" as one character.
+
+        In a text without "\r\n", where an offset is that counts each "\n" as two.
+
+        Example:
+            >>> SourceText("a\r\nb").across_newlines(2), SourceText("a\nb").across_newlines(3)
+            (3, 2)
+        """
+        if self._has_pairs:
+            return offset + int(np.searchsorted(self._ends_of_lines, offset, side="left"))
+        return offset - int(np.searchsorted(self._ends_of_lines, offset, side="right"))
+
     def find(self, text: str, previous: tuple[int, int] = (-1, 0)) -> Location | None:
         """Return where a text is, ignoring white space; None if it is not there.
 
@@ -145,6 +158,17 @@ class SourceText:
         return best, place
 
     @cached_property
+    def _has_pairs(self) -> bool:
+        return "\r\n" in self.text
+
+    @cached_property
+    def _ends_of_lines(self) -> IntArray:
+        """The end of each line, as an offset that counts it otherwise than the text does."""
+        ends = [found.start() for found in re.finditer("\r\n" if self._has_pairs else "\n", self.text)]
+        order = np.arange(len(ends))
+        return np.array(ends, dtype=np.int64) + (-order if self._has_pairs else order + 1)
+
+    @cached_property
     def _counts(self) -> BoolArray:
         codes = np.frombuffer(self.text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
         counts: BoolArray = ~_is_space()[np.minimum(codes, _SPACE_LIMIT)]
@@ -181,7 +205,8 @@ class LocatedChunks(list[Retrieved]):
 
     Attributes:
         ambiguous: The ids of the chunks whose text appears more than once after the chunk before.
-        unplaced: The ids of the chunks without offsets: their source is unknown, or does not contain their text.
+        unplaced: The ids of the chunks without offsets: their source is unknown, or does not contain their text, so
+            that offsets they had were wrong.
     """
 
     def __init__(
@@ -200,7 +225,8 @@ def locate(chunks: Iterable[Retrieved], sources: Mapping[str, str]) -> LocatedCh
 
     The search for a chunk begins after the start of the chunk before it. Of several places, the one nearest to the end
     of that chunk is taken, so the order distinguishes chunks that overlap or repeat each other. White space does not
-    matter. Chunks with offsets keep them.
+    matter. A chunk that has a heading or a context before its text is placed by the part that is of its source. Offsets
+    that a chunk has are kept only if its text is there.
 
     Args:
         chunks: The chunks in the order of their sources, each with its source and its text.
@@ -228,10 +254,12 @@ def locate(chunks: Iterable[Retrieved], sources: Mapping[str, str]) -> LocatedCh
             raise TypeError(f"chunks must be Retrieved(id, text=..., source=...), got {chunk!r}")
         source = chunk.source
         placed = chunk
-        if chunk.start is None and chunk.text is not None and source in texts:
-            place = texts[source].find(chunk.text, previous.get(source, (-1, 0))) or texts[source].find(chunk.text)
-            if place is not None:
-                placed = replace(chunk, start=place.start, end=place.end)
+        if chunk.text is not None and source in texts:
+            place = _checked(chunk, texts[source], previous.get(source, (-1, 0)))
+            if place is None:
+                placed = replace(chunk, start=None, end=None)
+            else:
+                placed = replace(chunk, start=place.start, end=place.end, claimed=False)
                 ambiguous += [chunk.id] * place.ambiguous
         located.append(placed)
         if placed.start is None or placed.end is None:
@@ -239,3 +267,19 @@ def locate(chunks: Iterable[Retrieved], sources: Mapping[str, str]) -> LocatedCh
         elif source is not None:
             previous[source] = placed.start, placed.end
     return LocatedChunks(located, ambiguous, unplaced)
+
+
+def _checked(chunk: Retrieved, source: SourceText, previous: tuple[int, int]) -> Location | None:
+    """Return where a chunk is: where it says, or where its text or the part of it that is of the source is found."""
+    if chunk.start is not None and chunk.end is not None:
+        for start, end in (
+            (chunk.start, chunk.end),
+            (source.across_newlines(chunk.start), source.across_newlines(chunk.end)),
+        ):
+            if source.holds(chunk.text, start, end):
+                return Location(start, end, ambiguous=False)
+    text = chunk.text or ""
+    found = source.find(text, previous) or source.find(text)
+    if found is None and len(parts := source.parts(text)) == 1:
+        return Location(*parts[0], ambiguous=False)
+    return found

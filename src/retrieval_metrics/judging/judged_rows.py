@@ -117,7 +117,7 @@ class Unplaced(NamedTuple):
     Attributes:
         query: The query it was retrieved for.
         document: Its id.
-        doubt: Why: `"no offsets"`, `"unchecked"`, `"wrong length"` or `"not in the source"`.
+        doubt: Why: `"no offsets"`, `"unchecked"`, `"wrong length"`, `"not in the source"` or `"another source"`.
     """
 
     query: QueryId

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics.aliases import BoolArray, Cut, FloatArray, IntArray
+    from retrieval_metrics.inputs.pieces import Span
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.judged_rows import Additions, JudgedRanks, Unplaced
     from retrieval_metrics.judging.matching.budget import Budget, Filled, Lengths
@@ -44,6 +45,7 @@ class JudgedRun:
         lengths: The lengths of the retrieved items; None if only their ids are known.
         covered: Counts the covered characters of pieces; None if no piece can be covered in part.
         unplaced: The retrieved items that could not be compared with a span, because their place is unknown.
+        doubtful: The spans that were probably written against a text with other ends of lines.
         misplaced: How many retrieved items have offsets that do not fit their text or their source, if spans are
             judged.
         ambiguous: How many items were located at the first of several places that hold their text.
@@ -55,6 +57,7 @@ class JudgedRun:
         "ambiguous",
         "counts_repeats",
         "covered",
+        "doubtful",
         "items",
         "lengths",
         "misplaced",
@@ -78,6 +81,7 @@ class JudgedRun:
         covered: CoveredCharacters | None = None,
         lengths: Lengths | None = None,
         unplaced: Sequence[Unplaced] = (),
+        doubtful: Sequence[Span] = (),
         misplaced: int = 0,
         ambiguous: int = 0,
     ) -> None:
@@ -91,6 +95,7 @@ class JudgedRun:
         self.covered = covered
         self.lengths = lengths
         self.unplaced = unplaced
+        self.doubtful = doubtful
         self.misplaced = misplaced
         self.ambiguous = ambiguous
         self._known: dict[Any, Any] = {}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.definition.metric import Metric
+from retrieval_metrics.definition.given import GivenMetric, bounds_by_metric, given_metric
+from retrieval_metrics.definition.metric import Metric, parse_computed
 from retrieval_metrics.inputs.item_keys import key_of
 from retrieval_metrics.inputs.ranking_entries import of_id
 from retrieval_metrics.judging.matching.matching import Matching
@@ -109,20 +111,27 @@ def _of_origin(origin: Origin, texts: Texts, questions_like: str | None) -> Sect
     return Section(match=match, largest_grade=qrels.largest_grade, **rounds, questions=questions, run=run)
 
 
-def of_metric(metric: Metric) -> dict[str, str]:
-    """Return a metric by its name; a user-defined one with the module that defined it."""
+def of_metric(metric: Metric) -> dict[str, Any]:
+    """Return a metric by its name; a user-defined one with the module that defined it, a given one with its facts."""
+    if isinstance(metric, GivenMetric):
+        ends = [end if isfinite(end) else None for end in metric.bounds]
+        return {"metric": str(metric), "bounds": ends, "lower_is_better": metric.lower_is_better}
     made_by = metric.definition.made_by
     return {"metric": str(metric)} if made_by is None else {"metric": str(metric), "module": made_by.module}
 
 
-def metric_of(entry: Mapping[str, str], name: str) -> Metric:
+def metric_of(entry: Mapping[str, Any], name: str) -> Metric:
     """Return the metric of that name.
 
     Raises:
         ValueError: If it is unknown; the message names the module that defined it.
     """
+    if "bounds" in entry:
+        of = str(entry["metric"])
+        pair = bounds_by_metric([of], tuple(entry["bounds"]))[of]
+        return given_metric(of, pair, lower_is_better=bool(entry.get("lower_is_better")))
     try:
-        return Metric.parse(entry["metric"])
+        return parse_computed(entry["metric"])
     except ValueError as error:
         module = entry.get("module")
         if module is None:

@@ -73,13 +73,13 @@ def _entry(query: QueryId, text: str | None, judgments: Any, provenance: Provena
     entry: dict[str, Any] = {"query": of_id(query)}
     if text is not None:
         entry["text"] = text
-    entry["relevant"] = _of_judgments(judgments, f"query {query!r}")
+    entry["relevant"] = judgments_as_json(judgments, f"query {query!r}")
     if provenance is not None:
         entry["provenance"] = plain(provenance.as_dict(), f"the provenance of query {query!r}")
     return entry
 
 
-def _of_judgments(judgments: Any, where: str) -> Any:
+def judgments_as_json(judgments: Any, where: str) -> Any:
     """Return judgments in any shape as JSON holds them; sets, which have no order, are sorted."""
     if isinstance(judgments, Mapping):
         graded = {key: plain(grade, where) for key, grade in judgments.items()}
@@ -87,7 +87,7 @@ def _of_judgments(judgments: Any, where: str) -> Any:
     if isinstance(judgments, (set, frozenset)):
         judgments = sorted(judgments, key=lambda one: (type(one).__name__, repr(one)))
     if any(isinstance(one, (Mapping, list, tuple, set, frozenset)) for one in judgments):
-        return [_of_judgments(group, where) for group in judgments]
+        return [judgments_as_json(group, where) for group in judgments]
     if any(isinstance(one, Piece) for one in judgments):
         return [of_judged(one, where) for one in judgments]
     return [of_id(one) for one in judgments]

@@ -36,10 +36,13 @@ def refuse_wrong_values(scores: Scores, few: int | None = FEW) -> None:
     """
     for at, metric in enumerate(scores.metrics):
         column = scores.values[:, at]
-        wrong = (column < -ROUNDING) | (column > 1 + ROUNDING)
-        if metric.definition.bounded and wrong.any():
+        low, high = metric.definition.bounds
+        wrong = (column < low - ROUNDING) | (column > high + ROUNDING)
+        if (metric.definition.bounded or metric.definition.given) and wrong.any():
             row = int(wrong.argmax())
-            raise ValueError(f"{metric} of query {scores.queries[row]!r} is {column[row]:g}, which is not in [0, 1]")
+            raise ValueError(
+                f"{metric} of query {scores.queries[row]!r} is {column[row]:g}, which is not in [{low:g}, {high:g}]"
+            )
     if scores.origin is None or scores.origin.rounds > 1 or not scores.queries:
         return  # the values do not follow from what is in the file
     n = len(scores.queries)
@@ -47,7 +50,7 @@ def refuse_wrong_values(scores: Scores, few: int | None = FEW) -> None:
     judged = scores.origin.judged if few is None else _judged_again(scores, scores.origin, rows)
     places = scores.positions if few is None else np.arange(len(rows))
     for at, metric in enumerate(scores.metrics):
-        if few is not None and metric.definition.made_by is not None:
+        if metric.definition.given or (few is not None and metric.definition.made_by is not None):
             continue
         _compare(scores, rows, at, score(judged, metric, scores.rules).values[places])
 

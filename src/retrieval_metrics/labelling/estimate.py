@@ -8,7 +8,7 @@ from math import isinf, isnan
 from typing import TYPE_CHECKING, TypeVar
 
 from retrieval_metrics.checks import require
-from retrieval_metrics.definition.metric import as_metric
+from retrieval_metrics.definition.metric import spelled
 from retrieval_metrics.presentation import numbers, page
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
@@ -118,7 +118,7 @@ class Estimate(Printed):
         Raises:
             KeyError: If there is no such difference, or more than one.
         """
-        name = str(as_metric(metric))
+        name = spelled(metric, self.metrics)
         chosen = fitting(self.differences, name, system, baseline)
         if system is None or baseline is None:  # each pair is listed in both directions; the first is meant
             chosen = [each for each in chosen if self._listed(each)] or chosen
@@ -209,7 +209,7 @@ class Estimate(Printed):
         ends = numbers.interval(weighted.interval)
         both = f"{numbers.count(found.n, 'document')} of {numbers.queries(len(found.by_query))}"
         shift = f"{abs(found.shift):.2f} {'higher' if found.shift > 0 else 'lower'} on average"
-        kappas = f"kappa {kappa:.3f}, weighted by squares {weighted.value:.3f} {ends}, relevant or not {binary:.3f}"
+        kappas = f"kappa {kappa:.3f}, weighted by squares {weighted.value:.3f} {ends}, {found.relevant} {binary:.3f}"
         said = [
             f"{people} with {model}: {kappas}",
             f"{both}, {100 * found.same.value:.0f} % with the same grade; {model} grades {shift}",
@@ -261,6 +261,7 @@ class Estimate(Printed):
             cells = [numbers.signed(each.mean), ends, numbers.signed(each.corrected.model)]
             rows.append([each.metric, f"{each.system} - {each.baseline}", *cells, "yes" if each.decided else "no"])
         notes = [f"told apart: 0 is outside the interval, corrected for {numbers.count(len(shown), 'difference')}"]
+        notes += [each for one in shown for each in _said_of_what_no_label_shows(one)]
         return Table(header, rows, [*notes, *self._said_of_stopping(shown)], "Differences", (0, 1, 5))
 
     def _said_of_stopping(self, shown: list[EstimatedDifference]) -> list[str]:
@@ -277,3 +278,21 @@ class Estimate(Printed):
                 said.append(f"{what}: grades for {numbers.queries(int(more))} more")
             break  # one is enough for planning; .labels_needed(width) answers for the others
         return said
+
+
+def _said_of_what_no_label_shows(difference: EstimatedDifference) -> list[str]:
+    what, said = f"{difference.system} - {difference.baseline} in {difference.metric}", []
+    alone = difference.corrected.alone
+    if difference.extrapolates and alone is not None:
+        ends = numbers.interval(difference.people_interval, signed=True)
+        said.append(
+            f"{what}: on {numbers.queries(difference.corrected.outside)} the model sees differences beyond those that "
+            "people graded, and nothing shows whether people agree. People alone: "
+            f"{numbers.signed(alone.mean)} {ends}; told apart only if both are"
+        )
+    if difference.rare_matters:
+        share, shift = difference.rare
+        where = f"{difference.corrected.span:.3g} on up to {100 * share:.2g} % of all queries"
+        n = numbers.queries(difference.n)
+        said.append(f"{what}, {n}: a change of {where} may not have shown; the mean could differ by {shift:.2g}")
+    return said

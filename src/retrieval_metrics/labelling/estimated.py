@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from retrieval_metrics.presentation import numbers
 
 if TYPE_CHECKING:
-    from retrieval_metrics.statistics import CorrectedMean, Interval
+    from retrieval_metrics.statistics import CorrectedMean, Interval, RareChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +75,35 @@ class EstimatedDifference:
 
     @property
     def decided(self) -> bool:
-        """Whether the two are told apart: the interval excludes 0 at a level corrected for all differences."""
+        """Whether the two are told apart: the interval excludes 0 at a level corrected for all differences.
+
+        If the model's differences lie outside the graded ones (`extrapolates`), people's own interval must exclude it
+        as well, on the same side.
+        """
         level = 1 - (1 - self.level) / self.comparisons
-        low, high = self.corrected.difference_interval(level, span=self.span)
-        return low > 0 or high < 0
+        found = [self.corrected, *([self.corrected.alone] if self.corrected.alone and self.extrapolates else [])]
+        ends = [each.difference_interval(level, span=self.span) for each in found]
+        return all(low > 0 for low, _ in ends) or all(high < 0 for _, high in ends)
+
+    @property
+    def extrapolates(self) -> bool:
+        """Whether the mean rests on differences of the model that lie outside those of the graded queries."""
+        return self.corrected.extrapolates(self.level)
+
+    @property
+    def people_interval(self) -> Interval:
+        """The confidence interval from people's grades alone."""
+        return (self.corrected.alone or self.corrected).difference_interval(self.level, span=self.span)
+
+    @property
+    def rare(self) -> RareChange:
+        """What so few labels cannot have shown: rare, large differences, none of which they happen to contain."""
+        return self.corrected.rare(self.level)
+
+    @property
+    def rare_matters(self) -> bool:
+        """Whether to say so: rare differences could shift the mean beyond the interval."""
+        return self.rare.shift > self.interval.high - self.mean
 
     @property
     def n(self) -> int:

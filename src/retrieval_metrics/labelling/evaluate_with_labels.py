@@ -13,7 +13,7 @@ import numpy as np
 from retrieval_metrics.checks import proportion
 from retrieval_metrics.comparing.compare import evaluated_as
 from retrieval_metrics.comparing.unjudged import depth_of
-from retrieval_metrics.definition.metric import DEFAULT_METRICS, as_metrics
+from retrieval_metrics.definition.metric import DEFAULT_METRICS, as_metrics, relevant_from
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.inputs.named_runs import named_runs
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
@@ -21,7 +21,7 @@ from retrieval_metrics.inputs.question_clusters import clusters_of
 from retrieval_metrics.judging.ranking_order import Rankings
 from retrieval_metrics.labelling.estimate import Estimate
 from retrieval_metrics.labelling.estimated import EstimatedDifference, EstimatedMean
-from retrieval_metrics.labelling.labels import Labels
+from retrieval_metrics.labelling.labels import Labels, common_scale
 from retrieval_metrics.labelling.people_and_model import Agreement
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.questions.sample import Sample
@@ -67,12 +67,15 @@ def evaluate_with_labels(
 
     Args:
         runs: The run of each system, by the name of the system; or a single run.
-        metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
+        metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`. If a rubric says from which grade a document is
+            relevant (`Labels.scale`), `mrr` means `mrr(rel=2)`, and so on.
         people: People's grades of the whole pool of each sampled query: `Labels`, or judgments as in `evaluate`. Grades
             of other queries are ignored.
         model: The model's grades for all queries, likewise.
-        sample: How people's queries were drawn: `questions.sample(n)`. If they were drawn otherwise, the probability of
-            drawing each, by query id; the population is then the queries that the model graded.
+        sample: How people's queries were drawn: `questions.sample(n)`, or `pool.sample(n, graded=model, runs=runs)`,
+            which draws more of the queries on which the model sees a difference between the systems. If they were drawn
+            otherwise, the probability of drawing each, by query id; the population is then the queries that the model
+            graded.
         clusters: The clusters of the queries, as in `evaluate`; `"source"` takes the sources in the sample or the
             judgments.
         semantics: The rules, as in `evaluate`.
@@ -111,8 +114,9 @@ def evaluate_with_labels(
         A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan, T. Zrnic (2023). Prediction-powered inference.
     """
     proportion(level, "level")
-    chosen = as_metrics(metrics)
-    drawn = _drawn(sample, model)
+    drawn, scale = _drawn(sample, model), common_scale(each for each in (people, model) if isinstance(each, Labels))
+    threshold = None if scale is None else scale.relevant_from
+    chosen = relevant_from(as_metrics(metrics), threshold)
     named = named_runs(runs, drawn.of, "sampled from")
     truths = _truths(people, model, drawn)
     options: dict[str, Any] = {"semantics": semantics, "match": match, "ties": ties, "clusters": None}
@@ -137,7 +141,7 @@ def evaluate_with_labels(
         differences=differences,
         sample=drawn,
         level=level,
-        agreement=_agreement(truths, names, level),
+        agreement=_agreement(truths, names, level, threshold),
         names=names,
         notes=tuple(_notes(named, chosen, truths, drawn, match)),
     )
@@ -289,7 +293,7 @@ def _called(labels: Any, otherwise: str) -> str:
     return labels.name if isinstance(labels, Labels) else otherwise
 
 
-def _agreement(truths: _Truths, names: tuple[str, str], level: float) -> Agreement | None:
+def _agreement(truths: _Truths, names: tuple[str, str], level: float, threshold: float | None) -> Agreement | None:
     if not truths.of_documents:
         return None
     first, second = (
@@ -300,7 +304,7 @@ def _agreement(truths: _Truths, names: tuple[str, str], level: float) -> Agreeme
         }
         for one in (truths.people, truths.model)
     )
-    return Agreement.of(names, first, second, level, None)
+    return Agreement.of(names, first, second, level, None, threshold)
 
 
 def _graded(judgments: Any) -> Mapping[Any, float]:

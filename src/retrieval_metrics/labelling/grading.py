@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from retrieval_metrics.checks import integer, positive_integer
 from retrieval_metrics.inputs.fingerprints import fingerprint
-from retrieval_metrics.labelling.label import GRADES, RUBRIC, Label
+from retrieval_metrics.labelling.label import GRADES, RELEVANT_FROM, RUBRIC, Label, Scale
 from retrieval_metrics.labelling.labels import Labels
 from retrieval_metrics.models.enclosed import enclosed
 from retrieval_metrics.models.json_reply import BadReplyError, json_reply
@@ -59,6 +59,7 @@ class Grading(TypedDict, total=False):
         batch: How many passages of a question are graded in one prompt; 1. Larger batches cost less, but the grade of
             a passage then depends on the others in its batch.
         rubric: The meanings of the grades 0, 1, 2 and 3, four texts; by default those shown to people.
+        relevant_from: The lowest of these grades with which a document is relevant; 2.
         seed: Seed of the order of passages, and of their position in a batch; 0.
         show_progress: Show a progress bar on stderr; needs rich.
     """
@@ -73,6 +74,7 @@ class Grading(TypedDict, total=False):
     count_tokens: Callable[[str], int] | None
     batch: int
     rubric: Collection[str] | None
+    relevant_from: int
     seed: int
     show_progress: bool
 
@@ -84,20 +86,21 @@ async def grades_of(
     *,
     batch: int = 1,
     rubric: Collection[str] | None = None,
+    relevant_from: int = RELEVANT_FROM,
     seed: int = 0,
     show_progress: bool = False,
     **asking: Any,
 ) -> Labels:
     """Return a model's grades of passages; see `Pool.grade`."""
     prompter = Prompter(model, **asking)
-    meaning = checked_rubric(rubric)
+    meaning, scale = checked_rubric(rubric), Scale.of(relevant_from)
     groups = _groups(items, positive_integer(batch, "batch"), integer(seed, "seed"))
     prompts = {number: _prompt(group, queries, meaning) for number, group in enumerate(groups)}
 
     def parse(number: int, reply: str) -> list[tuple[int, str | None]]:
         return _parsed(reply, len(groups[number]))
 
-    replies = await prompter.ask(prompts, parse, label="grading", show_progress=show_progress)
+    replies = await prompter.ask(prompts, parse, fields=_fields(batch), label="grading", show_progress=show_progress)
     by, version, today = (
         prompter.model_name or UNNAMED,
         version_of(meaning, batch),
@@ -122,7 +125,7 @@ async def grades_of(
     if replies.failures:
         why = ", ".join(f"{count} {reason}" for reason, count in replies.reasons.items())
         notes.append(f"{numbers.count(len(replies.failures), 'reply', 'replies')} could not be used: {why}")
-    return Labels([found[item.query, item.document] for item in items], notes)
+    return Labels([found[item.query, item.document] for item in items], notes, scale)
 
 
 def checked_rubric(rubric: Collection[str] | None) -> tuple[str, ...]:
@@ -161,14 +164,19 @@ def _groups(items: Sequence[Pooled], size: int, seed: int) -> list[list[Pooled]]
 def _prompt(group: Sequence[Pooled], queries: Mapping[Any, str], rubric: Sequence[str]) -> str:
     lines = "\n".join(f"{grade}: it {meaning}" for grade, meaning in zip(GRADES, rubric, strict=True))
     if len(group) == 1:
-        passages, form = f"Passage:\n{enclosed('passage', group[0].text)}", ONE
+        passages, form = f"Passage:\n{enclosed('passage', group[0].text or '')}", ONE
     else:
         passages = "\n\n".join(
-            f"Passage {number}:\n{enclosed('passage', item.text)}" for number, item in enumerate(group, start=1)
+            f"Passage {number}:\n{enclosed('passage', item.text or '')}" for number, item in enumerate(group, start=1)
         )
         example = ", ".join(f"grade of passage {number}" for number in range(1, len(group) + 1))
         form = SEVERAL.format(count=len(group), example=example)
     return ASKED.format(rubric=lines, question=queries[group[0].query], passages=passages, form=form)
+
+
+def _fields(batch: int) -> dict[str, Any]:
+    """Return the fields of a reply, for models that can be asked for a schema."""
+    return {"grade": int, "reason": str} if batch == 1 else {"grades": list[int]}
 
 
 def _parsed(reply: str, count: int) -> list[tuple[int, str | None]]:

@@ -6,12 +6,14 @@ from dataclasses import dataclass, fields
 from datetime import date
 from math import isfinite
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from retrieval_metrics.checks import id_kind
 from retrieval_metrics.inputs.entries import plain
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from retrieval_metrics.aliases import DocumentId, QueryId
 
 Grader: TypeAlias = Literal["person", "model"]
@@ -25,7 +27,34 @@ RUBRIC = (
     "answers the question",
 )
 """The meaning of each grade, for people and models."""
+RELEVANT_FROM = 2
+"""The lowest grade of a document that answers at least a part of the question."""
 _TEXTS = ("prompt", "date", "reason")
+
+
+class Scale(NamedTuple):
+    """The grades that a rubric has.
+
+    Attributes:
+        grades: All of them.
+        relevant_from: The lowest grade with which a document is relevant.
+    """
+
+    grades: tuple[float, ...] = GRADES
+    relevant_from: float = RELEVANT_FROM
+
+    @classmethod
+    def of(cls, relevant_from: float, grades: Iterable[float] = GRADES) -> Scale:
+        """Return the scale of a rubric.
+
+        Raises:
+            ValueError: If `relevant_from` is not one of the grades, or the lowest, with which all are relevant.
+        """
+        known = tuple(grades)
+        if isinstance(relevant_from, bool) or relevant_from not in known[1:]:
+            above = ", ".join(f"{grade:g}" for grade in known[1:])
+            raise ValueError(f"relevant_from must be one of the grades {above}, got {relevant_from!r}")
+        return cls(known, relevant_from)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ from retrieval_metrics.checks import integer
 from retrieval_metrics.inputs.fingerprints import fingerprint
 from retrieval_metrics.journal import FORMAT, VERSION
 from retrieval_metrics.labelling.grading import checked_rubric
+from retrieval_metrics.labelling.label import Scale
 from retrieval_metrics.presentation import page
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ def write_page(
     *,
     title: str,
     rubric: Collection[str] | None,
+    relevant_from: int,
     seed: int,
 ) -> None:
     """Write the page; see `Pool.labelling_page`."""
@@ -41,15 +44,18 @@ def write_page(
     for query in order:
         held = of_query[query]
         chance.shuffle(held)
-        passages = [{"document": item.document, "text": item.text} for item in held]
-        questions.append({"query": query, "text": queries[query], "passages": passages})
-    # A new page of the same pool finds the grades given on the old one; a page of another pool does not.
-    key = fingerprint(sorted([str(item.query), queries[item.query], str(item.document), item.text] for item in items))
+        passages = [{"document": json.dumps(item.document), "text": item.text} for item in held]
+        questions.append({"query": json.dumps(query), "text": queries[query], "passages": passages})
+    # A new page of the same pool finds the grades given on the old one; a page of another pool or rubric does not.
+    pooled = sorted([str(item.query), queries[item.query], str(item.document), item.text] for item in items)
+    scale = Scale.of(relevant_from)
+    key = fingerprint([pooled, list(meaning), list(scale)])
     data = {
         "key": f"{FORMAT} labels {key}",
         "format": FORMAT,
         "version": VERSION,
         "rubric": list(meaning),
+        "scale": scale._asdict(),
         "prompt": f"rubric {fingerprint(list(meaning))[:8]}",
         "questions": questions,
     }

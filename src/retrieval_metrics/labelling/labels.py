@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import require
 from retrieval_metrics.inputs.pieces import Piece, Quote
-from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.qrels import GradedByRubric, as_qrels
 from retrieval_metrics.keeping.document import Document, Lines, write_document
-from retrieval_metrics.labelling.label import FIELDS, Grader, Label
+from retrieval_metrics.labelling.label import FIELDS, Grader, Label, Scale
 from retrieval_metrics.labelling.people_and_model import Agreement
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
@@ -41,6 +41,8 @@ class Labels(Printed):
     Attributes:
         labels: The grades, in the order in which they were given.
         notes: Sentences with further information, such as the cost of a model's calls.
+        scale: The grades of the rubric, and from which one a document is relevant; None if unknown. Metrics and kappas
+            that ask whether a document is relevant then take it by themselves.
 
     Example:
         >>> ada = Labels.of({"q1": {"d1": 3, "d2": 0}, "q2": {"d1": 1}}, by="Ada")
@@ -52,12 +54,12 @@ class Labels(Printed):
         {'q1': {'d1': 3.0, 'd2': 0.0}, 'q2': {'d1': 1.0}}
     """
 
-    def __init__(self, labels: Iterable[Label], notes: Iterable[str] = ()) -> None:
+    def __init__(self, labels: Iterable[Label], notes: Iterable[str] = (), scale: Scale | None = None) -> None:
         """Take the grades.
 
         Raises:
             TypeError: If one is not a `Label`.
-            ValueError: If a grader gave a document two different grades for one query.
+            ValueError: If a grade is not on the scale, or a grader gave a document two different grades for one query.
         """
         found: dict[tuple[str, QueryId, DocumentId], Label] = {}
         for label in labels:
@@ -69,8 +71,15 @@ class Labels(Printed):
                     f"{label.by} graded document {label.document!r} for query {label.query!r} {known.grade} and "
                     f"{label.grade}; remove one of them"
                 )
+            if scale is not None and label.grade is not None and label.grade not in scale.grades:
+                grades = ", ".join(f"{grade:g}" for grade in scale.grades)
+                raise ValueError(
+                    f"{label.by} graded document {label.document!r} for query {label.query!r} {label.grade:g}, but the "
+                    f"grades of the rubric are {grades}"
+                )
         self.labels = tuple(found.values())
         self.notes = tuple(notes)
+        self.scale = scale
 
     @classmethod
     def of(cls, qrels: Any, by: str, *, kind: Grader = "person") -> Labels:
@@ -115,7 +124,7 @@ class Labels(Printed):
         """
         if grader not in self.graders:
             raise KeyError(f"{grader!r} graded nothing; the graders are {', '.join(self.graders)}")
-        return Labels([label for label in self.labels if label.by == grader])
+        return Labels([label for label in self.labels if label.by == grader], scale=self.scale)
 
     @cached_property
     def conflicts(self) -> dict[Key, dict[str, float]]:
@@ -141,7 +150,8 @@ class Labels(Printed):
                 f"query {query!r} ({said}). Choose between them with labels.resolved('lowest'), 'highest', 'majority' "
                 "or the name of a grader, or take one grader with labels.by(name)"
             )
-        found: dict[Any, dict[Any, float]] = {query: {} for query in self.queries}
+        found = GradedByRubric({query: {} for query in self.queries})
+        found.relevant_from = None if self.scale is None else self.scale.relevant_from
         for label in self.labels:
             if label.grade is not None:
                 found[label.query][label.document] = float(label.grade)
@@ -180,14 +190,14 @@ class Labels(Printed):
             given.setdefault((label.query, label.document), []).append(label)
         note = f"where {self.name} differed, {f'the {rule} grade' if rule in RULES else rule} held"
         one = [replace(_one_of(held, rule), by=self.name) for held in given.values()]
-        return Labels(one, [*self.notes, note] if self.conflicts else self.notes)
+        return Labels(one, [*self.notes, note] if self.conflicts else self.notes, self.scale)
 
     def merge(self, *others: Labels) -> Labels:
         """Merge several sets of labels; conflicts are kept, and `qrels` raises until they are resolved.
 
         Raises:
             TypeError: If one is not a `Labels`.
-            ValueError: If a grader gave a document different grades in two of them.
+            ValueError: If a grader gave a document different grades in two of them, or their rubrics differ.
         """
         for other in others:
             if not isinstance(other, Labels):
@@ -198,12 +208,13 @@ class Labels(Printed):
         return Labels(
             [label for each in every for label in each.labels],
             dict.fromkeys(note for each in every for note in each.notes),
+            common_scale(every),
         )
 
     def of_queries(self, queries: Iterable[Any]) -> Labels:
         """Return the grades of the given queries."""
         wanted = set(queries)
-        return Labels([label for label in self.labels if label.query in wanted], self.notes)
+        return Labels([label for label in self.labels if label.query in wanted], self.notes, self.scale)
 
     def agreement(
         self, other: Labels | QrelsMapping | None = None, *, level: float = 0.95, kinds: Kinds | None = None
@@ -228,7 +239,9 @@ class Labels(Printed):
             first, second = (self.by(grader) for grader in self.graders)
             return first.agreement(second, level=level, kinds=kinds)
         others = other if isinstance(other, Labels) else Labels.of(other, by="the judgments")
-        return Agreement.of((self.name, others.name), self.graded, others.graded, level, kinds)
+        scale = common_scale([self, others])
+        threshold = None if scale is None else scale.relevant_from
+        return Agreement.of((self.name, others.name), self.graded, others.graded, level, kinds, threshold)
 
     @property
     def name(self) -> str:
@@ -250,7 +263,8 @@ class Labels(Printed):
             OSError: If the file cannot be written; an existing file stays as it was.
         """
         held = Lines(label.as_dict() for label in self.labels)
-        write_document(path, "labels", {"labels": held, "notes": list(self.notes)})
+        scale = {} if self.scale is None else {"scale": self.scale._asdict()}
+        write_document(path, "labels", {"labels": held, "notes": list(self.notes), **scale})
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per grade and the columns of `Label`.
@@ -282,7 +296,8 @@ class Labels(Printed):
             rows.append([grader, own[0].kind, f"{queries:,}", *counts, f"{given[None]:,}"])
         header = ["grader", "kind", "queries", *(f"grade {grade:g}" for grade in grades), "none"]
         title = numbers.count(len(self), "label")
-        return [Table(header, rows, [*self._failures(), *self._agreements(), *self.notes], title, (0, 1))]
+        relevant = [] if self.scale is None else [f"relevant: from grade {self.scale.relevant_from:g}"]
+        return [Table(header, rows, [*self._failures(), *self._agreements(), *relevant, *self.notes], title, (0, 1))]
 
     def _failures(self) -> list[str]:
         reasons = Counter(label.reason for label in self.labels if label.grade is None and label.kind == "model")
@@ -302,6 +317,23 @@ class Labels(Printed):
         if self.conflicts:
             said.append(f"{numbers.count(len(self.conflicts), 'document')} with different grades: .conflicts")
         return said
+
+
+def common_scale(labels: Iterable[Labels]) -> Scale | None:
+    """Return the scale of several labels; those that have none have the scale of the others.
+
+    Raises:
+        ValueError: If two differ.
+    """
+    every = list(labels)
+    scales = list(dict.fromkeys(each.scale for each in every if each.scale is not None))
+    if len(scales) > 1:
+        raise ValueError(
+            f"these labels were given by different rubrics: a document is relevant from grade "
+            f"{scales[0].relevant_from:g} of {len(scales[0].grades)} and from {scales[1].relevant_from:g} of "
+            f"{len(scales[1].grades)}"
+        )
+    return scales[0] if scales else None
 
 
 def _one_of(held: list[Label], rule: str) -> Label:
@@ -343,5 +375,9 @@ def labels_of(document: Document) -> Labels:
             found.append(Label(**{**entry, "quotes": tuple(entry.get("quotes", ()))}))
     with document.place("notes"):
         notes = tuple(str(note) for note in document.content.get("notes", ()))
+    scale = None
+    with document.place("scale"):
+        if (held := document.content.get("scale")) is not None:
+            scale = Scale.of(held["relevant_from"], held["grades"])
     with document.place("labels"):
-        return Labels(found, notes)
+        return Labels(found, notes, scale)

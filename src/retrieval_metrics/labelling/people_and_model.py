@@ -36,15 +36,25 @@ class Agreement(Printed):
         pairs: The grades of each document that both graded, the first grader's and the second's.
         level: The level of the intervals.
         kinds: The kind of each document in several respects; None if unknown.
+        relevant_from: The grade from which a document is relevant; None: any above 0.
     """
 
     names: tuple[str, str]
     pairs: Mapping[tuple[QueryId, DocumentId], tuple[float, float]]
     level: float = 0.95
     kinds: Kinds | None = None
+    relevant_from: float | None = None
 
     @classmethod
-    def of(cls, names: tuple[str, str], first: Graded, second: Graded, level: float, kinds: Kinds | None) -> Agreement:
+    def of(  # noqa: PLR0917  (as many as it has attributes)
+        cls,
+        names: tuple[str, str],
+        first: Graded,
+        second: Graded,
+        level: float,
+        kinds: Kinds | None,
+        relevant_from: float | None = None,
+    ) -> Agreement:
         """Compare the grades of two graders.
 
         Raises:
@@ -56,7 +66,7 @@ class Agreement(Printed):
                 f"{names[0]} graded {len(first)} documents and {names[1]} {len(second)}, but none of them is the same "
                 "document for the same query; do the ids agree?"
             )
-        found = cls(names, pairs, level, kinds)
+        found = cls(names, pairs, level, kinds, relevant_from)
         if len(found.grades) > MOST_GRADES:
             raise ValueError(
                 f"{len(found.grades)} different grades, such as {found.grades[:3]}, are too many to compare by "
@@ -115,10 +125,16 @@ class Agreement(Printed):
 
     @cached_property
     def relevance_kappa(self) -> Agreed:
-        """Cohen's kappa of relevant (a grade above 0) or not."""
-        none = np.array(self.grades) <= 0
+        """Cohen's kappa of relevant (a grade of `relevant_from` or more) or not."""
+        grades = np.array(self.grades)
+        none = grades <= 0 if self.relevant_from is None else grades < self.relevant_from
         parts = np.array([none, ~none], dtype=np.float64)
         return jackknifed(parts @ self.by_query @ parts.T, cohens_kappa, level=self.level)
+
+    @property
+    def relevant(self) -> str:
+        """What is compared by `relevance_kappa`, in words."""
+        return "relevant or not" if self.relevant_from is None else f"relevant (from {self.relevant_from:g}) or not"
 
     @property
     def shift(self) -> float:
@@ -149,7 +165,7 @@ class Agreement(Printed):
                 ("kappa", self.kappa),
                 ("kappa, weighted by squares", self.weighted_kappa),
                 ("kappa, weighted linearly", self.linear_kappa),
-                ("kappa, relevant or not", self.relevance_kappa),
+                (f"kappa, {self.relevant}", self.relevance_kappa),
             )
         ]
         queries = numbers.queries(len(self.by_query))

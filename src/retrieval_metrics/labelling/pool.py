@@ -8,7 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from retrieval_metrics.checks import integer, positive_integer, require
+from retrieval_metrics.labelling.drawing import SHARES, where_systems_differ
 from retrieval_metrics.labelling.grading import Grading, grades_of
+from retrieval_metrics.labelling.label import RELEVANT_FROM
 from retrieval_metrics.labelling.labelling_page import write_page
 from retrieval_metrics.labelling.pooled import Pooled, kinds_of
 from retrieval_metrics.presentation import numbers
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.inputs.qrels import QuestionsOrQrels
+    from retrieval_metrics.inputs.run import Run
+    from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.labelling.labels import Labels
     from retrieval_metrics.labelling.people_and_model import Kinds
 
@@ -97,9 +103,42 @@ class Pool(Printed):
         kept = set(map(id, order[:wanted]))
         return self._with((item for item in self.items if id(item) in kept), self.queries)
 
-    def sample(self, n: int, strata: Mapping[Any, Hashable] | None = None, seed: int = 0) -> Sample:
-        """Draw a sample of queries for people to grade, each with its whole pool; see `EvaluationSet.sample`."""
-        drawn = draw(list(self.queries), n, strata, seed)
+    def sample(
+        self,
+        n: int,
+        strata: Mapping[Any, Hashable] | None = None,
+        seed: int = 0,
+        *,
+        graded: Labels | QuestionsOrQrels | None = None,
+        runs: Mapping[str, RunMapping | Run] | None = None,
+        metrics: str | Metric | Iterable[str | Metric] = "ndcg@10",
+    ) -> Sample:
+        """Draw a sample of queries for people to grade, each with its whole pool; see `EvaluationSet.sample`.
+
+        With the grades of a model, half of the sample is drawn from the eighth of the queries on which they say that
+        the systems differ most: there people learn most about the difference, and there a model that favours a system
+        is found out. The estimate weights every query by its probability.
+
+        Args:
+            n: How many queries.
+            strata: The stratum of each query; see `EvaluationSet.sample`.
+            seed: Seed of the sample.
+            graded: A model's grades of the pool, `pool.grade(model)`, or judgments.
+            runs: With `graded`, the run of each system, two or more.
+            metrics: With `graded`, the metrics in which the systems are compared.
+
+        Raises:
+            TypeError: As `EvaluationSet.sample`.
+            ValueError: As `EvaluationSet.sample`, if only one of `graded` and `runs` is given, if there are strata as
+                well, or if there are fewer than two systems
+                or they differ nowhere.
+        """
+        shares = None
+        if graded is not None or runs is not None:
+            if graded is None or runs is None or strata is not None:
+                raise ValueError("graded and runs go together, and without strata: they make the strata")
+            strata, shares = where_systems_differ(list(self.queries), graded, runs, metrics), SHARES
+        drawn = draw(list(self.queries), n, strata, seed, shares)
         return Sample(drawn.queries, drawn.of, drawn.probabilities, drawn.strata, self.sources, drawn.seed)
 
     @cached_property
@@ -116,6 +155,7 @@ class Pool(Printed):
         *,
         title: str = "Which passages answer the question?",
         rubric: Collection[str] | None = None,
+        relevant_from: int = RELEVANT_FROM,
         seed: int = 0,
     ) -> None:
         """Write a self-contained HTML page on which a person grades the pool; it needs no server.
@@ -129,13 +169,17 @@ class Pool(Printed):
             path: The file to write.
             title: The title.
             rubric: The meanings of the grades 0, 1, 2 and 3, four texts; None takes those in the prompts for models.
+            relevant_from: The lowest of these grades with which a document is relevant; the labels carry it.
             seed: Seed of the order of questions and passages.
 
         Raises:
-            ValueError: If there is nothing to grade, a document has no text, or there are not four texts in the rubric.
+            ValueError: If there is nothing to grade, a document has no text, there are not four texts in the rubric, or
+                `relevant_from` is not 1, 2 or 3.
             OSError: If the file cannot be written.
         """
-        write_page(path, self._with_texts(), self.queries, title=title, rubric=rubric, seed=seed)
+        write_page(
+            path, self._with_texts(), self.queries, title=title, rubric=rubric, relevant_from=relevant_from, seed=seed
+        )
 
     def grade(self, model: Any, **options: Unpack[Grading]) -> Labels:
         """Ask a model to grade the pool.

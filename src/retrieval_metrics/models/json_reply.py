@@ -30,6 +30,15 @@ _KINDS: dict[Any, str] = {
 }
 
 
+_SCHEMAS: dict[Any, dict[str, Any]] = {
+    str: {"type": "string"},
+    int: {"type": "integer"},
+    bool: {"type": "boolean"},
+    list[str]: {"type": "array", "items": {"type": "string"}},
+    list[int]: {"type": "array", "items": {"type": "integer"}},
+}
+
+
 class BadReplyError(ValueError):
     """A reply that cannot be used.
 
@@ -80,6 +89,26 @@ def json_reply(reply: str, fields: Mapping[str, Any], optional: Mapping[str, Any
             raise BadReplyError(WRONG_FIELDS, f'"{name}" must be {_KINDS[kind]}, got {got[:80]}')
         found[name] = value
     return found
+
+
+def schema_of(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of a reply, for models that can be asked for one.
+
+    Args:
+        fields: As in `json_reply`.
+
+    Example:
+        >>> schema_of({"grade": int})["properties"]
+        {'grade': {'type': 'integer'}}
+    """
+    return {
+        "title": "reply",
+        "description": "The reply, in the form that the prompt asks for.",
+        "type": "object",
+        "properties": {name: _SCHEMAS[kind] for name, kind in fields.items()},
+        "required": list(fields),
+        "additionalProperties": False,
+    }
 
 
 def _the_object(reply: str, fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.hosts import host_of
@@ -9,6 +10,8 @@ from retrieval_metrics.inputs.hosts import host_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+SCHEMA = "schema"
+"""The argument by which a model takes the JSON schema of its reply."""
 NAMES = ("model_name", "model", "model_id", "name")
 """The attributes in which models of frameworks have the name of the model they call."""
 
@@ -33,6 +36,14 @@ def how_to_prompt(model: Any) -> Callable[[str], Any]:
         "a model must be a function of a prompt that returns its reply, synchronous or not, or a model of an installed "
         f"host, got {model!r}"
     )
+
+
+def takes_schema(prompt: Callable[..., Any]) -> bool:
+    """Return whether a function to call with a prompt can be asked for a reply of a JSON schema."""
+    try:
+        return SCHEMA in inspect.signature(prompt).parameters
+    except (TypeError, ValueError):  # of a function without a signature
+        return False
 
 
 def name_of(model: Any) -> str | None:

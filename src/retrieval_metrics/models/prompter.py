@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.models.cache import ReplyCache
 from retrieval_metrics.models.calls import BudgetSpentError, Calls, Spending
-from retrieval_metrics.models.json_reply import FORM, BadReplyError
-from retrieval_metrics.models.model import how_to_prompt, name_of
+from retrieval_metrics.models.json_reply import FORM, BadReplyError, schema_of
+from retrieval_metrics.models.model import SCHEMA, how_to_prompt, name_of, takes_schema
 from retrieval_metrics.presentation.progress import progress
 from retrieval_metrics.retrieving.calling import Caller, several_at_a_time
 
@@ -124,7 +124,9 @@ class Prompter:
                 but no name of the model.
             ImportError: If the model belongs to a host whose integration is not installed.
         """
-        self._caller = Caller(how_to_prompt(model), what="model", timeout=timeout, retries=retries)
+        prompt = how_to_prompt(model)
+        self._takes_schema = takes_schema(prompt)
+        self._caller = Caller(prompt, what="model", timeout=timeout, retries=retries)
         self.model_name = name_of(model) if model_name is None else model_name
         if cache is not None and not self.model_name:
             raise ValueError(
@@ -146,6 +148,7 @@ class Prompter:
         prompts: Mapping[KeyT, str],
         parse: Callable[[KeyT, str], Parsed],
         *,
+        fields: Mapping[str, Any] | None = None,
         again: Callable[[str, str, BadReplyError], str] | None = once_more,
         label: str = "asking the model",
         show_progress: bool = False,
@@ -158,6 +161,7 @@ class Prompter:
         Args:
             prompts: The prompts, by a key of your own.
             parse: `parse(key, reply)` returns the parsed reply, or raises `BadReplyError`.
+            fields: The fields of a reply, as in `json_reply`, for a model that can be asked for a JSON schema.
             again: `again(prompt, reply, error)` returns the prompt for one more attempt after a `BadReplyError`; None
                 makes no further attempt.
             label: The label of the progress bar.
@@ -175,12 +179,13 @@ class Prompter:
         parsed: dict[KeyT, Parsed] = {}
         failures: dict[KeyT, Failure] = {}
         waiting = iter(prompts.items())
+        options = {SCHEMA: schema_of(fields)} if fields is not None and self._takes_schema else {}
         with progress(label, len(prompts), enabled=show_progress and bool(prompts)) as show:
 
             async def one(asked: tuple[KeyT, str]) -> None:
                 key, prompt = asked
                 try:
-                    parsed[key] = await self._one(key, prompt, parse, again)
+                    parsed[key] = await self._one(key, prompt, parse, again, options)
                 except _FailedError as failed:
                     failures[key] = failed.failure
                 show(len(parsed) + len(failures))
@@ -205,23 +210,26 @@ class Prompter:
         prompt: str,
         parse: Callable[[KeyT, str], Parsed],
         again: Callable[[str, str, BadReplyError], str] | None,
+        options: Mapping[str, Any],
     ) -> Parsed:
         try:
-            return (await self._usable(prompt, partial(parse, key)))[0]
+            return (await self._usable(prompt, partial(parse, key), options))[0]
         except _UnusableError as first:
             if again is None:
                 raise _FailedError(first.error.reason, str(first.error), first.reply) from first.error
             of_no_form = first.error.reason in FORM
             second = again(prompt, first.reply, first.error)
         try:
-            parsed, reply = await self._usable(second, partial(parse, key))
+            parsed, reply = await self._usable(second, partial(parse, key), options)
         except _UnusableError as last:
             raise _FailedError(last.error.reason, str(last.error), last.reply) from last.error
         if of_no_form:  # the first reply was not kept, so that a second run need not ask for it
             self._cache.keep(self.model_name, prompt, reply)
         return parsed
 
-    async def _usable(self, prompt: str, parse: Callable[[str], Parsed]) -> tuple[Parsed, str]:
+    async def _usable(
+        self, prompt: str, parse: Callable[[str], Parsed], options: Mapping[str, Any]
+    ) -> tuple[Parsed, str]:
         """Return a reply, parsed and as it was, from the cache or from the model."""
         async with (
             self._under_way.setdefault(prompt, asyncio.Lock()),
@@ -233,7 +241,7 @@ class Prompter:
                     return parse(known), known
                 except BadReplyError as error:
                     raise _UnusableError(error, known) from error
-            reply = await self._call(prompt)
+            reply = await self._call(prompt, options)
             try:
                 parsed = parse(reply)
             except BadReplyError as error:
@@ -256,11 +264,13 @@ class Prompter:
             shown = "" if reply is None else f"; it replied {str(reply)[:300]!r}"
             self.stopped = f"{number} replies in a row could not be used, the last because {message}{shown}"
 
-    async def _call(self, prompt: str) -> str:
+    async def _call(self, prompt: str, options: Mapping[str, Any]) -> str:
         if self.stopped is not None:
             raise _FailedError("budget spent" if self._unusable == 0 else "given up", self.stopped)
         try:
-            reply = await self._caller.call(prompt, before=partial(self._spending.start, prompt), after=self._took)
+            reply = await self._caller.call(
+                prompt, before=partial(self._spending.start, prompt), after=self._took, **options
+            )
         except BudgetSpentError as error:
             self.stopped = str(error)
             raise _FailedError("budget spent", str(error)) from error

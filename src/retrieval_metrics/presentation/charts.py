@@ -52,14 +52,16 @@ def _marker(at: int, x: float, y: float) -> str:
     return f'<g fill="{style(at).colour}" stroke="{style(at).colour}">{drawn}</g>'
 
 
-def means(title: str, rows: Sequence[Mean], level: float, high: float = 1.0) -> str:
-    """Return the means of one metric, one below the other, each with its interval on one scale from 0."""
+def means(title: str, rows: Sequence[Mean], level: float, high: float = 1.0, low: float = 0.0) -> str:
+    """Return the means of one metric, one below the other, each with its interval on one scale."""
     cells = []
     for name, mean, interval, at in rows:
         drawn = ""
         if not isnan(mean):
             ends = (mean, mean) if isnan(interval.low) else tuple(interval)
-            left, right, middle = (f"{100 * min(max(end, 0) / (high or 1), 1):.4g}%" for end in (*ends, mean))
+            left, right, middle = (
+                f"{100 * min(max(end - low, 0) / ((high - low) or 1), 1):.4g}%" for end in (*ends, mean)
+            )
             stroke = f'stroke="{style(at).colour}" stroke-width="2"'
             dot = _marker(at, 0, 0)
             drawn = (
@@ -70,7 +72,7 @@ def means(title: str, rows: Sequence[Mean], level: float, high: float = 1.0) -> 
         words = f"{escape(name)}: {mean:.4f} {numbers.interval(interval)}"
         picture = f'<svg height="18" role="img" aria-label="{words}">{line}{drawn}</svg>'
         cells.append(f'<span dir="auto">{escape(name)}</span>{picture}<span>{mean:.4f}</span>')
-    scale = f'<span></span><span class="axis"><span>0</span><span>{high:.3g}</span></span><span></span>'
+    scale = f'<span></span><span class="axis"><span>{low:.3g}</span><span>{high:.3g}</span></span><span></span>'
     note = f"mean and {numbers.level_name(level)}"
     return _figure(title, f"{title}: {note}", f'<div class="bars">{"".join(cells)}{scale}</div>')
 

@@ -7,21 +7,47 @@
   const items = data.questions.flatMap((question, at) => question.passages.map((passage) => ({
     ...passage, question: at, id: JSON.stringify([question.query, passage.document]),
   })));
-  // answers: by the id of the item {grade, quotes, date}, grade null for "cannot tell"; skipped: ids of items.
-  const empty = () => ({ name: "", at: 0, list: false, answers: {}, skipped: [], past: [] });
+  // answers: by the id of the item {grade, quotes, date, time}, grade null for "cannot tell", undefined for none; skipped:
+  // ids of items. The browser keeps the answers of each name apart; those before a name is given belong to whoever gives it.
+  const empty = () => ({ at: 0, list: false, answers: {}, skipped: [], past: [] });
   const MOST_UNDONE = 200;
 
   let keeps = true;
-  const load = () => {
-    try { return { ...empty(), ...JSON.parse(localStorage.getItem(data.key) || "{}") }; }
-    catch { keeps = false; return empty(); }
+  const kept = () => {
+    try { return { last: "", people: {}, ...JSON.parse(localStorage.getItem(data.key) || "{}") }; }
+    catch { keeps = false; return { last: "", people: {} }; }
   };
-  const state = load();
-  state.at = Math.min(Math.max(0, state.at | 0), items.length - 1);
+  const state = { name: kept().last, ...empty() };
+  // Every tab writes, so that of each answer the latest holds, whichever tab gave it.
+  const merge = (answers) => {
+    for (const [id, one] of Object.entries(answers ?? {})) {
+      if (!state.answers[id] || state.answers[id].time < one.time) state.answers[id] = one;
+    }
+  };
+  const open = (name) => {
+    Object.assign(state, empty(), kept().people[name], { name });
+    state.at = Math.min(Math.max(0, state.at | 0), items.length - 1);
+  };
   const keep = () => {
-    try { localStorage.setItem(data.key, JSON.stringify(state)); keeps = true; }
+    const all = kept(), { name, ...own } = state;
+    merge(all.people[name]?.answers);
+    all.people[name] = own;
+    all.last = name;
+    try { localStorage.setItem(data.key, JSON.stringify(all)); keeps = true; }
     catch { keeps = false; }
   };
+  const called = (name) => {
+    if (name === state.name) return;
+    keep();
+    if (state.name) { open(name); say(`These are the grades of ${name || "nobody"}.`); return; }
+    const before = graded(), all = kept();
+    delete all.people[""];
+    try { localStorage.setItem(data.key, JSON.stringify(all)); } catch { keeps = false; }
+    state.name = name;
+    keep();
+    if (graded() !== before) draw();
+  };
+  open(state.name);
 
   const make = (tag, attributes, ...children) => {
     const element = document.createElement(tag);
@@ -54,7 +80,7 @@
   const give = (grade) => {
     const at = state.at;
     remember(at);
-    state.answers[items[at].id] = { quotes: [], ...answer(at), grade, date: new Date().toISOString().slice(0, 10) };
+    state.answers[items[at].id] = { quotes: [], ...answer(at), grade, date: new Date().toISOString().slice(0, 10), time: Date.now() };
     unskip(at);
     state.at = next(at);
     say(finished() ? "Everything is graded: export it now." : "");
@@ -69,7 +95,7 @@
   const undo = () => {
     const last = state.past.pop();
     if (!last) return say("There is nothing to undo.");
-    if (last.answer) state.answers[last.id] = last.answer; else delete state.answers[last.id];
+    state.answers[last.id] = { ...last.answer, time: Date.now() };
     state.at = items.findIndex((item) => item.id === last.id);
     unskip(state.at);
     if (last.skipped) state.skipped.push(last.id);
@@ -99,14 +125,14 @@
     remember(state.at);
     const held = answer(state.at) ?? {};
     const others = (held.quotes ?? []).filter(([from, to]) => to <= start || from >= end);
-    state.answers[items[state.at].id] = { ...held, quotes: [...others, [start, end]].sort((one, other) => one[0] - other[0]) };
+    state.answers[items[state.at].id] = { ...held, quotes: [...others, [start, end]].sort((one, other) => one[0] - other[0]), time: Date.now() };
     selection.removeAllRanges();
     say("Marked.");
   };
   const unmark = () => {
     if (!answer(state.at)?.quotes?.length) return say("Nothing is marked here.");
     remember(state.at);
-    state.answers[items[state.at].id] = { ...answer(state.at), quotes: [] };
+    state.answers[items[state.at].id] = { ...answer(state.at), quotes: [], time: Date.now() };
     say("The marks are gone.");
   };
 
@@ -115,23 +141,25 @@
     items.forEach((item, at) => {
       const one = answer(at);
       if (!one || one.grade === undefined) return;
-      const label = { query: data.questions[item.question].query, document: item.document, grade: one.grade, by: state.name.trim(), kind: "person", prompt: data.prompt, date: one.date };
+      const label = { grade: one.grade, by: state.name, kind: "person", prompt: data.prompt, date: one.date };
       if (one.grade === null) label.reason = "cannot tell";
       const quotes = (one.quotes || []).map(([from, to]) => item.text.slice(from, to));
       if (quotes.length) label.quotes = [...new Set(quotes)];
-      labels.push(label);
+      // The ids are JSON already: as numbers of this language, those above 2^53 would be others.
+      labels.push(`{"query": ${data.questions[item.question].query}, "document": ${item.document}, ${JSON.stringify(label).slice(1)}`);
     });
-    return { format: data.format, version: data.version, kind: "labels", written: { date: new Date().toISOString() }, labels, notes: [] };
+    const head = { format: data.format, version: data.version, kind: "labels", written: { date: new Date().toISOString() }, notes: [], scale: data.scale };
+    return `${JSON.stringify(head).slice(0, -1)},\n"labels": [\n${labels.join(",\n")}\n]}\n`;
   };
   const save = () => {
-    if (!state.name.trim()) {
+    if (!state.name) {
       say("Write your name first, so that it is known whose grades these are.", true);
       root.querySelector("#name").focus();
       return;
     }
     if (!graded()) return say("Nothing is graded yet.", true);
-    const url = URL.createObjectURL(new Blob([JSON.stringify(exported(), null, 1)], { type: "application/json" }));
-    const link = make("a", { href: url, download: `labels-${state.name.trim().replace(/[^\p{L}\p{N}]+/gu, "-")}.json` });
+    const url = URL.createObjectURL(new Blob([exported()], { type: "application/json" }));
+    const link = make("a", { href: url, download: `labels-${state.name.replace(/[^\p{L}\p{N}]+/gu, "-")}.json` });
     document.body.append(link);
     link.click();
     link.remove();
@@ -162,7 +190,7 @@
 
   const bar = () => {
     const name = make("input", { id: "name", value: state.name, autocomplete: "name", placeholder: "your name" });
-    name.addEventListener("input", () => { state.name = name.value; keep(); });
+    name.addEventListener("change", () => called(name.value.trim()));
     const count = graded(), skipped = state.skipped.length;
     return make("div", { class: "bar-of-page" },
       make("label", {}, "Graded by", name),
@@ -216,6 +244,11 @@
     if (!action || event.repeat) return;
     event.preventDefault();
     action();
+  });
+  addEventListener("storage", (event) => {
+    if (event.key !== data.key) return;
+    merge(kept().people[state.name]?.answers);
+    if (document.activeElement?.id !== "name") draw();
   });
   addEventListener("beforeunload", (event) => { if (!keeps && graded()) event.preventDefault(); });
   keep();

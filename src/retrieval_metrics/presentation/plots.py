@@ -126,6 +126,8 @@ def dash(at: int) -> Any:
 
 def from_zero(axes: Axes) -> None:
     """Start the y axis at 0, and end it at 1 if the means are between 0 and 1."""
+    if axes.dataLim.y0 < 0:
+        return
     axes.set_ylim(bottom=0)
     if axes.get_ylim()[1] <= 1.1:  # noqa: PLR2004  (1, and the room around it)
         axes.set_ylim(0, 1)
@@ -150,8 +152,9 @@ def draw_means(axes: Axes, rows: Sequence[Mean], title: str, level: float, *, na
     axes.set_yticks(range(len(rows)), [broken(row.name, 24) for row in rows] if named else [""] * len(rows))
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.set_xlabel(f"mean, with its {numbers.level_name(level)}")
-    axes.set_xlim(left=0)
-    if axes.get_xlim()[1] <= 1.1:  # noqa: PLR2004  (means between 0 and 1, and the room around them)
+    if axes.dataLim.x0 >= 0:
+        axes.set_xlim(left=0)
+    if axes.get_xlim()[0] == 0 and axes.get_xlim()[1] <= 1.1:  # noqa: PLR2004  (means between 0 and 1, and the room around them)
         axes.set_xlim(0, 1)
     if title:
         axes.set_title(broken(title), loc="left")

@@ -14,6 +14,7 @@ from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.beginnings import beginning
 from retrieval_metrics.questions.exchange import (
+    langsmith_examples,
     llama_index_content,
     ragas_rows,
     read_beir,
@@ -244,6 +245,26 @@ class EvaluationSet(Questions):
             ValueError: If a group holds only spans or metadata, which Ragas cannot hold.
         """
         return ragas_rows(self)
+
+    def to_langsmith(self) -> list[dict[str, Any]]:
+        """Return examples for `Client.create_examples` of LangSmith: inputs, outputs and metadata.
+
+        Nothing is lost: `EvaluationSet.of` reads the examples again, also as LangSmith returns them. Grades, groups,
+        quotes, texts and spans are JSON as in a file of `save`; the id and the provenance are in the metadata.
+
+        Raises:
+            ValueError: If something cannot be written as JSON.
+
+        Example:
+            >>> import retrieval_metrics as rm
+            >>> questions = rm.EvaluationSet({"q1": "why?"}, {"q1": [rm.Quote("because it is so")]})
+            >>> (example,) = questions.to_langsmith()
+            >>> example["outputs"]
+            {'relevant': [{'type': 'quote', 'text': 'because it is so'}]}
+            >>> rm.EvaluationSet.of([example]).qrels
+            {'q1': {Quote(text='because it is so'): 1.0}}
+        """
+        return langsmith_examples(self)
 
     def to_llama_index(self, corpus: Mapping[str, str] | None = None) -> dict[str, Any]:
         """Return the content of the JSON file of LlamaIndex's EmbeddingQAFinetuneDataset.

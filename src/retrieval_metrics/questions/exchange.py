@@ -1,4 +1,4 @@
-"""Evaluation sets in the shapes of other tools: BEIR folders, rows for Ragas, LlamaIndex's JSON."""
+"""Evaluation sets in the shapes of other tools: BEIR folders, rows for Ragas, LangSmith, LlamaIndex's JSON."""
 
 from __future__ import annotations
 
@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.files.reading import read_qrels
 from retrieval_metrics.files.text_files import read_queries
 from retrieval_metrics.files.writing import write_qrels
+from retrieval_metrics.inputs.datasets import KEPT_ID
+from retrieval_metrics.inputs.entries import plain
 from retrieval_metrics.inputs.pieces import Piece, Quote, Text
 from retrieval_metrics.inputs.provenance import ENTRIES, Provenance
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
+from retrieval_metrics.inputs.ranking_entries import of_id
+from retrieval_metrics.keeping.question_sets import judgments_as_json
 from retrieval_metrics.saving import save_text
 
 if TYPE_CHECKING:
@@ -131,6 +135,24 @@ def ragas_rows(questions: Questions) -> list[dict[str, Any]]:
             row["reference_contexts"] = texts
         rows.append(row)
     return rows
+
+
+def langsmith_examples(questions: Questions) -> list[dict[str, Any]]:
+    """Return examples for LangSmith, with judgments as `save` writes them."""
+    qrels = judgments_by_query(questions.qrels)
+    examples = []
+    for query, text in questions.queries.items():
+        made = questions.provenance.get(query)
+        metadata = {} if made is None else plain(made.as_dict(), f"the provenance of query {query!r}")
+        relevant = judgments_as_json(qrels[query], f"query {query!r}")
+        examples.append(
+            {
+                "inputs": {"query": text},
+                "outputs": {"relevant": relevant},
+                "metadata": {**metadata, KEPT_ID: of_id(query)},
+            }
+        )
+    return examples
 
 
 def llama_index_content(questions: Questions, corpus: Mapping[str, str] | None) -> dict[str, Any]:

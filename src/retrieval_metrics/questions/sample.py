@@ -124,8 +124,26 @@ class Sample(Printed):
         return f"<Sample: {len(self)} of {len(self.of)} queries>"
 
 
-def draw(queries: Sequence[QueryId], n: int, strata: Mapping[Any, Hashable] | None, seed: int) -> Sample:
-    """Draw queries; see `EvaluationSet.sample`."""
+def draw(
+    queries: Sequence[QueryId],
+    n: int,
+    strata: Mapping[Any, Hashable] | None,
+    seed: int,
+    shares: Mapping[Any, float] | None = None,
+) -> Sample:
+    """Draw queries; see `EvaluationSet.sample`.
+
+    Args:
+        queries: All queries.
+        n: How many to draw.
+        strata: The stratum of each query.
+        seed: Seed of the draw.
+        shares: The part of the draw that each stratum gets, until it is empty; None draws in proportion to their sizes.
+
+    Raises:
+        TypeError: As `EvaluationSet.sample`.
+        ValueError: As `EvaluationSet.sample`.
+    """
     id_kind(set(map(type, queries)), "query ids")
     wanted = positive_integer(n, "n")
     if wanted > len(queries):
@@ -146,7 +164,8 @@ def draw(queries: Sequence[QueryId], n: int, strata: Mapping[Any, Hashable] | No
     for stratum, held in layers.items():
         chance.shuffle(held)
         # First two of each stratum, then in proportion, so that a larger sample contains every smaller one.
-        places += [((at >= EACH, (at + 0.5) / len(held)), stratum, query) for at, query in enumerate(held)]
+        size = len(held) if shares is None else shares[stratum]
+        places += [((at >= EACH, (at + 0.5) / size), stratum, query) for at, query in enumerate(held)]
     places.sort(key=lambda place: place[0])
     drawn = [(stratum, query) for _, stratum, query in places[:wanted]]
     of_layer = {stratum: sum(one == stratum for one, _ in drawn) / len(held) for stratum, held in layers.items()}

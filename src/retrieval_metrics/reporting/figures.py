@@ -10,7 +10,7 @@ from retrieval_metrics.definition.metric import Metric, as_metric
 from retrieval_metrics.presentation import plots
 from retrieval_metrics.presentation.plots import Panel
 from retrieval_metrics.presentation.series import Mean
-from retrieval_metrics.reporting.verdict import telling
+from retrieval_metrics.reporting.verdict import best_first, telling
 from retrieval_metrics.results.cutoffs import intervals_over_cutoffs, over_cutoffs, size_of, unit_of, usual_cutoffs
 from retrieval_metrics.results.scores import Scores
 from retrieval_metrics.results.standings import main_pair
@@ -97,7 +97,8 @@ def _cutoffs(systems: Mapping[str, Scores], metric: Metric) -> Panel:
 
 
 def _differences(difference: Difference, systems: Sequence[str]) -> Panel:
-    sides = plots.side(difference.system, systems), plots.side(difference.baseline, systems)
+    above, below = best_first(difference)
+    sides = plots.side(above, systems), plots.side(below, systems)
     drawn = partial(plots.draw_differences, values=difference.values, mean=difference.mean)
     title = f"{difference.metric}, query by query"
     return Panel(partial(drawn, title=title, interval=difference.interval, sides=sides))

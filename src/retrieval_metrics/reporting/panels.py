@@ -9,12 +9,14 @@ import numpy as np
 from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.presentation import charts, numbers
 from retrieval_metrics.presentation.series import Mean
+from retrieval_metrics.reporting.verdict import best_first
 from retrieval_metrics.results.cutoffs import intervals_over_cutoffs, over_cutoffs, size_of, unit_of, usual_cutoffs
 from retrieval_metrics.results.summary import LEVEL, intervals, means, numbers_of_queries
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.results.compared import Compared
     from retrieval_metrics.results.difference import Difference
     from retrieval_metrics.results.scores import Scores
@@ -32,7 +34,9 @@ def mean_charts(comparison: Compared) -> list[str]:
         rows = [Mean(system, means[system], ends[system], style[system]) for system in means]
         tops = [end for low, top in ends.values() for end in (top,) if np.isfinite(end)]
         high = 1.0 if metric.definition.bounded else max([*tops, *means.values(), 0.0])
-        found.append(charts.means(str(metric), rows, comparison.level, high))
+        bottoms = [end for end, _ in ends.values() if np.isfinite(end)]
+        low = min([*bottoms, *means.values(), 0.0])
+        found.append(charts.means(str(metric), rows, comparison.level, high, low))
     return found
 
 
@@ -46,9 +50,11 @@ def value_charts(systems: Mapping[str, Scores], metric: Metric) -> list[str]:
 
 def said_of_values(scores: Scores, metric: Metric) -> str:
     """Return the mean of a metric in a sentence, with the numbers of queries at 0 and of perfect ones."""
-    counted = dict(_counted(scores, metric)[0])
     name = str(metric)
     ends = numbers.interval(intervals(scores, LEVEL)[name])
+    if metric.definition.given:
+        return f"{name} is {means(scores)[name]:.3f} {ends} over {numbers.queries(numbers_of_queries(scores)[name])}."
+    counted = dict(_counted(scores, metric)[0])
     perfect = f" and {counted['perfect']:,} perfect" if "perfect" in counted else ""
     n = numbers.queries(numbers_of_queries(scores)[name])
     return f"{name} is {means(scores)[name]:.3f} {ends} over {n}, of which {counted['0']:,} are 0{perfect}."
@@ -57,6 +63,8 @@ def said_of_values(scores: Scores, metric: Metric) -> str:
 def _counted(scores: Scores, metric: Metric) -> tuple[list[tuple[str, int]], int]:
     values, best = scores.values[:, scores.metrics.index(metric)], scores.best(metric)
     defined = ~np.isnan(values)
+    if metric.definition.given:
+        return _counted_given(metric, values[defined], int((~defined).sum())), int(defined.sum())
     values, best = values[defined], best[defined]
     perfect = (values >= best - _NEARLY) & (best > 0)
     zero = (values <= 0) & ~perfect
@@ -73,6 +81,16 @@ def _counted(scores: Scores, metric: Metric) -> tuple[list[tuple[str, int]], int
     if not defined.all():
         rows.append(("undefined", int((~defined).sum())))
     return rows, len(defined)
+
+
+def _counted_given(metric: Metric, values: FloatArray, undefined: int) -> list[tuple[str, int]]:
+    """Return the number of queries in each fifth of the range of a given metric, or of what was seen of it."""
+    ends = zip(metric.definition.bounds, (values.min(initial=0), values.max(initial=0)), strict=True)
+    low, high = (bound if np.isfinite(bound) else float(seen) for bound, seen in ends)
+    edges = np.linspace(low, high if high > low else low + 1, BINS + 1)
+    found = np.histogram(np.clip(values, low, high), edges)[0].tolist()
+    rows = [(f"{start:.3g} to {end:.3g}", number) for start, end, number in zip(edges, edges[1:], found, strict=False)]
+    return [*rows, *([("undefined", undefined)] if undefined else [])]
 
 
 def cutoff_chart(systems: Mapping[str, Scores], metric: Metric) -> list[str]:
@@ -99,5 +117,6 @@ def difference_chart(difference: Difference) -> str:
         f"{difference.system} - {difference.baseline}: mean {numbers.signed(difference.mean)} {ends}; "
         f"{numbers.queries(paired.wins)} won, {paired.ties:,} tied, {paired.losses:,} lost"
     )
-    sides = f"{difference.system} better", f"{difference.baseline} better"
+    above, below = best_first(difference)
+    sides = f"{above} better", f"{below} better"
     return charts.differences(f"{difference.metric}, query by query", ordered, said, sides)

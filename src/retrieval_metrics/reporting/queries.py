@@ -148,7 +148,10 @@ class QueryData:
         explainer = Explainer(scores, self._main, corpus)
         columns = [scores.metrics.index(metric) for metric in self._metrics]
         row_of = {query: at for at, query in enumerate(scores.queries)}
-        best = np.column_stack([scores.best(metric) for metric in self._metrics])
+        unknown = np.full(len(scores.queries), np.nan)
+        best = np.column_stack(  # where lower is better, the page marks no query as perfect
+            [scores.best(metric) if metric.definition.higher_is_better else unknown for metric in self._metrics]
+        )
         k = self._shown.k or max([SHOWN, *(metric.k for metric in self._metrics if isinstance(metric.k, int))])
         positions = [scores.position(query) for query in self._rows if query in row_of]
         for explained in explainer.of(positions):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from retrieval_metrics.definition.metric import first_telling
 from retrieval_metrics.explaining.explainer import FirstOf, texts_of
 from retrieval_metrics.explaining.explanation import worst
@@ -47,10 +49,11 @@ NO_SCRIPT = "This list has some of the queries; a browser that runs the script o
 def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, shown: ShownQueries, n: int) -> None:
     """Write the report of an evaluation; see `Evaluation.report`."""
     main = first_telling(scores.metrics)
+    if scores.origin is None and main.definition.given:
+        page.write(path, title or "Evaluation", _given_parts(scores, main, shown, n))
+        return
     lowest = worst(scores, main, n, shown.queries, shown.corpus)
-    means = summary_table(scores)
-    said = [[*row, metric.in_words] for row, metric in zip(means.rows, scores.metrics, strict=True)]
-    table = Table([*means.header, "what it says"], said, means.notes, words=(0, len(means.header)))
+    table = _means(scores)
     data = QueryData({"": scores}, scores.metrics, main, ("", ""), shown)
     held, length = data.data()
     parts = [
@@ -64,6 +67,35 @@ def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, sho
         *about({"": scores}, {}, length),
     ]
     page.write(path, title or "Retrieval evaluation", parts, held)
+
+
+def _means(scores: Scores) -> Table:
+    means = summary_table(scores)
+    said = [[*row, metric.in_words] for row, metric in zip(means.rows, scores.metrics, strict=True)]
+    return Table([*means.header, "what it says"], said, means.notes, words=(0, len(means.header)))
+
+
+def _given_parts(scores: Scores, main: Metric, shown: ShownQueries, n: int) -> list[str]:
+    """Return the report of scores that were given, of which no ranking is known."""
+    column = main.definition.sign * scores.values[:, scores.metrics.index(main)]
+    order = [at for at in np.argsort(column, kind="stable").tolist() if not np.isnan(column[at])][:n]
+    texts: Mapping[Any, str] = shown.queries
+    rows = [
+        [
+            str(scores.queries[at]),
+            *([str(texts.get(scores.queries[at], ""))] if texts else []),
+            *map(numbers.three, scores.values[at]),
+        ]
+        for at in order
+    ]
+    header = ["query", *(["text"] if texts else []), *map(str, scores.metrics)]
+    return [
+        page.paragraph(said_of_values(scores, main), lead=True),
+        page.table(_means(scores)),
+        charts.grid(*(chart for metric in scores.metrics for chart in value_charts({"": scores}, metric))),
+        page.section(f"The worst queries in {main}", page.table(Table(header, rows, words=(0, 1) if texts else (0,)))),
+        *about({"": scores}, {}, None),
+    ]
 
 
 def comparison_report(comparison: Compared, path: str | PathLike[str], title: str, shown: ShownQueries) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import inf, isnan
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.definition.metric import Metric
+from retrieval_metrics.definition.metric import Metric, first_telling
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.results.summary import FEW_CLUSTERS, few_clusters, numbers_of_queries
+from retrieval_metrics.results.summary import FEW_CLUSTERS, few_clusters, numbers_of_queries, said_of_given
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,8 +99,15 @@ def differences_table(pair: Sequence[Difference], level: float, *, whole: bool =
 
 
 def telling(pair: Sequence[Difference]) -> Difference:
-    """Return the first difference whose metric is not binary, or else the first."""
-    return next((each for each in pair if not Metric.parse(each.metric).definition.binary), pair[0])
+    """Return the first difference whose metric is computed and not binary, or else the first."""
+    main = str(first_telling([Metric.parse(each.metric) for each in pair]))
+    return next(each for each in pair if each.metric == main)
+
+
+def best_first(difference: Difference) -> tuple[str, str]:
+    """Return the system that a difference above 0 favours, and the other."""
+    both = difference.system, difference.baseline
+    return both if difference.higher_is_better else both[::-1]
 
 
 def said_of_moved(difference: Difference) -> str:
@@ -127,6 +134,7 @@ def small_print(comparison: Compared, *, pairs: bool = True) -> list[str]:
     if short:
         what = "queries are" if comparison.differences[0].clusters is None else "clusters are"
         notes.append(f"no interval can be given at {100 * comparison.level:g} %: {max(short)} {what} too few for one")
+    notes += said_of_given(comparison.metrics)
     notes += _said_of_clusters(comparison)
     if comparison.margin is not None:
         notes.append(f"margin: each sentence by itself at a one-sided level of {100 * comparison.level:g} %")

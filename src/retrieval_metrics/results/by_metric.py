@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from retrieval_metrics.definition.metric import Metric, as_metric
+from retrieval_metrics.definition.metric import Metric, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,14 +23,14 @@ class ByMetric(dict[str, T]):
         def __getitem__(self, metric: str | Metric, /) -> T: ...
 
     def __missing__(self, metric: str | Metric) -> T:
-        name = str(as_metric(metric))
+        name = spelled(metric, self.keys())
         if not super().__contains__(name):
             raise KeyError(f"{name} was not computed; the computed metrics are {', '.join(self)}")
         return self[name]
 
     def __contains__(self, metric: object) -> bool:
         try:
-            return super().__contains__(str(as_metric(metric)))  # type: ignore[arg-type]  # parse refuses other types
+            return super().__contains__(spelled(metric, self.keys()))  # type: ignore[arg-type]  # parse refuses other types
         except (TypeError, ValueError):
             return False
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.definition.metric import as_metric
+from retrieval_metrics.definition.metric import spelled
 from retrieval_metrics.results.aligned import aligned
 from retrieval_metrics.results.by_metric import ByMetric
 from retrieval_metrics.results.cautions import cautions, said_of_ignorance
@@ -150,7 +150,7 @@ class Compared:
         Raises:
             KeyError: If there is no such difference, or more than one.
         """
-        name = str(as_metric(metric))
+        name = spelled(metric, {each.metric for each in self.differences})
         chosen = fitting(self.differences, name, system, baseline)
         if len(chosen) != 1:
             there = ", ".join(dict.fromkeys(f"{each.system} - {each.baseline}" for each in self.differences))

@@ -95,6 +95,11 @@ tried would change that |
         return self.found.mean
 
     @property
+    def gain(self) -> float:
+        """How much better the system is than the baseline; where lower is better, minus the difference."""
+        return self.found.gain
+
+    @property
     def interval(self) -> Interval:
         """The confidence interval of the difference."""
         return self.found.interval
@@ -151,9 +156,9 @@ tried would change that |
         share, shift = self.found.rare
         change, moved = ("change", "differ")
         if self.kind == "better" or self.margin is not None:
-            change, moved = "loss", "be lower"
+            change, moved = "loss", "be lower" if self.found.higher_is_better else "be higher"
         elif self.kind == "worse":
-            change, moved = "gain", "be higher"
+            change, moved = "gain", "be higher" if self.found.higher_is_better else "be lower"
         where = f"{self.found.span:.3g} on up to {100 * share:.2g} % of all queries"
         n = numbers.queries(self.n)
         return f"{n}: a {change} of {where} may not have shown; the mean could {moved} by {shift:.2g}"
@@ -187,7 +192,7 @@ tried would change that |
             return f"{both} have the same value for every query in {metric}"
         if self.kind == "no clear difference":
             return f"No clear difference between {both} in {metric}{self._said_of_size()}"
-        word = "better" if self.difference > 0 else "worse"
+        word = "better" if self.gain > 0 else "worse"
         if self.kind == "depends on what is unjudged":
             return f"Whether {self.system} is {word} than {self.baseline} in {metric} depends on what is unjudged"
         return f"{self.system} is {word} than {self.baseline} in {metric}, by {self._said_of_difference()}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.definition.metric import as_metric
+from retrieval_metrics.definition.metric import spelled
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.chosen import fitting
@@ -45,7 +45,7 @@ class Conclusions(tuple[Conclusion, ...], Printed):
         Raises:
             KeyError: If there is no such conclusion, or more than one.
         """
-        name = str(as_metric(metric))
+        name = spelled(metric, {each.metric for each in self})
         chosen = fitting(self, name, system, baseline)
         if len(chosen) != 1:
             raise KeyError(f"{len(chosen)} conclusions match {name!r}, {system!r}, {baseline!r}; print them all to see")
@@ -115,7 +115,7 @@ def _kind(one: Difference, grades: OtherGrades | None) -> ConclusionKind:
         return "no clear difference"
     if grades is not None and grades.change:
         return "depends on what is unjudged"
-    return "better" if one.mean > 0 else "worse"
+    return "better" if one.gain > 0 else "worse"
 
 
 def _other_grades(one: Difference, bounds: UnjudgedBounds, level: float) -> OtherGrades:

@@ -11,7 +11,7 @@ from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics.aliases import BoolArray, IntArray, QueryId
+    from retrieval_metrics.aliases import BoolArray, FloatArray, IntArray, QueryId
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.scoring.rules import Rules
 
@@ -86,6 +86,23 @@ def count(
         unplaced=len(judged.unplaced) if among is None else 0,
         misplaced=judged.misplaced if among is None else 0,
         ambiguous=judged.ambiguous if among is None else 0,
+    )
+
+
+def counts_of_given(values: FloatArray) -> Counts:
+    """Return the counts of given scores, shape (queries, metrics), of which only the queries are known."""
+    return Counts(
+        queries=len(values),
+        scored=int((~np.isnan(values)).any(axis=1).sum()),
+        missing=0,
+        failed=0,
+        unjudged_queries=0,
+        no_relevant=0,
+        duplicates=0,
+        ties=0,
+        unplaced=0,
+        misplaced=0,
+        ambiguous=0,
     )
 
 

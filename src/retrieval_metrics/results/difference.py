@@ -50,6 +50,7 @@ class Difference:
             difference says how much text was retrieved, not which system is better, and is never significant.
         looks: From how many pairs of results the two were chosen, by what they showed; the p value and the interval are
             corrected for that too.
+        higher_is_better: Whether a higher value of the metric is better; queries are won and lost accordingly.
     """
 
     metric: str
@@ -65,6 +66,7 @@ class Difference:
     margin: WithinMargin | None = None
     comparable: bool = True
     looks: int = 1
+    higher_is_better: bool = True
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -85,6 +87,11 @@ class Difference:
     def mean(self) -> float:
         """The mean difference, system minus baseline."""
         return self.paired.mean
+
+    @property
+    def gain(self) -> float:
+        """How much better the system is than the baseline: the mean difference, negative where lower is better."""
+        return self.mean if self.higher_is_better else -self.mean
 
     @property
     def interval(self) -> Interval:

@@ -116,12 +116,12 @@ class Scores:
         return None if ideal is None else ideal[self.positions]
 
     def best(self, metric: Metric) -> FloatArray:
-        """Return the largest value that the metric can have for each query, shape (queries,); infinite if unknown."""
+        """Return the best value that the metric can have for each query, shape (queries,); infinite if unknown."""
         ideal = self.column("ideal", metric)
         if ideal is not None:
             return np.where(np.isnan(ideal), np.inf, ideal)
-        bounded = metric.definition.bounded
-        return np.full(len(self.queries), 1.0 if bounded else np.inf)
+        low, high = metric.definition.bounds
+        return np.full(len(self.queries), high if metric.definition.higher_is_better else low)
 
     def sums(self, column: Column, metric: Metric) -> Sums | None:
         """Return the sums over the queries of one column, or None if the column is unknown."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isnan
+from math import inf, isnan
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from retrieval_metrics.presentation import numbers
@@ -178,8 +178,9 @@ class Standings(Printed):
 def ranking_of(comparison: Compared) -> Standings:
     """Return the ranking of a comparison."""
     places = {}
-    for metric, means in comparison.table.items():
-        ordered = sorted(means, key=lambda system: -means[system] if not isnan(means[system]) else float("inf"))
+    for each_metric in comparison.metrics:
+        metric, means = str(each_metric), comparison.table[each_metric]
+        ordered = _best_first(means, each_metric.definition.sign)
         concluded = [each for each in comparison.conclusions if each.metric == metric]
         other = comparison.baseline or _best(ordered, concluded)
         standings = _beside(other, ordered, concluded)
@@ -198,6 +199,11 @@ def ranking_of(comparison: Compared) -> Standings:
         _seconds(comparison),
         comparison.level,
     )
+
+
+def _best_first(means: Mapping[str, float], sign: int) -> list[str]:
+    """Return the systems by their means, those without one last; `sign` is -1 where lower is better."""
+    return sorted(means, key=lambda system: -sign * means[system] if not isnan(means[system]) else float("inf"))
 
 
 def _cell(place: Standing) -> str:
@@ -243,10 +249,10 @@ def main_pair(comparison: Compared, metric: Metric) -> tuple[str, str]:
     if findings:
         clearest = min(findings, key=lambda each: (each.p, -abs(each.difference)))
         return clearest.system, clearest.baseline
-    means = comparison.table[metric]
+    means, sign = comparison.table[metric], metric.definition.sign
 
     def height(pair: tuple[str, str]) -> float:
         both = [means[system] for system in pair]
-        return -1.0 if any(map(isnan, both)) else sum(both)
+        return -inf if any(map(isnan, both)) else sign * sum(both)
 
     return max(comparison.pairs, key=height)

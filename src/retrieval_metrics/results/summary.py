@@ -18,6 +18,8 @@ from retrieval_metrics.statistics.clusters import Units
 from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from retrieval_metrics.aliases import FloatArray, IntArray
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.counts import Counts
@@ -135,6 +137,20 @@ def bounds_of(record: Summed, metric: Metric, sums: Sums) -> tuple[float, float]
     return ideal.bounds(metric, sums.smallest, sums.largest, best.largest if best is not None and best.count else None)
 
 
+def said_of_given(metrics: Sequence[Metric]) -> list[str]:
+    """Return in which metrics lower is better, and which have no bounds, in words."""
+    lower = [str(metric) for metric in metrics if not metric.definition.higher_is_better]
+    of = [metric for metric in metrics if metric.definition.given]
+    unbounded = [str(metric) for metric in of if not np.isfinite(metric.definition.bounds).all()]
+    said = [f"lower is better in {', '.join(lower)}"] if lower else []
+    if unbounded:
+        said.append(
+            f"without bounds: {', '.join(unbounded)}; what was seen stands in for them, so a rare larger value could "
+            "shift the mean further than is said here"
+        )
+    return said
+
+
 def summary_table(record: Summed) -> Table:
     """Return the means with their intervals, and the issues in the data."""
     rows, residual_notes, small = [], [], False
@@ -152,5 +168,5 @@ def summary_table(record: Summed) -> Table:
         notes.append(f"n too small: an interval of fewer than {SMALL} queries says little")
     if tie_range := TieRange.of(record.metrics, record.sums):
         notes += tie_range.notes()
-    notes += residual_notes
+    notes += [*residual_notes, *said_of_given(record.metrics)]
     return Table(["metric", "mean", numbers.level_name(LEVEL), "n"], rows, notes)

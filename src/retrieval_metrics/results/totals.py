@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, cast
 
+from retrieval_metrics.definition.given import refuse_other_facts
 from retrieval_metrics.definition.largest_grade import divides_by_largest_grade
 from retrieval_metrics.results.scores import COLUMNS
 from retrieval_metrics.statistics.sums import ExactSums
@@ -55,6 +56,7 @@ class Totals:
             raise ValueError(
                 f"parts must have the same metrics, got {_names(self.metrics)} and {_names(other.metrics)}"
             )
+        refuse_other_facts(self.metrics, other.metrics)
         if self.rules != other.rules:
             raise ValueError(f"parts must be computed under the same rules, got {_difference(self.rules, other.rules)}")
         _check_scale(self, other)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,7 +28,7 @@ class Caller:
     A rate limit is no failure: all calls wait as long as the service asks, and then go on with fewer at once.
     """
 
-    def __init__(self, function: Callable[[str], Any], *, what: str, timeout: float | None, retries: int) -> None:
+    def __init__(self, function: Callable[..., Any], *, what: str, timeout: float | None, retries: int) -> None:
         """Take a function of a text.
 
         Args:
@@ -53,7 +54,12 @@ class Caller:
         self._pace = Pace()
 
     async def call(
-        self, text: str, *, before: Callable[[], object] = lambda: None, after: Callable[[float], object]
+        self,
+        text: str,
+        *,
+        before: Callable[[], object] = lambda: None,
+        after: Callable[[float], object],
+        **options: Any,
     ) -> Any:
         """Return the result of the first attempt that succeeds; attempts refused by a rate limit do not count.
 
@@ -61,6 +67,7 @@ class Caller:
             text: The argument of the function.
             before: Called before each attempt; what it raises ends the call.
             after: Called after each attempt, failed or not, with the seconds it took.
+            **options: Further arguments of the function.
 
         Raises:
             Exception: The failure of the last attempt.
@@ -71,7 +78,7 @@ class Caller:
             try:
                 before()
                 try:
-                    answer = await self._attempt(text, after)
+                    answer = await self._attempt(partial(self._function, text, **options), after)
                 except Exception as error:
                     limited = is_rate_limit(error)
                     if (not self._pace.refused(error)) if limited else failed == self._retries:
@@ -85,14 +92,14 @@ class Caller:
                 await asyncio.sleep(min(PAUSE * 2**failed, LONGEST_PAUSE))
                 failed += 1
 
-    async def _attempt(self, text: str, after: Callable[[float], object]) -> Any:
+    async def _attempt(self, function: Callable[[], Any], after: Callable[[float], object]) -> Any:
         start = perf_counter()
         try:
             async with asyncio.timeout(self._timeout) as limit:
                 if self._asynchronous:
-                    answer = self._function(text)
+                    answer = function()
                 else:
-                    answer = await self._threads.call(self._function, text)
+                    answer = await self._threads.call(function)
                 return await answer if inspect.isawaitable(answer) else answer
         except TimeoutError as error:
             if limit.expired():

@@ -36,6 +36,8 @@ def bounds(metric: Metric, smallest: float, largest: float, ideal: float | None)
         largest: The largest of its values.
         ideal: The largest of the `ideal_values` of these queries. If it is None, a bounded metric reaches 1.
     """
+    if metric.definition.given:
+        return metric.definition.bounds
     if not metric.definition.bounded or largest > 1 or smallest < 0:
         return (-inf if smallest < 0 else 0.0), inf
     if ideal is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,16 +11,22 @@ import numpy as np
 from retrieval_metrics.checks import positive_number, proportion
 from retrieval_metrics.statistics import arrays
 from retrieval_metrics.statistics.drawn import Drawn
+from retrieval_metrics.statistics.interval_of_difference import rare_change_of
 from retrieval_metrics.statistics.intervals import Interval, beta_interval, clopper_pearson
 from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
+
+    from retrieval_metrics.statistics.drawn import FittedLine
+    from retrieval_metrics.statistics.interval_of_difference import RareChange
 
 FEWEST = 5
 """The fewest labelled queries for an estimate: a slope and a spread need a few."""
 FEW_DISAGREEMENTS = 3
 """If people and model differ on fewer labelled queries than this, the variance allows for unseen differences."""
+MATERIAL = 0.1
+"""An extrapolation matters if it moves the estimate by more than this part of the half width."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +45,13 @@ class CorrectedMean:
         spread: The variance of people's values.
         unexplained: The part of `spread` that the model's values do not explain.
         explained_part: The part of `variance` that more labels cannot reduce, but more queries can.
+        unseen: The part of `variance` that allows for differences of people and model that no label shows.
+        span: The largest possible difference of two values.
+        independent: How many independent labelled queries the weights, strata and clusters leave.
+        alike: Whether people's values are equal on all labelled queries, so that their variance says nothing.
+        outside: How many unlabelled queries have a model's value that is outside those of the labelled queries.
+        beyond: How much of `mean` comes from how far these lie outside.
+        alone: The estimate from people's labels alone; None if this is it.
     """
 
     mean: float
@@ -52,6 +65,13 @@ class CorrectedMean:
     spread: float
     unexplained: float
     explained_part: float
+    unseen: float = 0.0
+    span: float = 1.0
+    independent: float = math.inf
+    alike: bool = False
+    outside: int = 0
+    beyond: float = 0.0
+    alone: CorrectedMean | None = None
 
     @property
     def worth(self) -> float:
@@ -64,8 +84,30 @@ class CorrectedMean:
         return self.worth >= self.labelled + 1
 
     def half_width(self, level: float = 0.95) -> float:
-        """Return the half width of Student's interval: t(degrees) sqrt(variance)."""
-        return _student(self.degrees, level) * math.sqrt(self.variance)
+        """Return the half width of Student's interval: t(degrees) sqrt(variance).
+
+        If people's values are all alike, it is at least the shift of `rare`: they show no variance to rely on.
+        """
+        return self._half_width(self.variance, self.degrees, self.independent, level)
+
+    def rare(self, level: float = 0.95) -> RareChange:
+        """Return which rare, large differences the labels cannot show; see `statistics.rare_change`.
+
+        Example:
+            Of 18 % of all queries, 15 labels hold none in .82^15 = 5 % of samples.
+
+            >>> found = corrected_mean([0.0] * 15, [0.0] * 100, range(15))
+            >>> "{:.3f}, {:.3f}".format(*found.rare())
+            '0.181, 0.181'
+        """
+        return rare_change_of(self.independent, span=self.span, level=level)
+
+    def extrapolates(self, level: float = 0.95) -> bool:
+        """Whether values of the model that no label touches move the estimate by more than a tenth of its half width.
+
+        A model that favours one system on a few queries shows it there, and no label has shown whether people agree.
+        """
+        return abs(self.beyond) > MATERIAL * self.half_width(level)
 
     def interval(
         self, level: float = 0.95, *, bounds: tuple[float, float] = (0.0, 1.0), binary: bool = False
@@ -100,11 +142,12 @@ class CorrectedMean:
     def difference_interval(self, level: float = 0.95, *, span: float = 1.0) -> Interval:
         """Return the confidence interval of a mean of differences that lie between -span and span.
 
-        It is Student's, mean -+ t(degrees) sqrt(variance), cut at the span.
+        It is Student's, mean -+ t(degrees) sqrt(variance), cut at the span. It is never a single point: labels that
+        are all alike leave room for what they cannot show (`half_width`).
         """
         proportion(level, "level")
-        half = self.half_width(level)
-        return Interval(max(self.mean - half, -span), min(self.mean + half, span))
+        half, mean = self.half_width(level), min(max(self.mean, -span), span)
+        return Interval(max(mean - half, -span), min(mean + half, span))
 
     def labels_needed(self, width: float, *, level: float = 0.95) -> float:
         """Return how many more labelled queries an interval of a given width needs; 0 if it is narrow enough.
@@ -136,8 +179,13 @@ class CorrectedMean:
     def _half_width_with(self, labelled: int, lost: int, level: float) -> float:
         if labelled <= lost:
             return math.inf
-        variance = self.unexplained / labelled * (1 + 1 / labelled) + self.explained_part
-        return _student(labelled - lost, level) * math.sqrt(variance)
+        more = labelled / self.labelled
+        variance = self.unexplained / labelled * (1 + 1 / labelled) + self.explained_part + self.unseen / more**2
+        return self._half_width(variance, labelled - lost, self.independent * more, level)
+
+    def _half_width(self, variance: float, degrees: int, independent: float, level: float) -> float:
+        half = _student(degrees, level) * math.sqrt(variance)
+        return max(half, rare_change_of(independent, span=self.span, level=level).shift) if self.alike else half
 
 
 def corrected_mean(
@@ -165,7 +213,8 @@ def corrected_mean(
 
     the larger of the HC2 and the least-squares variance, plus the variance from the N queries being a sample. If the
     values of people and the model differ on only k < 3 labelled queries, (1 - k / 3) span^2 / (2 n^2) is added: queries
-    on which they differ may not have been drawn. The interval uses Student's t with n - 2 degrees of freedom.
+    on which they differ may not have been drawn. If the line passes through all labelled values, k is 0.
+    The interval uses Student's t with n - 2 degrees of freedom.
 
     Each stratum has its own mean; the slope is common. With weights (1 / the probability of being drawn) the least
     squares are weighted. With clusters, the variance is the largest of the two above and one that sums within clusters.
@@ -206,34 +255,51 @@ def corrected_mean(
         raise ValueError(
             f"people's values are defined for {count} of {len(defined)} labelled queries; at least {FEWEST} are needed"
         )
-    design, inverse, share_of, leverage, has_slope = drawn.line()
+    chosen = drawn.line()
+    found = _estimated(drawn, chosen, defined, span)
+    if not chosen.slope:
+        return found
+    outside, beyond = drawn.outside(defined)
+    alone = _estimated(drawn, drawn.without_slope(), defined, span)
+    return replace(found, outside=outside, beyond=found.slope * beyond, alone=alone)
+
+
+def _estimated(drawn: Drawn, fitted_line: FittedLine, defined: NDArray[np.bool_], span: float) -> CorrectedMean:
+    design, inverse, share_of, leverage, has_slope = fitted_line
+    count = int(defined.sum())
     rows, weight = design[drawn.labelled], drawn.weights
     values = np.where(defined, drawn.people, 0.0)
     share = float(share_of @ defined)
     mean = float(share_of @ values) / share
-    outcome = np.where(defined, drawn.people - mean, 0.0)
+    rounding = arrays.ROUNDING * max(1.0, float(np.abs(values).max()))
+    alike = float(np.ptp(values[defined])) <= rounding
+    outcome = np.where(defined & (not alike), drawn.people - mean, 0.0)
     line = inverse @ rows.T @ (weight * outcome)
     residuals = outcome - rows @ line
+    residuals[np.abs(residuals) <= rounding] = 0.0
     parameters = rows.shape[1]
     length = len(residuals)
     unexplained = float(weight @ residuals**2 / weight.sum()) * length / (length - parameters)
     robust = float(np.sum(share_of**2 * residuals**2 / (1 - leverage)))
-    sampled = max(robust, unexplained * float(share_of @ share_of))
+    squares = float(share_of @ share_of)
+    sampled = max(robust, unexplained * squares)
     fitted = design @ line
     explained = float(fitted.var(ddof=1)) / len(fitted)
-    variance, degrees = sampled + explained, count - parameters
+    variance, degrees, independent = sampled + explained, count - parameters, count / length / squares
     if drawn.clusters is not None:
         parts = fitted / len(fitted)
         parts[drawn.labelled] += share_of * residuals / np.sqrt(1 - leverage)
         between, groups = drawn.between_clusters(parts)
         variance, degrees = max(variance, between), min(count, groups) - parameters
+        independent = min(independent, groups)
     if degrees < 1:
         raise ValueError(
             f"the labelled queries come from too few clusters to show a variance: {degrees + parameters} for "
             f"{parameters} parameters"
         )
     model_here = drawn.model[drawn.labelled]
-    differing = int(np.sum(np.abs(values - model_here)[defined & ~np.isnan(model_here)] > arrays.ROUNDING))
+    apart = np.abs(values - model_here)[defined & ~np.isnan(model_here)] > rounding
+    differing = int(np.sum(apart)) if residuals.any() else 0
     unseen = max(0.0, 1 - differing / FEW_DISAGREEMENTS) * span**2 / (2 * count**2)
     people_mean = float(weight @ values) / float(weight @ defined)
     spread = float(weight[defined] @ (values[defined] - people_mean) ** 2 / weight[defined].sum()) * count / (count - 1)
@@ -246,9 +312,13 @@ def corrected_mean(
         people=people_mean,
         model=drawn.centre,
         slope=float(line[-1]) if has_slope else 0.0,
-        spread=spread,
+        spread=0.0 if alike else spread,
         unexplained=unexplained / share**2,
         explained_part=explained / share**2,
+        unseen=unseen,
+        span=span,
+        independent=independent,
+        alike=alike,
     )
 
 

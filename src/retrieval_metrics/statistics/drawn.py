@@ -17,6 +17,8 @@ LARGEST_LEVERAGE = 0.8
 """No slope is used if a single labelled query has a larger share of it than this, or"""
 LONGEST_STRETCH = 2.0
 """if it would make the weights of the labelled queries more uneven than this."""
+FAR = 0.25
+"""A value of the model is far outside the labelled ones if it is more than this part of their range beyond them."""
 
 
 class FittedLine(NamedTuple):
@@ -107,8 +109,8 @@ class Drawn:
         slope, or if the labelled queries differ so much from all queries that the estimate would extrapolate. This is
         decided from the model's values only, so it does not bias the estimate.
         """
-        layers = (self.strata[:, None] == np.unique(self.strata)[None, :]).astype(np.float64)
-        without = self._fitted(layers, slope=False)
+        without = self.without_slope()
+        layers = without.design
         centred = np.where(np.isnan(self.model), 0.0, self.model - self.centre)
         here, strata = centred[self.labelled], self.strata[self.labelled]
         means = np.bincount(strata, here) / np.maximum(np.bincount(strata), 1)
@@ -118,6 +120,33 @@ class Drawn:
         alone = float((fitted.leverage - without.leverage).max())
         stretched = float(fitted.share @ fitted.share) / float(without.share @ without.share)
         return without if alone > LARGEST_LEVERAGE or stretched > LONGEST_STRETCH else fitted
+
+    def without_slope(self) -> FittedLine:
+        """Return the mean of each stratum, which is the estimate from people's labels alone."""
+        return self._fitted((self.strata[:, None] == np.unique(self.strata)[None, :]).astype(np.float64), slope=False)
+
+    def outside(self, defined: NDArray[np.bool_]) -> tuple[int, float]:
+        """Return how many of the model's values lie far outside those labelled in their stratum, and by how much.
+
+        The largest of many values almost always lies a little outside; far is more than a quarter of their range.
+
+        Args:
+            defined: Shape (n,), whether people's value of a labelled query is defined.
+
+        Returns:
+            The number, and the sum of how far they lie above less how far below, divided by the number of all queries.
+        """
+        count, total = 0, 0.0
+        here, strata = self.model[self.labelled], self.strata[self.labelled]
+        for stratum in np.unique(self.strata):
+            held = here[(strata == stratum) & defined & ~np.isnan(here)]
+            values = self.model[(self.strata == stratum) & ~np.isnan(self.model)]
+            ends = (held.min(), held.max()) if held.size else (self.centre, self.centre)
+            far = values - np.clip(values, *ends)
+            far = far[np.abs(far) > FAR * (ends[1] - ends[0]) + arrays.ROUNDING]
+            count += len(far)
+            total += float(far.sum())
+        return count, total / len(self.model)
 
     def _fitted(self, design: NDArray[np.float64], *, slope: bool) -> FittedLine:
         rows = design[self.labelled]

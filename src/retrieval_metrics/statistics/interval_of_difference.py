@@ -103,10 +103,16 @@ def _ends(units: Units, critical: float, span: float) -> Interval:
     residuals = units.totals - mean * sizes
     squared = critical**2
     leading = float(sizes.sum()) ** 2 - squared * float(sizes @ sizes)
-    if leading <= 0 or math.isinf(critical):
+    if math.isinf(critical) or not leading:
         return Interval(-span, span)
     half = squared * float(residuals @ sizes)
-    root = math.sqrt(half**2 + leading * squared * float(residuals @ residuals))
+    discriminant = half**2 + leading * squared * float(residuals @ residuals)
+    if leading < 0:  # unequal clusters: one end at most, both roots on its side of the mean
+        if discriminant <= 0:
+            return Interval(-span, span)
+        roots = [mean + (-half + sign * math.sqrt(discriminant)) / leading for sign in (-1, 1)]
+        return Interval(max(*roots, -span), span) if half < 0 else Interval(-span, min(*roots, span))
+    root = math.sqrt(discriminant)
     return Interval(max(mean + (-half - root) / leading, -span), min(mean + (-half + root) / leading, span))
 
 
@@ -162,7 +168,12 @@ def rare_change(units: Units, *, span: float = 1.0, level: float = 0.95) -> Rare
         >>> "{:.3f}, {:.3f}".format(*rare_change(Units.of([0.0] * 40), span=0.5))
         '0.072, 0.036'
     """
+    return rare_change_of(units.effective_count if len(units.sizes) else 0, span=span, level=level)
+
+
+def rare_change_of(count: float, *, span: float = 1.0, level: float = 0.95) -> RareChange:
+    """Return the `rare_change` of so many independent queries; all of them if there are none."""
     proportion(level, "level")
     positive_number(span, "span")
-    share = 1.0 if not len(units.sizes) else 1 - (1 - level) ** (1 / units.effective_count)
+    share = 1 - (1 - level) ** (1 / count) if count else 1.0
     return RareChange(share, share * span)

@@ -86,6 +86,8 @@ def tune(
         and accurate cross-validation. Machine Learning 107.
     """
     chosen_by = metric if isinstance(metric, Metric) else Metric.parse(metric)
+    if not chosen_by.definition.higher_is_better:
+        raise ValueError(f"lower is better in {chosen_by}; tune takes the largest mean, so bound it: at_most={{...}}")
     bounds = {**(at_least or {}), **(at_most or {})}
     further = [others] if isinstance(others, (str, Metric)) else list(others)
     wanted = [chosen_by, *further, *(name for name in bounds if name != SECONDS)]

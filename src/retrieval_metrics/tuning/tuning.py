@@ -192,9 +192,9 @@ class Tuning(Printed):
         axes.plot([self.new_gain], [0], marker="s", color=style(1).colour, markersize=6)
         axes.axvline(0, color="0.6", linewidth=0.9, linestyle=":")
         axes.set_yticks(range(len(names) + 1), ["the choice, on new questions", *names])
-        axes.invert_yaxis()
-        axes.set_xlabel(f"{self.metric}, minus {self.default}")
-        axes.set_title("gain by setting", loc="left")
+        axes.set_ylim(len(names) + 0.5, -0.5)
+        axes.set_xlabel(f"difference in {self.metric}")
+        axes.set_title("gain over the default", loc="left")
         plain(axes, grid="x")
 
     def __repr__(self) -> str:

@@ -123,7 +123,7 @@ class TestARetrieverThatIsMatchedByTheCore(MatchConformance):
 
 class TestEvaluatorsOfLangSmithThatMatch(MatchConformance):
     def matched(self, qrels: Truth, items: Items, metrics: Sequence[str], match: Any) -> Scores:
-        (evaluator,) = langsmith_evaluators(metrics, match=match)
+        (evaluator,) = langsmith_evaluators(metrics, match=match, prefix="")
         found = documents(items)
         results = {
             query: evaluator({"documents": found[query]}, {"relevant": truth})["results"]

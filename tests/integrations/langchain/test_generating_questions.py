@@ -1,6 +1,7 @@
 """A chat model of LangChain writes questions on its documents, and its retrievers are evaluated with them."""
 
-from typing import Any
+import json
+from typing import Any, ClassVar
 
 import pytest
 from langchain_core.documents import Document
@@ -43,7 +44,7 @@ def made(corpus: Any, model: Any, n: int = 5, **how: Any) -> rm.types.GeneratedQ
 
 def test_a_chat_model_writes_the_questions_of_a_function() -> None:
     of_host = made(documents(), Chat())
-    of_core = made(dict(TOPICS), Script())
+    of_core = made([rm.Retrieved(name, text, source=f"{name}.rst") for name, text in TOPICS.items()], Script())
     assert of_host.questions.queries == of_core.questions.queries
     assert of_host.questions.qrels == of_core.questions.qrels
     assert {each.model for each in of_host.questions.provenance.values()} == {"scripted-chat"}
@@ -96,3 +97,26 @@ def test_its_retriever_is_evaluated_with_them_and_used_to_check_them() -> None:
 def pieces(found: rm.types.GeneratedQuestions) -> list[Any]:
     qrels: Any = found.questions.qrels
     return [one for groups in qrels.values() for group in groups for one in group]
+
+
+class Structured(Chat):
+    """A chat model with structured output of its own."""
+
+    schemas: ClassVar[list[Any]] = []
+
+    def with_structured_output(self, schema: Any, *, include_raw: bool = False, **_: Any) -> Any:
+        assert include_raw
+        self.schemas.append(schema)
+
+        def reply(prompt: str) -> dict[str, Any]:
+            raw = self.invoke(prompt)
+            return {"raw": raw, "parsed": json.loads(str(raw.content)), "parsing_error": None}
+
+        return RunnableLambda(reply)
+
+
+def test_a_chat_model_with_structured_output_is_asked_for_it() -> None:
+    model = Structured()
+    model.schemas.clear()
+    assert made(documents(), model).questions == made(documents(), Chat()).questions
+    assert {tuple(schema["properties"]) for schema in model.schemas} >= {("question", "quotes"), ("answerable",)}

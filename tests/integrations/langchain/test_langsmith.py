@@ -140,7 +140,20 @@ def test_undefined_has_a_comment_and_no_score() -> None:
 def test_documents_are_judged_by_what_match_says() -> None:
     (evaluator,) = langsmith_evaluators("mrr", match="metadata:page", documents_key="found", relevant_key="pages")
     found = [Document("a", metadata={"page": 1}), Document("b", metadata={"page": 7})]
-    assert evaluator({"found": found}, {"pages": [7]})["results"][0]["score"] == 0.5
+    (result,) = evaluator({"found": found}, {"pages": [7]})["results"]
+    assert result == {"key": "mrr-match-metadata:page-documents_key-found-relevant_key-pages", "score": 0.5}
+
+
+def test_two_evaluators_stay_apart() -> None:
+    outputs = {"documents": ["d3", "d7"], "reranked": ["d7", "d3"]}
+    chosen: list[dict[str, Any]] = [{}, {"documents_key": "reranked"}, {"documents_key": "reranked", "prefix": "b "}]
+    keys = [
+        (one["key"], one["score"])
+        for settings in chosen
+        for evaluator in langsmith_evaluators("mrr", **settings)
+        for one in evaluator(outputs, {"relevant": ["d7"]})["results"]
+    ]
+    assert keys == [("mrr", 0.5), ("mrr-documents_key-reranked", 1.0), ("b mrr", 1.0)]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """What fails under LangSmith scores 0 and says why; no question drops out of a mean, and summaries know their n."""
 
 import datetime as dt
+import json
 import uuid
 from typing import Any
 
@@ -155,12 +156,102 @@ def test_examples_and_their_json_are_a_dataset(as_rows: bool) -> None:  # noqa: 
     if as_rows:
         data = [{"inputs": one.inputs, "outputs": one.outputs} for one in data]
     result = evaluate_retriever(Prepared(answers=ANSWERS), data, "mrr")
-    assert result.per_query["mrr"] == {"q0": 1.0, "q2": 1.0}
+    names = ["q0", "q2"] if as_rows else [str(one.id) for one in data]
+    assert result.per_query["mrr"] == dict.fromkeys(names, 1.0)
 
 
 def test_an_example_without_judgments_is_named() -> None:
-    with pytest.raises(ValueError, match=r"row 1 has no 'relevant'.*it has 'answer', 'query'"):
+    with pytest.raises(ValueError, match=r"row 1 has no 'relevant'.*it has .*'answer'"):
         evaluate_retriever(Prepared(answers=ANSWERS), [{"inputs": {"query": "q0"}, "outputs": {"answer": "x"}}], "mrr")
+
+
+def sourced(count: int) -> list[Example]:
+    return [
+        example(f"q{number}", ["d"]).model_copy(update={"metadata": {"source": f"{number // 10}.md"}})
+        for number in range(count)
+    ]
+
+
+@pytest.mark.filterwarnings("ignore:.*beta", "ignore:.*clusters are few")
+def test_examples_keep_their_id_and_their_source_everywhere() -> None:
+    data = sourced(40)
+    answers = {f"q{number}": ["d"] if number // 10 % 2 else ["x"] for number in range(40)}
+    retriever = Prepared(answers=answers)
+    ours = evaluate_retriever(retriever, data, "mrr")
+    run = {str(one.id): answers[f"q{at}"] for at, one in enumerate(data)}
+    core = rm.evaluate(rm.EvaluationSet.of(data), run, "mrr")
+    assert ours.per_query["mrr"] == core.per_query["mrr"]
+    assert ours.intervals() == core.intervals()
+    assert ours.scores.clusters is not None
+    assert ours.scores.clusters.count == 4
+    other = rm.compare_retrievers({"one": retriever, "other": retriever}, data, "mrr").evaluations["one"]
+    rm.compare({"ours": ours, "core": other})  # of the same questions
+    rows = evaluated(langsmith_target(retriever), data, [], langsmith_summary_evaluators("mrr"))
+    list(rows)
+    (summary,) = rows._summary_results["results"]  # noqa: SLF001  (where LangSmith keeps them without uploading)
+    low, high = core.intervals(0.95)["mrr"]
+    assert summary.comment == f"95 % interval [{low:.3f}, {high:.3f}], n = 40"
+
+
+def test_two_examples_can_ask_the_same() -> None:
+    data = [example("q0", ["d"]), example("q0", ["other"])]
+    assert evaluate_retriever(Prepared(answers=ANSWERS), data, "mrr").means["mrr"] == 0.5
+
+
+@pytest.mark.filterwarnings("ignore:.*beta")
+def test_an_example_without_judgments_is_counted_and_deletes_nothing() -> None:
+    data = [example("q0", ["d"]), example("q2", ["d"])]
+    data.append(example("q0", []).model_copy(update={"outputs": {"answer": "x"}}))
+    target = langsmith_target(Prepared(answers=ANSWERS))
+    rows = evaluated(target, data, langsmith_evaluators("mrr"), langsmith_summary_evaluators("mrr"))
+    frame = rows.to_pandas()
+    assert [name for name in frame if name.startswith("feedback.")] == ["feedback.mrr"]
+    assert frame["feedback.mrr"].mean() == 1
+    (summary,) = rows._summary_results["results"]  # noqa: SLF001  (as above)
+    assert summary.score == 1
+    assert summary.comment.endswith(
+        "n = 2; 1 example left out, without judgments: the reference output of the example has no 'relevant'; it has "
+        "'answer'"
+    )
+    rows = evaluated(target, data[2:], langsmith_evaluators("mrr"), langsmith_summary_evaluators("mrr"))
+    list(rows)
+    (summary,) = rows._summary_results["results"]  # noqa: SLF001  (as above)
+    assert (summary.score, summary.comment.startswith("no example is judged")) == (None, True)
+
+
+SPOKEN = "Refunds take five working days. Shipping is free."
+JUDGED: dict[str, Any] = {
+    "quote": [rm.Quote("five working days")],
+    "texts": {rm.Text(SPOKEN): 2, rm.Quote("Shipping is free"): 1},
+    "span": [rm.Span("shop.md", 0, 10)],
+    "groups": [[rm.Quote("Shipping is free"), "d9"], ["d1"]],
+    "graded": {"d1": 2, "d9": 0},
+    "numbers": {7: 2, 9: 1},
+    "nothing": [],
+}
+
+
+@pytest.mark.parametrize("kind", list(JUDGED))
+def test_questions_come_back_from_langsmith_as_they_were(kind: str) -> None:
+    made = rm.Provenance(source="shop.md", kind="fact", labels={"by": "Ada"})
+    questions = rm.EvaluationSet({"q1": f"why {kind}?"}, {"q1": JUDGED[kind]}, {"q1": made})
+    (row,) = json.loads(json.dumps(questions.to_langsmith()))
+    stored = Example(id=uuid.uuid4(), dataset_id=uuid.uuid4(), created_at=dt.datetime.now(dt.UTC), **row)
+    for again in (rm.EvaluationSet.of([row]), rm.EvaluationSet.of([stored])):
+        assert again.queries == questions.queries
+        assert again.provenance == questions.provenance
+        one, other = rm.Qrels(again.qrels), rm.Qrels(questions.qrels)
+        assert one.judgments(0) == other.judgments(0)
+    found = [Document(SPOKEN, id="d1", metadata={"source": "shop.md", "start_index": 0})]
+    if kind == "numbers":
+        found = []
+    match: Any = rm.Matching(sources={"shop.md": SPOKEN}) if kind == "span" else "id"
+    (evaluator,) = langsmith_evaluators("recall", match=match)
+    (result,) = evaluator(inputs=row["inputs"], outputs={"documents": found}, reference_outputs=row["outputs"])[
+        "results"
+    ]
+    expected = {"groups": 1.0, "numbers": 0.0, "nothing": None}
+    assert result["score"] == expected.get(kind, 1.0)
 
 
 def test_a_chain_is_evaluated_by_the_documents_in_its_answer() -> None:

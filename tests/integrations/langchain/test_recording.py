@@ -14,7 +14,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.tools import create_retriever_tool, tool
 
 import retrieval_metrics as rm
-from langchain_retrieval_metrics import record
+from langchain_retrieval_metrics import aevaluate_retriever, evaluate_retriever, record
 
 FOUND = {"close": ["d2", "d1"], "exit": ["d3", "d1"], "suppress": ["d7", "d4"]}
 TEXTS = {one: f"the whole text of {one}" for ids in FOUND.values() for one in ids}
@@ -136,4 +136,8 @@ def test_an_agent_is_a_target_of_an_evaluation() -> None:
     run = rm.retrieve(agent(CALM), questions)
     assert [item.id for item in run["q1"]] == ["d2", "d3", "d7", "d1", "d4"]
     assert round(rm.evaluate(questions, run, "ndcg").means["ndcg"], 6) == 0.768026
+    config: Any = {"tags": ["evaluation"]}
+    ours = evaluate_retriever(agent(CALM), questions, "ndcg", config=config)
+    twin = asyncio.run(aevaluate_retriever(agent(CALM), questions, "ndcg"))
+    assert [round(one.means["ndcg"], 6) for one in (ours, twin)] == [0.768026] * 2
     assert rm.retrieve(agent([]), questions)["q1"] == []  # it answered at once

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.callbacks import BaseCallbackHandler, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding
+from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda
 from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_core.vectorstores.utils import maximal_marginal_relevance
@@ -347,3 +348,38 @@ def test_functions_and_tuples_are_retrievers_as_they_are_for_evaluation() -> Non
     assert texts(asyncio.run(retriever(base_retriever=asynchronously).ainvoke("query"))) == ["a", "other"]
     with pytest.raises(TypeError, match="asynchronous function; use ainvoke"):
         retriever(base_retriever=asynchronously).invoke("query")
+
+
+class Counted(BaseRetriever):
+    """Has its number of documents as a field, as BM25Retriever has."""
+
+    k: int = 4
+
+    def _get_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002  (the host's signature)
+    ) -> list[Document]:
+        return [Document(f"{query} {number}", id=str(number)) for number in range(self.k)]
+
+
+def test_a_retriever_with_a_number_of_its_own_is_asked_for_all_candidates() -> None:
+    base = Counted()
+    seen: list[int] = []
+
+    def vectors(documents: Any) -> list[list[float]]:
+        seen.append(len(documents))
+        return [[1.0, float(document.id)] for document in documents]
+
+    ours = MMRRetriever(base_retriever=base, vector_fn=vectors, relevance="rank", k=4, fetch_k=30)
+    assert len(ours.invoke("text")) == 4
+    assert len(asyncio.run(ours.ainvoke("text", fetch_k=50))) == 4
+    assert len(MMRRetriever(base_retriever=base, vector_fn=vectors, relevance="rank").invoke("text")) == 4
+    assert (seen, base.k) == ([30, 50, 4], 4)
+
+
+def test_an_mmr_retriever_as_the_base_keeps_its_own_number() -> None:
+    inner = MMRRetriever(base_retriever=Counted(k=9), vector_fn=lambda found: [[1.0]] * len(found), relevance="rank")
+    outer = MMRRetriever(base_retriever=inner, vector_fn=inner.vector_fn, relevance="rank", k=2, fetch_k=4)
+    assert len(outer.invoke("text")) == 2

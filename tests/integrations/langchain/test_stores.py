@@ -16,6 +16,7 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
 from langchain_qdrant import QdrantVectorStore
+from qdrant_client import models
 
 from langchain_retrieval_metrics import MMRRetriever, vectors_of
 
@@ -140,6 +141,97 @@ def test_the_documents_are_those_of_the_stores_own_mmr(named: tuple[str, Store])
     same, ordered = agreement(store, (lambda weight: 1 - weight) if name == "Qdrant" else (lambda weight: weight))
     assert same == QUERIES
     assert ordered == QUERIES or name == "Chroma"
+
+
+def filtered(maker: Callable[[Embeddings], VectorStore], every: int) -> tuple[VectorStore, Any]:
+    """Return a store in which one text of so many matches, and the filter for them, in its own language."""
+    metadata = [{"part": number % every} for number in range(N)]
+    store: Any = maker(Counting())
+    store.delete(NAMES)
+    store.add_texts(TEXTS, metadata, ids=NAMES)
+    kind = type(store).__name__
+    if kind == "QdrantVectorStore":
+        match = models.FieldCondition(key="metadata.part", match=models.MatchValue(value=1))
+        return store, models.Filter(must=[match])
+    return store, (lambda document: document.metadata["part"] == 1) if kind == "InMemoryVectorStore" else {"part": 1}
+
+
+@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("every", [3, 10])
+def test_with_a_filter_the_documents_are_those_of_the_stores_own_mmr(name: str, every: int) -> None:
+    store, condition = filtered(MAKERS[name], every)
+    search: Any = {"filter": condition}
+    from_store = MMRRetriever.from_store(store, k=8, fetch_k=40, search_kwargs=search)
+    wrapped = MMRRetriever(
+        base_retriever=store.as_retriever(search_kwargs=search),
+        embeddings=store.embeddings,
+        vector_fn=vectors_of(store),
+        k=8,
+        fetch_k=40,
+    )
+    for number in range(40):
+        text = f"question {number}"
+        own = ids(store.max_marginal_relevance_search(text, k=8, fetch_k=40, **search))
+        ours = ids(from_store.invoke(text))
+        assert set(ours) == set(own)
+        assert ids(wrapped.invoke(text)) == ours
+        assert len(ours) == 8 or name == "FAISS"  # which filters what it fetched
+    assert set(ids(asyncio.run(from_store.ainvoke("question 39")))) == set(own)
+
+
+def test_what_faiss_fetches_for_a_filter_can_be_given() -> None:
+    store, condition = filtered(faiss, 10)
+    many = MMRRetriever.from_store(store, k=8, fetch_k=20, search_kwargs={"filter": condition, "fetch_k": N})
+    assert len(many.invoke("question")) == 8
+
+
+def test_a_filter_that_most_match_leaves_as_many_candidates_as_faiss_has() -> None:
+    store, _ = filtered(faiss, 10)
+    search: Any = {"filter": lambda metadata: metadata["part"] != 1}
+    for number in range(40):
+        own = ids(store.max_marginal_relevance_search(f"question {number}", k=8, fetch_k=20, **search))
+        ours = MMRRetriever.from_store(store, k=8, fetch_k=20, search_kwargs=search)
+        assert ids(ours.invoke(f"question {number}")) == own
+
+
+def test_the_number_of_candidates_is_not_that_of_the_search() -> None:
+    with pytest.raises(ValueError, match=r"search_kwargs has k=10, .* fetch_k=, the number of candidates, to from_"):
+        MMRRetriever.from_store(in_memory(Counting()), search_kwargs={"k": 10})
+
+
+def test_a_store_that_gives_no_vectors_is_embedded_by_the_embeddings_that_are_given() -> None:
+    class Closed(VectorStore):
+        """As Annoy, DuckDB and LanceDB: it searches, and keeps its vectors to itself."""
+
+        def __init__(self, within: VectorStore) -> None:
+            self.within = within
+
+        @property
+        def embeddings(self) -> Embeddings | None:
+            return self.within.embeddings
+
+        def similarity_search(self, query: str, k: int = 4, **_: Any) -> list[Document]:
+            return self.within.similarity_search(query, k)
+
+        @classmethod
+        def from_texts(cls, *_: Any, **__: Any) -> Any:
+            raise NotImplementedError
+
+    model = Counting()
+    closed = Closed(in_memory(model))
+    with pytest.raises(TypeError, match=r"got Closed; .* or pass embeddings to embed the texts"):
+        MMRRetriever.from_store(closed)
+    ours = MMRRetriever.from_store(closed, embeddings=model, k=5)
+    assert ids(ours.invoke("question")) == ids(MMRRetriever.from_store(closed.within, k=5).invoke("question"))
+
+
+def test_vectors_of_deleted_documents_are_not_kept() -> None:
+    store: Any = in_memory(Counting())
+    vectors: Any = vectors_of(store)
+    vectors([Document(text, id=name) for text, name in zip(TEXTS, NAMES, strict=True)])
+    store.delete(NAMES[20:])
+    vectors([Document(TEXTS[0], id=NAMES[0])])
+    assert len(vectors._converted) == 20  # noqa: SLF001  (what is held shows nowhere else)
 
 
 def test_chroma_returns_what_mmr_selects_in_the_order_of_plain_search() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from langchain_core.documents import Document
+from langchain_core.runnables import RunnableConfig, RunnableLambda
 
 import retrieval_metrics as rm
 from langchain_hosts import Prepared, TableOfVectors
@@ -28,29 +29,63 @@ def test_where_answers_have_aspects_mmr_is_recommended_with_what_it_buys() -> No
     tuned = tune_mmr(retriever(embeddings), BOTH, lambdas=[0.3, 0.5], fetch_ks=[3, 4])
     assert sum(map(len, embeddings.documents)) == 4
     assert len(embeddings.queries) == 20
+    assert tuned.better
     assert tuned.best == (0.3, 4)
-    assert tuned.verdict.startswith("MMR is better for these 2 documents: the best setting, lambda 0.3 of 4, changes")
-    assert "recall@2 by +0.5000" in tuned.verdict
-    assert tuned.verdict in str(tuned)
+    assert tuned.winner == "lambda 0.3 of 4"
+    assert (tuned.default_mean, tuned.mean) == (0.5, 1)
+    assert tuned.conclusion in str(tuned)
     assert tuned.retriever is not None
     assert (tuned.retriever.lambda_mult, tuned.retriever.fetch_k, tuned.retriever.k) == (0.3, 4, 2)
     assert evaluate_retriever(tuned.retriever, BOTH, "recall@2").means["recall@2"] == 1
+    (row,) = (row for row in tuned.to_pandas().to_dict("records") if row["setting"] == "lambda 0.3 of 4")
+    assert (row["lambda_mult"], row["fetch_k"]) == (0.3, 4)
 
 
-def test_where_repeats_are_wanted_there_is_no_reason_to_use_it() -> None:
+def test_where_repeats_are_wanted_the_base_is_kept() -> None:
     tuned = asyncio.run(atune_mmr(retriever(TableOfVectors(EMBEDDED), fetch_k=4), ONE))
-    assert (tuned.best, tuned.retriever) == (None, None)
-    assert tuned.verdict.startswith("There is no reason to use MMR here")
+    assert (tuned.winner, tuned.best, tuned.retriever, tuned.better) == ("as retrieved", None, None, False)
+    assert tuned.conclusion.startswith("Keep as retrieved")
 
 
+def test_the_bar_to_beat_is_the_order_of_the_base_and_not_that_of_the_embeddings() -> None:
+    vectors = {"good": [0.5, 0.8, 0.33], "s1": [1, 0.1, 0], "s2": [1, 0.11, 0], "s3": [1, 0.12, 0]}
+    table = TableOfVectors(vectors | {question: [1.0, 0.0, 0.0] for question in QUESTIONS})
+    reranked = [Document(name, id=name) for name in vectors]
+    base = Prepared(answers=dict.fromkeys(QUESTIONS, reranked))
+    ours = MMRRetriever(base_retriever=base, embeddings=table, k=2, fetch_k=4)
+    tuned = tune_mmr(ours, [(question, ["good"]) for question in QUESTIONS], lambdas=[0.3, 0.5, 1], metric="mrr")
+    assert tuned["lambda 0.3 of 4"].means["mrr"] > tuned["lambda 1 of 4"].means["mrr"]  # better than relevance alone
+    assert (tuned.winner, tuned.default_mean, tuned.retriever) == ("as retrieved", 1.0, None)
+
+
+def test_the_setting_of_the_retriever_is_tried_too() -> None:
+    tuned = tune_mmr(retriever(TableOfVectors(EMBEDDED), fetch_k=4, lambda_mult=0.35), BOTH, lambdas=[0.9])
+    assert {one.name for one in tuned.settings} == {"as retrieved", "lambda 0.9 of 4", "lambda 0.35 of 4"}
+
+
+def test_a_function_is_wrapped_with_the_settings_that_are_given() -> None:
+    table = TableOfVectors(EMBEDDED)
+    tuned = tune_mmr(lambda _: FOUND, BOTH, lambdas=[0.3], embeddings=table, k=2)
+    assert tuned.best == (0.3, None)
+    assert tuned.retriever is not None
+    assert [one.id for one in tuned.retriever.invoke(QUESTIONS[0])] == ["a", "other"]
+    with pytest.raises(TypeError, match="has its own k; set them on it"):
+        tune_mmr(retriever(table), BOTH, k=3)
+
+
+@pytest.mark.filterwarnings("ignore:.*clusters are few")
 def test_questions_of_one_source_are_a_cluster() -> None:
     rows = [
         {"query": text, "relevant": relevant, "source": f"{number // 4}.md"}
         for number, (text, relevant) in enumerate(BOTH)
     ]
-    tuned = tune_mmr(retriever(TableOfVectors(EMBEDDED), fetch_k=4), rows, lambdas=[0.3])
-    assert "queries in 5 clusters, by the source of their judgments" in str(tuned)
-    assert "seconds per query" not in str(tuned)  # every setting would have the same
+    ours = retriever(TableOfVectors(EMBEDDED), fetch_k=4)
+    for clusters, count in [("source", 5), ({text: number // 2 for number, text in enumerate(QUESTIONS)}, 10)]:
+        given: Any = clusters
+        tuned = tune_mmr(ours, rows, lambdas=[0.3], clusters=given)
+        found = tuned.evaluations["as retrieved"].scores.clusters
+        assert found is not None
+        assert found.count == count
 
 
 def test_each_setting_scores_what_the_retriever_so_configured_does() -> None:
@@ -59,8 +94,40 @@ def test_each_setting_scores_what_the_retriever_so_configured_does() -> None:
     for fetch_k in (3, 4):
         for weight in (0.2, 0.9):
             configured = retriever(embeddings, fetch_k=fetch_k, lambda_mult=weight)
-            mean = tuned.comparison.evaluations[f"lambda {weight:g} of {fetch_k}"].means["ndcg@2"]
+            mean = tuned.evaluations[f"lambda {weight:g} of {fetch_k}"].means["ndcg@2"]
             assert mean == evaluate_retriever(configured, BOTH, "ndcg@2").means["ndcg@2"]
+
+
+def test_quotes_are_found_in_documents_without_ids() -> None:
+    texts = [f"number {number} tells" for number in range(20)]
+    table = TableOfVectors({text: [1.0, number] for number, text in enumerate([*texts, *QUESTIONS])})
+    found = [Document(text) for text in texts]
+    asked = [{"query": text, "relevant": [rm.Quote(texts[at])]} for at, text in enumerate(QUESTIONS)]
+    tuned = tune_mmr(lambda _: found, asked, lambdas=[0.3], embeddings=table, k=4)
+    assert tuned.default_mean == 0.2  # 4 of 20 questions
+    assert tuned.evaluations["as retrieved"].errors == {}
+
+
+def test_documents_without_ids_are_refused_after_one_question() -> None:
+    asked = []
+
+    def find(query: str) -> list[Document]:
+        asked.append(query)
+        return [Document("a")]
+
+    with pytest.raises(ValueError, match="have no id"):
+        tune_mmr(find, BOTH, embeddings=TableOfVectors(EMBEDDED), k=1)
+    assert len(asked) == 1
+
+
+def test_where_every_question_fails_nothing_is_concluded() -> None:
+    class Refusing(TableOfVectors):
+        def embed_query(self, text: str) -> list[float]:
+            raise PermissionError(f"401 for {text}")
+
+    with pytest.raises(PermissionError, match="401 for question 0") as raised:
+        tune_mmr(retriever(Refusing(EMBEDDED), fetch_k=4), BOTH)
+    assert raised.value.__notes__ == ["all 20 questions failed; this is the failure of 'question 0'"]
 
 
 def test_a_question_that_fails_counts_in_every_setting_and_is_warned_of_once() -> None:
@@ -69,7 +136,23 @@ def test_a_question_that_fails_counts_in_every_setting_and_is_warned_of_once() -
     with pytest.warns(rm.RetrievalWarning, match="nothing was retrieved for 1 of 20") as caught:
         tuned = tune_mmr(ours, BOTH, lambdas=[0.3], fetch_ks=[3, 4])
     assert len(caught) == 1
-    assert tuned.comparison.evaluations["lambda 0.3 of 4"].means["recall@2"] == 0.95
+    assert tuned["lambda 0.3 of 4"].means["recall@2"] == 0.95
+
+
+def test_attempts_and_the_config_are_those_of_evaluate_retriever() -> None:
+    attempts: list[Any] = []
+
+    def find(query: str, config: RunnableConfig) -> list[Document]:
+        attempts.append((query, config["metadata"]["run"]))
+        if len(attempts) == 1:
+            raise ConnectionError("once")
+        return FOUND
+
+    base: Any = RunnableLambda(find)
+    options: Any = {"retries": 1, "timeout": 30, "config": {"metadata": {"run": 7}, "max_concurrency": 1}}
+    tuned = tune_mmr(base, BOTH, lambdas=[0.3], embeddings=TableOfVectors(EMBEDDED), k=2, **options)
+    assert attempts == [(text, 7) for text in [QUESTIONS[0], *QUESTIONS]]
+    assert tuned.better
 
 
 @pytest.mark.parametrize(
@@ -78,7 +161,8 @@ def test_a_question_that_fails_counts_in_every_setting_and_is_warned_of_once() -
         ({"lambdas": [1]}, "no lambda below 1"),
         ({"lambdas": [2.0]}, r"lambda_mult must be .*got 2\.0"),
         ({"fetch_ks": [1, 4]}, "fetch_k=1 is less than the retriever's k=2"),
-        ({"fetch_ks": None}, "no fetch_k to try, and the retriever has none"),
+        ({"fetch_ks": []}, "no fetch_k to try"),
+        ({"metric": "recal@2"}, "did you mean recall"),
     ],
 )
 def test_what_cannot_be_tried_is_refused_before_anything_is_asked(options: Any, message: str) -> None:

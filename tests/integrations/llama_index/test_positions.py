@@ -382,3 +382,26 @@ def test_a_source_that_names_nothing_is_refused() -> None:
     pages = [Document(text=text, metadata={"file_name": "a.pdf"}) for text in ("page one", "page two")]
     with pytest.raises(ValueError, match=r"two documents are named 'a\.pdf'"):
         source_texts(pages, "file_name")
+
+
+@pytest.mark.parametrize("written", ["raw", "read"])
+@pytest.mark.parametrize("given", ["raw", "read"])
+def test_a_span_means_its_words_whatever_the_ends_of_lines(written: str, given: str) -> None:
+    lines = [
+        f"Rule {at}: a{' very' * (at % 7)} large order of class {at} is sent in {at + 2} days." for at in range(40)
+    ]
+    read = "\n\n".join(lines)
+    texts = {"read": read, "raw": read.replace("\n", "\r\n")}
+    nodes = SentenceSplitter(chunk_size=40, chunk_overlap=0).get_nodes_from_documents(
+        [Document(text=texts["raw"], id_="doc")]
+    )
+    judged, answers = {}, {}
+    for at in (3, 17, 38):
+        start = texts[written].index(lines[at])
+        judged[lines[at]] = [[rm.Quote(lines[at]), rm.Span("doc", start, start + len(lines[at]))]]
+        answers[lines[at]] = [NodeWithScore(node=node) for node in nodes if lines[at] in node.get_content()]
+    assert all(map(len, answers.values()))
+    ours = RetrieverEvaluator.from_metric_names(
+        ["coverage"], retriever=Prepared(answers), documents=[Document(text=texts[given], id_="doc")]
+    )
+    assert set(ours.evaluate_dataset(judged).evaluation.per_query["coverage"].values()) == {1.0}

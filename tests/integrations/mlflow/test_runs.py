@@ -72,6 +72,8 @@ def test_the_active_run_is_taken_and_stays_active(evaluation: rm.Evaluation) -> 
     with mlflow.start_run() as active:
         assert log_evaluation(evaluation) == active.info.run_id
         assert log_evaluation(evaluation, name="again") == active.info.run_id
+        logged = mlflow.get_run(active.info.run_id).data.metrics
+        assert logged["again/map/mean"] == logged["map/mean"]
         still = mlflow.active_run()
         assert still is not None
         assert still.info.run_id == active.info.run_id
@@ -87,6 +89,24 @@ def test_nothing_is_written_over(evaluation: rm.Evaluation) -> None:
     with pytest.raises(ValueError, match="already has artefacts under 'retrieval'; pass another name="):
         log_evaluation(other, run_id=run)
     assert mlflow.get_run(run).data.metrics == before
+    log_evaluation(other, run_id=run, name="other")
+    assert mlflow.get_run(run).data.metrics.items() >= before.items()
+    assert mlflow.get_run(run).data.metrics["other/mrr/mean"] == 0.5
+    with pytest.raises(ValueError, match=r"name may hold letters, .* got 'a@1'"):
+        log_evaluation(other, name="a@1")
+
+
+def test_what_mlflow_evaluated_itself_is_not_written_over(evaluation: rm.Evaluation) -> None:
+    with mlflow.start_run() as run:
+        mlflow.log_metrics({"map/mean": 0.25, "loss": 1.0})
+        with pytest.raises(
+            ValueError, match="already has the metric 'map/mean', which would be replaced; pass another"
+        ):
+            log_evaluation(evaluation)
+    assert mlflow.get_run(run.info.run_id).data.metrics == {"map/mean": 0.25, "loss": 1.0}
+    assert not artefacts(run.info.run_id, "retrieval")
+    log_evaluation(evaluation, run_id=run.info.run_id, name="dense")
+    assert mlflow.get_run(run.info.run_id).data.metrics["map/mean"] == 0.25
 
 
 def test_an_evaluation_of_totals_has_neither_table_nor_report(evaluation: rm.Evaluation) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import mlflow
@@ -116,7 +117,7 @@ class TestATrace:
             mlflow.trace(find, span_type="RETRIEVER")(query)
 
         for first, second in (("one", "two"), ("two", "one")):
-            trace = traced(in_turn(model, lambda first=first: search(first), lambda second=second: search(second)))
+            trace = traced(in_turn(model, partial(search, first), partial(search, second)))
             assert score("mrr", trace=trace, calls="union").value == 0.5
 
     def test_one_call_keeps_its_repeats(self) -> None:
@@ -144,12 +145,42 @@ class TestATrace:
         assert feedback.value == 0.5
         assert "the store is down" in str(feedback.rationale)
 
-    def test_without_a_retriever_in_it_scores_0_with_a_warning_that_names_what_is_there(self) -> None:
+    def test_without_a_retriever_in_it_is_an_error_that_names_what_is_there(self) -> None:
         trace = traced(in_turn())
-        with pytest.warns(rm.RetrievalWarning, match=r"no span of type RETRIEVER; it has 'answer' \(UNKNOWN\)"):
-            assert score(trace=trace).value == 0.0
-        with pytest.warns(rm.RetrievalWarning, match="no span 'rerank'"):
-            assert score(trace=trace, retrieved="trace.rerank").value == 0.0
+        with pytest.raises(ValueError, match=r"no span of type RETRIEVER; it has 'answer' \(UNKNOWN\)"):
+            score(trace=trace)
+        with pytest.raises(ValueError, match="this row cannot be judged: the trace has no span 'rerank'"):
+            score(trace=trace, retrieved="trace.rerank")
+
+    def test_two_sets_of_scorers_stay_apart_and_a_wrong_path_is_an_error_of_the_scorer(self) -> None:
+        data: list[dict[str, Any]] = [
+            {"inputs": {"q": n}, "outputs": {"found": ["x", "d7"], "reranked": ["d7"]}, "expectations": NEEDED}
+            for n in range(2)
+        ]
+        result = mlflow.genai.evaluate(
+            data,
+            scorers=[
+                *retrieval_scorers("mrr", retrieved="outputs.found"),
+                *retrieval_scorers("mrr", retrieved="outputs.reranked"),
+                *retrieval_scorers("precision@2", retrieved="outputs.reranked", prefix="standard "),
+                *retrieval_scorers("precision@2", retrieved="outputs.reranked", semantics="mlflow", prefix="mlflow "),
+                *retrieval_scorers("map"),
+            ],
+        )
+        means = {name: value for name, value in result.metrics.items() if name.endswith(("/mean", "/n"))}
+        assert means == {
+            "mrr-retrieved-outputs.found/mean": 0.5,
+            "mrr-retrieved-outputs.found/n": 2.0,
+            "mrr-retrieved-outputs.reranked/mean": 1.0,
+            "mrr-retrieved-outputs.reranked/n": 2.0,
+            "standard precision_at_2/mean": 0.5,
+            "standard precision_at_2/n": 2.0,
+            "mlflow precision_at_2/mean": 1.0,
+            "mlflow precision_at_2/n": 2.0,
+        }
+        (row, *_) = result.result_df.to_dict("records")  # type: ignore[union-attr]
+        (error,) = (one["feedback"]["error"] for one in row["assessments"] if one["assessment_name"] == "map")
+        assert "outputs must hold a list of documents or ids, got {'found'" in error["error_message"]
 
     def test_a_trace_that_mlflow_lost_is_an_error_and_not_a_0(self) -> None:
         with pytest.raises(LookupError, match="could not store its trace"):
@@ -192,7 +223,7 @@ class TestATrace:
             {"inputs": {"query": number}, "outputs": ["d1", "d7"], "expectations": {"relevant_ids": relevant}}
             for number, relevant in enumerate([["d1"], ["d7"], ["d9"], []])
         ]
-        result = mlflow.genai.evaluate(data=data, scorers=retrieval_scorers("mrr", retrieved="outputs"))
+        result = mlflow.genai.evaluate(data=data, scorers=retrieval_scorers("mrr"))
         core = rm.evaluate({"a": ["d1"], "b": ["d7"], "c": ["d9"]}, {query: ["d1", "d7"] for query in "abc"}, "mrr")
         low, high = core.intervals()["mrr"]
         expected = {"mrr/mean": 0.5, "mrr/low_95": low, "mrr/high_95": high, "mrr/n": 3.0}
@@ -218,13 +249,12 @@ def test_undefined_is_no_value_with_a_reason() -> None:
         ([7], "int"),
     ],
 )
-def test_an_output_that_cannot_be_judged_scores_0_with_a_warning(outputs: Any, says: str) -> None:
+def test_an_output_that_cannot_be_judged_is_an_error_and_not_a_0(outputs: Any, says: str) -> None:
     trace = None if outputs is not None else _answered()
-    with pytest.warns(rm.RetrievalWarning, match="cannot be judged") as warned:
-        feedback = score(outputs=outputs, retrieved="outputs", trace=trace)
-    assert feedback.value == 0.0
-    assert says in str(warned[0].message)
-    assert says in str(feedback.rationale)
+    with pytest.raises((TypeError, ValueError), match="this row cannot be judged: ") as raised:
+        score(outputs=outputs, retrieved="outputs", trace=trace)
+    assert says in str(raised.value)
+    assert "qrels" not in str(raised.value)
 
 
 def _answered() -> Any:
@@ -273,3 +303,16 @@ def test_every_metric_has_a_name_that_mlflow_allows() -> None:
     check: Any = validation._validate_metric_name  # noqa: SLF001  (what the store itself applies)
     for name in names:
         check(f"{name}/mean")
+
+
+def test_a_name_says_everything_that_was_chosen_or_what_the_user_says() -> None:
+    def name(**chosen: Any) -> str:
+        return retrieval_scorers("mrr", **chosen)[0].name
+
+    assert name() == name(match=rm.Matching()) == "mrr"
+    assert name(retrieved="trace.rerank", calls="last") == "mrr-retrieved-trace.rerank-calls-last"
+    assert name(match="metadata:doc_uri", semantics="mlflow") == "mrr-match-metadata:doc_uri-semantics-mlflow"
+    assert name(match=rm.Matching(by="source", share=0.5)) == "mrr-match-source share 0.5"
+    assert name(max_grade=4, prefix="dense/") == "dense/mrr"
+    with pytest.raises(TypeError, match="prefix must be a text, got 7"):
+        name(prefix=7)

@@ -8,7 +8,7 @@ from pydantic_evals import Case, Dataset
 
 import retrieval_metrics as rm
 from conformance import Conformance, EvaluationConformance, Items, MatchConformance, Rankings, Scores, Truth
-from pydantic_evals_retrieval_metrics import RetrievalMetrics, RetrievalReport, to_evaluation
+from pydantic_evals_retrieval_metrics import RetrievalMetrics, to_evaluation
 
 
 def dataset(qrels: Truth, **settings: Any) -> Dataset[Any, Any, Any]:
@@ -44,21 +44,6 @@ class TestTheEvaluationOfAReport(EvaluationConformance):
     def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
         per_query = super().scores(qrels, run, metrics)
         return {metric: {query: values[query] for query in qrels} for metric, values in per_query.items()}
-
-
-class TestTheTableOfAReport(Conformance):
-    """Its means, as those of one query each."""
-
-    def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
-        found: dict[str, dict[Any, float]] = {metric: {} for metric in metrics}
-        for query, truth in qrels.items():
-            one = dataset({query: truth}, report_evaluators=[RetrievalReport(list(metrics))])
-            report = one.evaluate_sync(lambda asked: list(run[asked]), progress=False)
-            assert not report.report_evaluator_failures
-            table: Any = report.analyses[0]
-            for metric, mean, *_ in table.rows:
-                found[metric][query] = nan if mean is None else mean
-        return found
 
 
 class TestTheEvaluationOfAReportThatIsMatched(MatchConformance):

@@ -1,6 +1,7 @@
 """What the evaluators see and say: where they look, what fails, and what YAML keeps."""
 
 import json
+import re
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ def evaluated(task: Any, *, relevant: Any = ("d7",), lifecycle: Any = None, **se
     dataset = Dataset(
         name="one",
         cases=[Case(name="q", inputs="a question", expected_output=truth, metadata={"relevant_ids": truth})],
-        evaluators=[RetrievalMetrics(**{"metrics": ["mrr"], **settings})],
+        evaluators=[RetrievalMetrics(**{"metrics": ["mrr"], "evaluation_name": "", **settings})],
     )
     return dataset.evaluate_sync(task, progress=False, lifecycle=lifecycle)
 
@@ -77,12 +78,84 @@ def test_a_score_has_its_reason_and_what_is_undefined_a_label() -> None:
 @pytest.mark.parametrize(
     ("output", "says"), [("d7", "got 'd7'"), (None, "got None"), ([7], "int"), ([object()], "ids")]
 )
-def test_an_output_that_cannot_be_judged_scores_0_with_a_warning(output: Any, says: str) -> None:
-    with pytest.warns(rm.RetrievalWarning, match="cannot be judged") as warned:
-        (case,) = evaluated(lambda _: output).cases
-    assert case.scores["mrr"].value == 0.0
-    assert says in str(warned[0].message)
-    assert says in str(case.scores["mrr"].reason)
+def test_an_output_that_cannot_be_judged_is_a_failure_of_the_evaluator_and_not_a_0(output: Any, says: str) -> None:
+    (case,) = evaluated(lambda _: output).cases
+    (failure,) = case.evaluator_failures
+    assert not case.scores
+    assert "case 'q' cannot be judged: " in failure.error_message
+    assert says in failure.error_message
+    assert "qrels" not in failure.error_message
+    assert "query" not in failure.error_message
+
+
+def test_two_evaluators_of_a_dataset_stay_apart() -> None:
+    cases = [Case(name="q", inputs="a question", expected_output=["d7"])]
+    dataset = Dataset[str, Any, Any](
+        name="two",
+        cases=cases,
+        evaluators=[
+            RetrievalMetrics("mrr", retrieved="output.found"),
+            RetrievalMetrics("mrr", retrieved="output.reranked"),
+            RetrievalMetrics(rm.DEFAULT_METRICS[4:5], retrieved="output.found", evaluation_name="first stage"),
+        ],
+        report_evaluators=[
+            RetrievalReport("mrr", retrieved="output.reranked"),
+            RetrievalReport("mrr", retrieved="output.found", evaluation_name="first stage"),
+        ],
+    )
+    report = dataset.evaluate_sync(lambda _: {"found": ["x", "d7"], "reranked": ["d7", "x"]}, progress=False)
+    assert {name: score.value for name, score in report.cases[0].scores.items()} == {
+        "mrr-retrieved-output.found": 0.5,
+        "mrr-retrieved-output.reranked": 1.0,
+        "first stage mrr@10": 0.5,
+    }
+    reranked, first = report.analyses
+    assert reranked.title == "retrieval-retrieved-output.reranked, cases: 1"
+    assert first.title == "first stage retrieval, cases: 1"
+    assert [table.rows[0][:2] for table in (reranked, first)] == [  # type: ignore[union-attr]
+        ["mrr-retrieved-output.reranked", 1.0],
+        ["first stage mrr", 0.5],
+    ]
+
+
+def test_cases_with_equal_names_are_numbered() -> None:
+    cases = [
+        Case(name="Case 2", inputs="a", expected_output=["d1"]),
+        Case(inputs="b", expected_output=["d7"]),
+        Case(inputs="c", expected_output=["d7"]),
+    ]
+    report = Dataset(name="equal", cases=cases).evaluate_sync(lambda _: ["d7"], progress=False)
+    evaluation = to_evaluation(report, "mrr")
+    assert sorted(evaluation.per_query["mrr"].items()) == [("Case 2", 0.0), ("Case 2 (2)", 1.0), ("Case 3", 1.0)]
+
+
+def test_the_report_divides_by_the_largest_grade_that_is_given() -> None:
+    metrics = ["err@10", "rbp"]
+    dataset = Dataset[str, Any, Any](
+        name="graded",
+        cases=[Case(name=name, inputs=name, expected_output={"d7": 2}) for name in "ab"],
+        evaluators=[RetrievalMetrics(metrics, max_grade=4, evaluation_name="")],
+        report_evaluators=[RetrievalReport(metrics, max_grade=4, evaluation_name="")],
+    )
+    report = dataset.evaluate_sync(lambda _: ["d7"], progress=False)
+    averages: Any = report.averages()
+    table: Any = report.analyses[0]
+    assert averages.scores == pytest.approx({"err@10": 3 / 16, "rbp": 0.1})
+    assert {row[0]: row[1] for row in table.rows} == {"err@10": 0.1875, "rbp": 0.1}
+
+
+def test_what_cannot_be_judged_is_left_out_of_the_report_and_counted() -> None:
+    cases = [Case(name=name, inputs=name, expected_output=["d7"]) for name in ("good", "wrong")]
+    cases.append(Case(name="unjudged", inputs="good"))
+    dataset = Dataset[str, Any, Any](name="left", cases=cases, report_evaluators=[RetrievalReport("mrr")])
+    with pytest.warns(rm.RetrievalWarning, match="2 of 3 cases are left out; case 'wrong' cannot be judged"):
+        report = dataset.evaluate_sync(lambda name: ["d7"] if name == "good" else "d7", progress=False)
+    table: Any = report.analyses[0]
+    assert table.rows[0][:2] == ["mrr", 1.0]
+    assert table.rows[0][-1] == 1
+    assert "0 with nothing relevant and 2 that cannot be judged are left out" in table.description
+    with pytest.raises(ValueError, match="no case can be judged: case 'good' cannot be judged"):
+        to_evaluation(report, "mrr", retrieved="output.documents")
 
 
 def test_a_case_without_judgments_is_a_failure_of_the_evaluator() -> None:
@@ -119,8 +192,12 @@ def test_a_task_that_failed_counts_as_0_in_the_report() -> None:
     table: Any = report.analyses[0]
     low, high = evaluation.intervals()["mrr"]
     assert table.columns == ["metric", "mean", "low 95 %", "high 95 %", "n"]
-    assert table.rows == [["mrr", 1 / 3, low, high, 3]]
-    assert table.description == "4 cases: 2 failed and score 0, 1 with nothing relevant are left out"
+    assert table.rows == [["mrr", 0.3333, round(low, 4), round(high, 4), 3]]
+    assert table.title == "retrieval, cases: 4; failed, and 0 here but not in the averages: 2"
+    assert table.description == (
+        "4 cases: 2 failed and score 0, which the averages leave out; 1 with nothing relevant and 0 that cannot be "
+        "judged are left out"
+    )
 
 
 def test_repeated_cases_do_not_narrow_the_interval() -> None:
@@ -216,22 +293,25 @@ class TestSpans:
         kept = evaluated(answer, lifecycle=keep_spans(path), retrieved="attributes.retrieved", match="source")
         assert kept.cases[0].scores["mrr"].value == 0.5
 
-    def test_what_is_not_there_scores_0_with_a_warning_that_names_what_is(self, tracer: trace.Tracer) -> None:
+    def test_what_is_not_there_is_a_failure_that_names_what_is(self, tracer: trace.Tracer) -> None:
         def answer(_: str) -> str:
             with tracer.start_as_current_span("search") as span:
                 span.set_attribute("ids", ["d7"])
             return "an answer"
 
-        with pytest.warns(rm.RetrievalWarning, match="the task left no span 'retrieve'; it left 'search'"):
-            assert score(answer, retrieved=SPANS) == 0.0
+        def failure(path: str) -> str:
+            (case,) = evaluated(answer, retrieved=path).cases
+            assert not case.scores
+            return case.evaluator_failures[0].error_message
+
+        assert "case 'q' cannot be judged: the task left no span 'retrieve'; it left 'search'" in failure(SPANS)
         # A host that traces too, and was imported before, adds attributes of its own.
         has = "span 'search' has no attribute 'document_ids'; it has ('.*', )?'ids'"
-        with pytest.warns(rm.RetrievalWarning, match=has):
-            assert score(answer, retrieved="spans:search:document_ids") == 0.0
-        with pytest.warns(rm.RetrievalWarning, match="no span 'retrieve'"):
+        assert re.search(has, failure("spans:search:document_ids"))
+        with pytest.warns(rm.RetrievalWarning, match="case 'q' cannot be judged: .*no span 'retrieve'"):
             report = evaluated(answer, lifecycle=keep_spans(SPANS), retrieved="attributes.retrieved")
         assert not report.failures
-        assert report.cases[0].scores["mrr"].value == 0.0
+        assert "no 'retrieved'" in report.cases[0].evaluator_failures[0].error_message
 
     def test_a_call_that_failed_found_nothing(self, tracer: trace.Tracer) -> None:
         def answer(_: str) -> str:
@@ -243,11 +323,12 @@ class TestSpans:
 
 
 def test_yaml_keeps_the_evaluators(tmp_path: Path) -> None:
+    paths: dict[str, Any] = {"relevant": "metadata.relevant_ids", "evaluation_name": ""}
     dataset = Dataset[str, Any, Any](
         name="kept",
         cases=[Case(name="q", inputs="a question", metadata={"relevant_ids": {"d7": 2}})],
-        evaluators=[RetrievalMetrics(["ndcg@10", "err"], relevant="metadata.relevant_ids", max_grade=3)],
-        report_evaluators=[RetrievalReport(relevant="metadata.relevant_ids")],
+        evaluators=[RetrievalMetrics(["ndcg@10", "err"], max_grade=3, **paths)],
+        report_evaluators=[RetrievalReport(**paths)],
     )
     path = tmp_path / "dataset.yaml"
     dataset.to_file(path, custom_evaluator_types=[RetrievalMetrics], custom_report_evaluator_types=[RetrievalReport])

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_builds import SUITE, Builds, warned
+from retrieval_builds import SUITE, WORDS, Builds, warned
 
 pytest_plugins = ["pytester"]
 
@@ -24,7 +24,7 @@ def test_a_real_drop_fails_with_what_one_needs_to_act(builds: Builds) -> None:
     result.stdout.fnmatch_lines(
         [
             "ndcg@10 worse: 1.0000 -> 0.7413 (p < 0.001), 12 of 40 queries",
-            "  was [[]*], is [[]*]; difference -0.2587 [[]-*], alpha 0.05; 0 better, 28 equal, 12 worse",
+            "  was [[]*], is [[]*]; difference -0.2587 [[]-*], alpha 0.05 per build; 0 better, 28 equal, 12 worse",
             "  q0: 1.0000 -> 0.1377",
             "      d (grade 3): was at rank 1; now never retrieved; the ranking has 3 documents",
             "      e (grade 1): was at rank 2; now rank 3, found",
@@ -132,6 +132,51 @@ def test_alpha_decides_and_only_the_checks_with_a_baseline_share_it(builds: Buil
     builds.run(lost=7).assert_outcomes(passed=7)  # 2 / 2^7 is above .05 / 7
     result = builds.run("-k", "words", lost=7)  # choosing tests does not move the verdict
     result.assert_outcomes(passed=1, deselected=6)
+
+
+def test_the_verdict_is_the_same_for_a_file_and_for_all_of_them(builds: Builds) -> None:
+    builds.pytester.makepyfile(**dict.fromkeys(("test_b", "test_c", "test_d"), SUITE))
+    builds.run("--retrieval-update").assert_outcomes(passed=4)
+    builds.run("test_search.py", lost=7).assert_outcomes(passed=1)  # p 2 / 2^7 is above .05 / 4
+    builds.run(lost=7).assert_outcomes(passed=4)
+    builds.run("test_search.py", lost=8).assert_outcomes(failed=1)  # 2 / 2^8 is below
+    builds.run("test_b.py", "test_search.py", lost=8).assert_outcomes(failed=2)
+    builds.run(lost=8).assert_outcomes(failed=4)
+
+
+def test_baselines_without_a_test_do_not_count(builds: Builds) -> None:
+    builds.baseline()
+    held = (builds.path / WORDS).read_text(encoding="utf-8")
+    gone = builds.path / "retrieval_baselines" / "test_gone"
+    gone.mkdir()
+    for name in ("test_one", "test_two", "test_three"):
+        (gone / f"{name}.json").write_text(held, encoding="utf-8")
+        other = held.replace('"test": "test_words"', f'"test": "{name}"')
+        assert other != held
+        (builds.path / WORDS).with_name(f"{name}.json").write_text(other, encoding="utf-8")
+    result = builds.run(lost=7)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*alpha 0.05 per build*"])
+
+
+def test_what_a_retriever_without_chance_loses_is_a_change(builds: Builds) -> None:
+    builds.write(SUITE.replace("baseline=True", "baseline=True, deterministic=True"))
+    builds.baseline()
+    builds.run().assert_outcomes(passed=1)
+    result = builds.run(lost=1)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["mrr worse: 1 of 40 queries lost, none by chance: q0 1.0000 -> 0.3333"])
+    result.stdout.fnmatch_lines(["*  mrr *worse"])
+    builds.run("--retrieval-update", lost=1).assert_outcomes(failed=1)
+    builds.run("--retrieval-update", "--retrieval-accept-worse", lost=1).assert_outcomes(passed=1)
+    builds.run(lost=1).assert_outcomes(passed=1)
+    builds.run().assert_outcomes(passed=1)
+    for said, given in (
+        ("deterministic=True says how to compare with a baseline: pass baseline=True", "deterministic=True"),
+        ("pass deterministic=True or repeats=3, not both", "baseline=True, deterministic=True, repeats=3"),
+    ):
+        builds.write(SUITE.replace("baseline=True", given))
+        builds.run().stdout.fnmatch_lines([f"*{said}"])
 
 
 def test_the_message_and_the_table_show_the_same_numbers(builds: Builds) -> None:

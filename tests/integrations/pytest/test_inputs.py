@@ -21,7 +21,7 @@ from retrieval_metrics.statistics import detectable_difference
 
 QRELS = {"what does yield do?": ["yield#1"], "what is a closure?": ["naming#2"]}
 SETTINGS = Settings(
-    "mean", 0.95, 0.05, 0, "pass", "fail", 5, "retrieval_baselines", "", "", update=False, accept_worse=False
+    "mean", 0.95, 0.05, 1, 0, "pass", "fail", 5, "retrieval_baselines", "", "", update=False, accept_worse=False
 )
 
 

@@ -261,3 +261,9 @@ def test_a_whole_suite_survives_the_way_through_a_csv_file(tmp_path: Any) -> Non
     assert dict(evaluation.means) == dict(direct.means)
     assert evaluation.counts == direct.counts
     assert NDCG(5).name in result[0]
+
+
+def test_columns_that_only_sound_like_metrics_are_not_taken() -> None:
+    rows = [FOUND | {"mrr": 1.0, "recall": 1.0, "success": True, "r": 0.1, "hit_rate@5": "yes"}]
+    assert list(to_evaluation(rows).means) == ["mrr", "recall"]
+    assert dict(to_evaluation([FOUND | {"success": 1.0}], metrics=["success"]).means) == {"hit_rate": 1.0}

@@ -1,6 +1,7 @@
 """What a conversion retrieved keeps its offsets and sources, so that spans match in ragas too."""
 
 import copy
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -39,7 +40,7 @@ QUESTIONS = rm.EvaluationSet.of(
         {"id": "q2", "query": "what is a lambda?", "relevant": [[rm.Span("page.txt", 56, 90)]], "source": "other.txt"},
         {"id": "q3", "query": "what is a closure?", "relevant": [[rm.Span("page.txt", 0, 9)]], "source": "page.txt"},
     ]
-)
+).with_sources({"page.txt": PAGE})
 
 
 def found(query: str) -> list[Document]:
@@ -85,6 +86,14 @@ def test_the_metrics_find_spans_in_evaluate_too() -> None:
         assert scored[metric.name] == list(evaluate_dataset(dataset, metric).per_query["coverage@60chars"].values())
 
 
+def test_without_the_sources_a_place_that_nothing_confirms_is_counted() -> None:
+    dataset = converted(replace(QUESTIONS, sources=None))
+    with pytest.warns(rm.RetrievalWarning, match="the place of 1 retrieved items is unknown"):
+        result = evaluate_dataset(dataset[:2], "mrr")
+    assert dict(result.per_query["mrr"]) == {"q1": 0.5, "q2": 0.0}
+    assert result.counts["unplaced"] == 1
+
+
 def test_a_part_and_a_copy_know_what_was_retrieved() -> None:
     dataset = converted()
     for part in (dataset[:2], copy.deepcopy(dataset)[:2]):
@@ -127,8 +136,9 @@ def test_files_keep_the_columns_alone(tmp_path: Any) -> None:
 def test_documents_without_ids_are_no_obstacle_where_nothing_is_judged_by_id() -> None:
     dataset = converted()
     assert not any("retrieved_context_ids" in row for row in dataset.to_list()[:2])
-    with pytest.raises(ValueError, match="has no id under match='id'"):
-        converted([{**row, "relevant": ["d1"]} for row in rows_of(QUESTIONS)])
+    by_id = [{**row, "relevant": ["d1"]} for row in rows_of(QUESTIONS)]
+    with pytest.raises(ValueError, match="have no id, and the judgments are ids"):
+        from_langchain(RunnableLambda(found), by_id, show_progress=False)
 
 
 def test_spans_without_places_say_where_to_get_them() -> None:

@@ -301,7 +301,9 @@ class TestWhatIsRefused:
             ValueError, match="match must be 'id', 'source', 'metadata:<name>' or a callable, got 'page'"
         ):
             means(["d1"], [Retrieved("d1")], match="page")
-        with pytest.raises(ValueError, match="got 'text'; a judged Quote or Text is compared with the text anyway"):
+        with pytest.raises(
+            ValueError, match=r"got 'text'; for the whole text, pass lambda item: item\.text; a judged Quote"
+        ):
             means(["d1"], [Retrieved("d1")], match="text")
 
     def test_a_key_that_no_item_has(self) -> None:

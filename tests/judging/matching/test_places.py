@@ -35,6 +35,15 @@ class TestWithoutTheSource:
         assert "the place of 2 retrieved items is unknown, so no span was found in them: 2 with" in str(said[0].message)
         assert "example '15' for query 'q' (unchecked)" in str(said[0].message)
 
+    def test_a_run_without_any_judged_source_is_unplaced(self) -> None:
+        leaves = [chunk(15, 60, source="piece 1 of s"), chunk(0, 15, source="piece 0 of s")]
+        with pytest.warns(rm.RetrievalWarning) as said:
+            assert recall([SPAN], *leaves) == (0, 2)
+        assert "2 of a run in which no source is a judged one" in str(said[0].message)
+        assert recall_without_warning([SPAN], leaves[0], chunk(0, 15, claimed=False)) == (0, 0)
+        assert recall_without_warning([[SPAN, Quote(FACT)]], *leaves) == (1, 0)
+        assert recall([SPAN], *leaves, documents={"s": SOURCE}) == (1, 0)
+
     def test_the_count_is_printed(self) -> None:
         with pytest.warns(rm.RetrievalWarning):
             result = rm.evaluate({"q": [SPAN]}, {"q": [chunk(15, 60)]}, "recall")

@@ -78,6 +78,7 @@ def means(truth: Any, ranking: list[Retrieved], metrics: list[str], sources: Any
     return dict(rm.evaluate({"q": truth}, {"q": ranking}, metrics, match=rm.Matching(sources=sources)).means)
 
 
+@pytest.mark.filterwarnings("ignore:.* spans fit the words of their sources only if")
 class TestAgainstSetsOfCharacters:
     NAMES = ("hit_rate", "recall", "full_recall", "precision", "mrr", "map")
 

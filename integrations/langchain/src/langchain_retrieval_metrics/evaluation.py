@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from langchain_core.documents import Document
 from langchain_core.runnables import Runnable
 
+from langchain_retrieval_metrics.asking import Refused, how_to_ask, how_to_ask_asynchronously
 from langchain_retrieval_metrics.documents import items_of, part
 from retrieval_metrics import (
     DEFAULT_METRICS,
@@ -42,6 +43,7 @@ def evaluate_retriever(
     match: MatchBy = "id",
     semantics: str | Rules = "standard",
     clusters: ClustersBy = "source",
+    query_key: str | None = None,
     documents_key: str | None = None,
     max_concurrency: int = WORKERS,
     timeout: float | None = None,
@@ -55,7 +57,7 @@ def evaluate_retriever(
 
     Args:
         retriever: A BaseRetriever, any other Runnable from a text to Documents (`prompt | chain | retriever`), or a
-            function. It is invoked in threads.
+            function. It is invoked in threads, or awaited if it is only asynchronous.
         dataset: Rows `{"query": ..., "relevant": ...}`, pairs `(query, relevant)`, LangSmith's `Example`s or rows
             `{"inputs": {"query": ...}, "outputs": {"relevant": ...}}`, or anything else that the core's
             `EvaluationSet.of` reads. `relevant` is a list of ids, `{id: grade}`, or groups `[[id, id], [id]]` that are
@@ -71,6 +73,8 @@ def evaluate_retriever(
         clusters: The clusters of the questions, for the intervals, as in the core's `evaluate`: a mapping of question
             ids to clusters, a function of the id, `"source"` (the document that a question comes from, if the dataset
             has it), or None.
+        query_key: The key under which a chain takes the query, such as `"input"` for `create_retrieval_chain`; None
+            passes the text, and asks an agent of LangGraph with a message.
         documents_key: The key of the documents in the answer of a chain, such as `"context"` for
             `{"answer": ..., "context": ...}`; None for a retriever.
         max_concurrency: How many questions may be under way at once.
@@ -87,10 +91,12 @@ def evaluate_retriever(
         The core's result: means and counts (print it), `per_query`, `errors`, `seconds`, `to_pandas()`.
 
     Raises:
-        TypeError: If the dataset has another shape, or the first answer is anything but Documents.
+        TypeError: If the dataset has another shape, the first answer is anything but Documents, or a chain takes a
+            mapping and there is no `query_key`.
         ValueError: If the dataset is empty or incomplete, a metric is unknown, `clusters` has none of the questions, or
             a document of the first answer cannot be judged, for example because it has no id. In later answers, that is
             a failure of the question.
+        Exception: The first failure, if every question failed.
 
     Warns:
         RetrievalWarning: If nothing was retrieved for a question, or nothing that was retrieved is judged anywhere.
@@ -101,7 +107,7 @@ def evaluate_retriever(
         >>> result.means["mrr"]  # 1/2
         0.5
     """
-    asked = _Asked(
+    asked = Asked(
         dataset,
         metrics,
         match,
@@ -111,12 +117,12 @@ def evaluate_retriever(
         documents=documents,
     )
     run = retrieve(
-        _synchronous(retriever, config),
+        how_to_ask(retriever, config, query_key),
         asked.questions,
         match=match,
         items=asked.items,
         check=asked.check,
-        workers=positive_integer(max_concurrency, "max_concurrency"),
+        workers=workers_of(max_concurrency, config),
         timeout=timeout,
         retries=retries,
         show_progress=show_progress,
@@ -133,6 +139,7 @@ async def aevaluate_retriever(
     match: MatchBy = "id",
     semantics: str | Rules = "standard",
     clusters: ClustersBy = "source",
+    query_key: str | None = None,
     documents_key: str | None = None,
     max_concurrency: int = WORKERS,
     timeout: float | None = None,  # noqa: ASYNC109  (of each question, not of the whole)
@@ -147,7 +154,7 @@ async def aevaluate_retriever(
     This is the asynchronous twin of `evaluate_retriever`, with the same arguments, result and errors. It calls
     `ainvoke`, or awaits a function.
     """
-    asked = _Asked(
+    asked = Asked(
         dataset,
         metrics,
         match,
@@ -157,12 +164,12 @@ async def aevaluate_retriever(
         documents=documents,
     )
     run = await aretrieve(
-        _asynchronous(retriever, config),
+        how_to_ask_asynchronously(retriever, config, query_key),
         asked.questions,
         match=match,
         items=asked.items,
         check=asked.check,
-        workers=positive_integer(max_concurrency, "max_concurrency"),
+        workers=workers_of(max_concurrency, config),
         timeout=timeout,
         retries=retries,
         show_progress=show_progress,
@@ -171,7 +178,7 @@ async def aevaluate_retriever(
     return asked.evaluation(run)
 
 
-class _Asked:
+class Asked:
     """The questions, their judgments, and the options, checked before the first question is asked."""
 
     def __init__(
@@ -182,10 +189,10 @@ class _Asked:
         *,
         semantics: str | Rules,
         clusters: ClustersBy,
-        documents_key: str | None,
         documents: Any,
+        documents_key: str | None = None,
     ) -> None:
-        self.questions = as_questions(dataset)
+        self.questions = EvaluationSet.of(dataset)
         self._metrics = metrics if isinstance(metrics, str) or not isinstance(metrics, Iterable) else list(metrics)
         self._semantics = semantics
         self._documents_key = documents_key
@@ -196,6 +203,8 @@ class _Asked:
 
     def items(self, answer: Any) -> list[Retrieved]:
         """Return what was retrieved for a query as items of the core."""
+        if isinstance(answer, Refused):
+            answer.read()
         if self._documents_key is not None:
             if not isinstance(answer, Mapping):
                 raise TypeError(
@@ -211,7 +220,8 @@ class _Asked:
         return items_of(answer)
 
     def evaluation(self, run: RetrievedRun) -> Evaluation:
-        """Score what was retrieved."""
+        """Score what was retrieved; where every question failed, there is nothing to score."""
+        raise_if_all_failed(run)
         known = any(made.get("source") is not None for made in self.questions.provenance.values())
         truth = self.questions if known else self.questions.qrels
         return evaluate(
@@ -219,42 +229,16 @@ class _Asked:
         )
 
 
-def as_questions(dataset: Any) -> EvaluationSet:
-    """Return a dataset as questions of the core; `Example`s of LangSmith and their JSON are rows too."""
-    if isinstance(dataset, (str, bytes, Mapping, EvaluationSet)) or not isinstance(dataset, Iterable):
-        return EvaluationSet.of(dataset)
-    return EvaluationSet.of([_row(one) for one in dataset])
+def workers_of(max_concurrency: int, config: RunnableConfig | None) -> int:
+    """Return how many questions may be under way at once; the config of LangChain may allow fewer."""
+    workers = positive_integer(max_concurrency, "max_concurrency")
+    least = (config or {}).get("max_concurrency")
+    return workers if least is None else min(workers, positive_integer(least, "max_concurrency of config"))
 
 
-def _row(one: Any) -> Any:
-    of = one if isinstance(one, Mapping) else {name: getattr(one, name, None) for name in ("inputs", "outputs")}
-    inputs, outputs = of.get("inputs"), of.get("outputs")
-    if not isinstance(inputs, Mapping):
-        return one
-    return {**(outputs or {}), **inputs}  # should both have a name, the question is what was put in
-
-
-def _synchronous(retriever: Any, config: RunnableConfig | None) -> Any:
-    if isinstance(retriever, Runnable):
-        return lambda text: retriever.invoke(text, config)
-    _require_callable(retriever)
-    return retriever
-
-
-def _asynchronous(retriever: Any, config: RunnableConfig | None) -> Any:
-    if not isinstance(retriever, Runnable):
-        _require_callable(retriever)
-        return retriever
-
-    async def ask(text: str) -> Any:
-        return await retriever.ainvoke(text, config)
-
-    return ask
-
-
-def _require_callable(retriever: Any) -> None:
-    if not callable(retriever):
-        hint = "; write store.as_retriever()" if hasattr(retriever, "as_retriever") else ""
-        raise TypeError(
-            f"a retriever must be a Runnable such as a BaseRetriever, or a function, got {retriever!r}{hint}"
-        )
+def raise_if_all_failed(run: RetrievedRun) -> None:
+    """Raise the first failure if every question failed, because there is nothing to conclude from then."""
+    if run and len(run.errors) == len(run):
+        query, error = next(iter(run.errors.items()))
+        error.add_note(f"all {len(run)} questions failed; this is the failure of {query!r}")
+        raise error

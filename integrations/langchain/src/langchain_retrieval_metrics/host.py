@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from langchain_core.language_models import BaseLanguageModel
+from langchain_core.language_models import BaseChatModel, BaseLanguageModel
 from langchain_core.messages import BaseMessage
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableLambda
 
+from langchain_retrieval_metrics.asking import is_graph
 from langchain_retrieval_metrics.documents import items_of
 from langchain_retrieval_metrics.recording import searches_of
 from retrieval_metrics.adapting import Host
@@ -22,7 +24,7 @@ def _ask(retriever: Any) -> Callable[[str], Any] | None:
     """Return a function that invokes a retriever, asynchronously if that is more than `invoke` in a thread."""
     if not isinstance(retriever, Runnable) or isinstance(retriever, BaseLanguageModel):
         return None
-    if any(kind.__module__.partition(".")[0] == "langgraph" for kind in type(retriever).__mro__):
+    if is_graph(retriever):
         return partial(searches_of, retriever)
     if _is_only_synchronous(retriever):
         ask_in_thread: Callable[[str], Any] = retriever.invoke
@@ -48,8 +50,19 @@ def _model(model: Any) -> Callable[[str], Any] | None:
     if not isinstance(model, Runnable) or isinstance(model, BaseRetriever):
         return None
 
-    async def reply(prompt: str) -> str:
-        answer = await model.ainvoke(prompt)
+    # A chat model without a method of its own raises when it is asked for structured output.
+    chat = model if isinstance(model, BaseChatModel) else None
+    if chat is not None and type(chat).with_structured_output is BaseChatModel.with_structured_output:
+        chat = None
+
+    async def reply(prompt: str, schema: dict[str, Any] | None = None) -> str:
+        if chat is not None and schema is not None:
+            both: Any = await chat.with_structured_output(schema, include_raw=True).ainvoke(prompt)
+            if both["parsed"] is not None:
+                return json.dumps(both["parsed"], ensure_ascii=False)
+            answer = both["raw"]
+        else:
+            answer = await model.ainvoke(prompt)
         text = answer.text if isinstance(answer, BaseMessage) else answer
         if not isinstance(text, str):
             raise TypeError(f"a model must reply with a text or a message, got {type(answer).__name__}")

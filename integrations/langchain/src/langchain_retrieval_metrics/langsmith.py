@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from langchain_core.documents import Document
 
+from langchain_retrieval_metrics.asking import Refused, how_to_ask
 from langchain_retrieval_metrics.documents import items_of, part
 from retrieval_metrics import DEFAULT_METRICS, Qrels, RetrievalWarning, RetrievedRun, evaluate
-from retrieval_metrics.adapting import Judgeable, as_matching, as_metrics, score_queries
+from retrieval_metrics.adapting import (
+    Judgeable,
+    as_matching,
+    as_metrics,
+    judgments_of,
+    numbers,
+    run_until_complete,
+    score_queries,
+    scored_name,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from langchain_core.runnables import Runnable
 
@@ -27,12 +38,15 @@ Outputs: TypeAlias = dict[str, Any]
 
 _QUERY = "query"
 _LEVEL = 0.95
+_USUAL = {"match": "id", "documents_key": "documents", "relevant_key": "relevant"}
 
 
 class Evaluator(Protocol):
     """A function that LangSmith calls for each example, with arguments by name."""
 
-    def __call__(self, outputs: Outputs, reference_outputs: Outputs, run: Any = None) -> Outputs:
+    def __call__(
+        self, outputs: Outputs, reference_outputs: Outputs, run: Any = None, inputs: Outputs | None = None
+    ) -> Outputs:
         """Return the scores of all metrics, as `{"results": [{"key": ..., "score": ...}]}`."""
 
 
@@ -42,6 +56,7 @@ def langsmith_evaluators(
     match: MatchBy = "id",
     documents_key: str = "documents",
     relevant_key: str = "relevant",
+    prefix: str | None = None,
 ) -> list[Evaluator]:
     """Return evaluators for `langsmith.evaluate(target, data, evaluators=...)` and its asynchronous twin.
 
@@ -55,11 +70,16 @@ def langsmith_evaluators(
         match: What identifies a document, as in `evaluate_retriever`.
         documents_key: The key of the documents in the target's output: a list of Documents, of their JSON, or of ids.
             It is `"context"` for chains that return `{"answer": ..., "context": ...}`.
-        relevant_key: The key of the judgments in the example's reference output: ids, grades, or groups.
+        relevant_key: The key of the judgments in the example's reference output: ids, grades, or groups; quotes, texts
+            and spans as `EvaluationSet.to_langsmith` writes them.
+        prefix: What stands before the name of each metric. LangSmith pools feedback with equal keys, so by default a
+            key holds every argument that is not the default, as in `mrr-documents_key-context`.
 
     Raises:
-        ValueError: If a metric or `match` is unknown. The evaluator raises it for an example without judgments, and,
-            called without a run, for an output that cannot be judged; under LangSmith such an output scores 0.
+        TypeError: If the prefix is not a text.
+        ValueError: If a metric or `match` is unknown. Called without a run, the evaluator raises it for an example
+            without judgments and for an output that cannot be judged. Under LangSmith, such an example has comments
+            instead of scores, and such an output scores 0.
 
     Warns:
         RetrievalWarning: (the evaluator, under LangSmith) If an output cannot be judged.
@@ -70,12 +90,25 @@ def langsmith_evaluators(
         {'results': [{'key': 'mrr', 'score': 0.5}, {'key': 'recall@1', 'score': 0.0}]}
     """
     chosen, reading = as_metrics(metrics), _Reading(match, documents_key, relevant_key)
+    keys = {metric: reading.key(str(metric), prefix) for metric in chosen}
 
-    def retrieval_metrics(outputs: Outputs, reference_outputs: Outputs, run: Any = None) -> Outputs:
-        qrels = Qrels({_QUERY: reading.truth(reference_outputs)})
+    def retrieval_metrics(
+        outputs: Outputs,
+        reference_outputs: Outputs,
+        run: Any = None,
+        inputs: Outputs | None = None,  # noqa: ARG001  (evaluators of openevals are called with it)
+    ) -> Outputs:
+        try:
+            qrels = Qrels({_QUERY: reading.truth(reference_outputs)})
+        except (TypeError, ValueError) as error:
+            if run is None:
+                raise
+            # An exception would become a column of its own, without the names of the metrics.
+            comment = f"the example is not judged: {error}"
+            return {"results": [{"key": key, "score": None, "comment": comment} for key in keys.values()]}
         found, failure = reading.found(outputs, qrels, run)
         scores = score_queries(qrels, {_QUERY: found}, chosen, match=reading.match)
-        return {"results": [_result(str(metric), values[_QUERY], failure) for metric, values in scores.items()]}
+        return {"results": [_result(keys[metric], values[_QUERY], failure) for metric, values in scores.items()]}
 
     return [retrieval_metrics]
 
@@ -86,42 +119,62 @@ def langsmith_summary_evaluators(
     match: MatchBy = "id",
     documents_key: str = "documents",
     relevant_key: str = "relevant",
+    prefix: str | None = None,
 ) -> list[SummaryEvaluator]:
     """Return evaluators for `langsmith.evaluate(..., summary_evaluators=...)`: each mean with its interval and its n.
 
     It is a single evaluator. Its means are those of `evaluate_retriever`: failures score 0. If LangSmith repeats the
     examples (`num_repetitions`), the runs of an example are a cluster, so repeating does not narrow the interval.
+    Examples with the same `source` in their metadata are a cluster too. Examples without judgments are left out, and
+    counted.
 
     Args:
         metrics: Names, as in `langsmith_evaluators`.
         match: What identifies a document, as in `langsmith_evaluators`.
         documents_key: The key of the documents in the output, as in `langsmith_evaluators`.
         relevant_key: The key of the judgments in the reference output, as in `langsmith_evaluators`.
+        prefix: What stands before the name of each metric, as in `langsmith_evaluators`.
 
     Raises:
+        TypeError: If the prefix is not a text.
         ValueError: If a metric or `match` is unknown.
 
     Warns:
         RetrievalWarning: (the evaluator) As in the core's `evaluate`.
     """
     chosen, reading = as_metrics(metrics), _Reading(match, documents_key, relevant_key)
+    keys = {metric: reading.key(str(metric), prefix) for metric in chosen}
 
     def retrieval_metrics(runs: Sequence[Any], examples: Sequence[Any]) -> Outputs:
-        qrels = Qrels({at: reading.truth(example.outputs) for at, example in enumerate(examples)})
-        found = [reading.found(run.outputs, qrels, run) for run in runs]
-        errors: dict[Any, Exception] = {at: RuntimeError(failure) for at, (_, failure) in enumerate(found) if failure}
-        retrieved = RetrievedRun({at: items for at, (items, _) in enumerate(found)}, errors)
-        by_example = {at: str(example.id) for at, example in enumerate(examples)}
-        repeated = len(set(by_example.values())) < len(by_example)
-        evaluation = evaluate(qrels, retrieved, chosen, match=reading.match, clusters=by_example if repeated else None)
-        distinct = len(set(by_example.values())) if repeated else None
-        return {"results": [_summary(evaluation, str(metric), distinct, len(errors)) for metric in chosen]}
+        truths, unjudged = reading.truths(examples)
+        if not truths:
+            comment = f"no example is judged: {unjudged[0]}" if unjudged else "there is no example"
+            return {"results": [{"key": key, "score": None, "comment": comment} for key in keys.values()]}
+        qrels = Qrels(truths)
+        found = {at: reading.found(runs[at].outputs, qrels, runs[at]) for at in truths}
+        errors: dict[Any, Exception] = {at: RuntimeError(failure) for at, (_, failure) in found.items() if failure}
+        retrieved = RetrievedRun({at: items for at, (items, _) in found.items()}, errors)
+        names = {at: str(examples[at].id) for at in truths}
+        distinct = len(set(names.values()))
+        clusters = _clusters({at: examples[at] for at in truths}, names)
+        evaluation = evaluate(qrels, retrieved, chosen, match=reading.match, clusters=clusters)
+        said = ["" if distinct == len(names) else f" runs of {numbers.count(distinct, 'example')}"]
+        if errors:
+            said.append(f"{len(errors)} failed and count as 0")
+        if unjudged:
+            said.append(f"{numbers.count(len(unjudged), 'example')} left out, without judgments: {unjudged[0]}")
+        return {
+            "results": [_summary(evaluation, metric, key, distinct, "; ".join(said)) for metric, key in keys.items()]
+        }
 
     return [retrieval_metrics]
 
 
 def langsmith_target(
-    retriever: Runnable[Any, Any], *, query_key: str | None = "query", documents_key: str = "documents"
+    retriever: Runnable[Any, Any] | Callable[[Any], Any],
+    *,
+    query_key: str | None = "query",
+    documents_key: str = "documents",
 ) -> Target:
     """Return a target for `langsmith.evaluate` that invokes a retriever or a chain without tracing it.
 
@@ -132,8 +185,8 @@ def langsmith_target(
     texts, use `aevaluate_retriever`.
 
     Args:
-        retriever: Any Runnable from a text to Documents, or a chain whose answer holds them. The answer of a chain,
-            such as `{"answer": ..., "context": ...}`, is the output.
+        retriever: Any Runnable or function from a text to Documents, also only asynchronous, or a chain whose answer
+            holds them. The answer of a chain, such as `{"answer": ..., "context": ...}`, is the output.
         query_key: The key of the query in the inputs of an example; None passes all inputs to a chain.
         documents_key: The key of the documents in the output; for a chain, their key in its answer.
 
@@ -145,13 +198,23 @@ def langsmith_target(
     """
     from langsmith import tracing_context  # noqa: PLC0415  (only this function needs it)
 
+    ask: Callable[[Any], Any] = how_to_ask(retriever, None, None)  # inputs are passed as they are
+
     def target(inputs: dict[str, Any]) -> dict[str, Any]:
         asked = inputs if query_key is None else part(inputs, query_key, "the input of the example")
         with tracing_context(enabled=False):
-            answer = retriever.invoke(asked)
+            answer = ask(asked)
+            if inspect.isawaitable(answer):
+                answer = run_until_complete(_awaited(answer))
+        if isinstance(answer, Refused):
+            answer.read("pass query_key=None, which gives it all inputs of an example")
         return dict(answer) if isinstance(answer, Mapping) else {documents_key: answer}
 
     return target
+
+
+async def _awaited(answer: Awaitable[Any]) -> Any:
+    return await answer
 
 
 class _Reading:
@@ -163,9 +226,28 @@ class _Reading:
         self._documents_key = documents_key
         self._relevant_key = relevant_key
 
+    def key(self, metric: str, prefix: str | None) -> str:
+        """Return the key of a metric: with all that is not the default, or with what the user puts before it."""
+        chosen = {"match": self.match, "documents_key": self._documents_key, "relevant_key": self._relevant_key}
+        return scored_name(metric, chosen, _USUAL, prefix=prefix)
+
     def truth(self, reference_outputs: Mapping[str, Any] | None) -> Any:
         """Return the judgments."""
-        return part(reference_outputs, self._relevant_key, "the reference output of the example")
+        where = "the reference output of the example"
+        return judgments_of(part(reference_outputs, self._relevant_key, where), where)
+
+    def truths(self, examples: Sequence[Any]) -> tuple[dict[int, Any], list[str]]:
+        """Return the judgments by the place of the example, and what is wrong with those that have none."""
+        truths, unjudged = {}, []
+        for at, example in enumerate(examples):
+            try:
+                truth = self.truth(example.outputs)
+                Qrels({at: truth})
+            except (TypeError, ValueError) as error:
+                unjudged.append(str(error))
+            else:
+                truths[at] = truth
+        return truths, unjudged
 
     def found(self, outputs: Outputs | None, qrels: Qrels, run: Any) -> tuple[list[Retrieved], str | None]:
         """Return what was retrieved, and the reason if the target failed or its output cannot be judged."""
@@ -199,12 +281,21 @@ def _result(key: str, score: QueryScore, failure: str | None) -> dict[str, Any]:
     return {"key": key, "score": score.value} | ({} if failure is None else {"comment": failure})
 
 
-def _summary(evaluation: Evaluation, metric: str, examples: int | None, failed: int) -> dict[str, Any]:
+def _clusters(examples: Mapping[int, Any], names: Mapping[int, str]) -> Mapping[int, Any] | None:
+    """Return what makes runs depend on each other: the same example, or examples from one source."""
+    sources = {at: (getattr(one, "metadata", None) or {}).get("source") for at, one in examples.items()}
+    repeated = len(set(names.values())) < len(names)
+    if len(set(names.values())) == 1 or (not repeated and all(source is None for source in sources.values())):
+        return None
+    if None not in sources.values() and len(set(sources.values())) == 1:  # one source for all says nothing
+        return names if repeated else None
+    return {at: (f"example {names[at]}", *([] if sources[at] is None else [sources[at]])) for at in names}
+
+
+def _summary(evaluation: Evaluation, metric: Metric, key: str, examples: int, said: str) -> dict[str, Any]:
     n, mean = evaluation.n[metric], evaluation.means[metric]
     if not n:
-        return {"key": metric, "score": None, "comment": "undefined for every example"}
-    interval = evaluation.intervals(_LEVEL)[metric]
-    of_examples = "" if examples is None else f" runs of {examples} examples"
-    count = f"; {failed} failed and count as 0" if failed else ""
-    comment = f"95 % interval [{interval.low:.3f}, {interval.high:.3f}], n = {n}{of_examples}{count}"
-    return {"key": metric, "score": mean, "comment": comment}
+        return {"key": key, "score": None, "comment": "undefined for every example"}
+    low, high = evaluation.intervals(_LEVEL)[metric]
+    interval = f"95 % interval [{low:.3f}, {high:.3f}]" if examples > 1 or n == 1 else "no interval from one example"
+    return {"key": key, "score": mean, "comment": f"{interval}, n = {n}{said}"}

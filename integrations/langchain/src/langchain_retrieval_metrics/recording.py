@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage, ToolMessage
+from langchain_core.runnables.config import merge_configs
 
 from langchain_retrieval_metrics.documents import as_retrieved
 from retrieval_metrics.adapting import Recording, seen_in
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from langchain_core.outputs import LLMResult
+    from langchain_core.runnables import RunnableConfig
 
     from retrieval_metrics import Retrieved
     from retrieval_metrics.adapting import QueryId
@@ -58,15 +60,15 @@ def record(**settings: Any) -> Iterator[LangChainRecording]:
     yield LangChainRecording(**settings)
 
 
-async def searches_of(agent: Any, text: str) -> list[Retrieved]:
+async def searches_of(agent: Any, text: str, config: RunnableConfig | None = None) -> list[Retrieved]:
     """Ask an agent of LangGraph a question, and return what its searches found, the first of each call first.
 
     Raises:
         ValueError: If a tool ran whose searches leave no documents.
     """
     recorded = LangChainRecording()
-    config = {"callbacks": [recorded.handler("the question")]}
-    await agent.ainvoke({"messages": [("user", text)]}, config=config)
+    whole = merge_configs(config, {"callbacks": [recorded.handler("the question")]})
+    await agent.ainvoke({"messages": [("user", text)]}, config=whole)
     (trajectory,) = recorded.trajectories.values()
     return list(seen_in(trajectory.calls, "interleaved").ranking)  # type: ignore[arg-type]  # documents become items
 

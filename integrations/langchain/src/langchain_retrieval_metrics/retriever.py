@@ -13,9 +13,9 @@ from langchain_core.retrievers import BaseRetriever, RetrieverLike
 from langchain_core.runnables.config import RunnableConfig, ensure_config, patch_config
 from pydantic import ConfigDict, Field, InstanceOf, PrivateAttr, field_validator, model_validator
 
-from langchain_retrieval_metrics.searching import StoreSearch, as_runnable, searched_by_vector, takes_k
+from langchain_retrieval_metrics.searching import Request, StoreSearch, as_runnable, asked_for, searched_by_vector
 from langchain_retrieval_metrics.settings import MMRSettings
-from langchain_retrieval_metrics.stores import vectors_of
+from langchain_retrieval_metrics.stores import holds_vectors, vectors_of
 from retrieval_metrics import RetrievalWarning
 
 if TYPE_CHECKING:
@@ -55,7 +55,8 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         k: How many documents to return; 4 by default.
         fetch_k: The number of candidates among the documents of the base retriever; None (the default) takes all.
         fetch_k_arg: The argument of the base retriever's `invoke` that receives `fetch_k`. None passes it as `k` to
-            `store.as_retriever()`, and not to other retrievers.
+            `store.as_retriever()`, sets it as `k` on a copy of retrievers that have such a field (BM25Retriever), and
+            does not tell others.
         embeddings: Embeds the query, and every document without a known vector, each distinct text once.
         lambda_mult: The weight of relevance, from 0 (only diversity) to 1 (only relevance); 0.5 by default.
         relevance: `"query"` (the cosine with the query), `"score"` (the score in the metadata, such as a reranker's,
@@ -109,16 +110,17 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         """Return a retriever over a vector store that embeds each query once and no documents.
 
         Args:
-            store: An InMemoryVectorStore, FAISS, Chroma or Qdrant store; or another, with `vector_fn=` in the settings.
+            store: An InMemoryVectorStore, FAISS, Chroma or Qdrant store; or another, with `vector_fn=` or `embeddings=`
+                in the settings. With `embeddings=`, its documents are embedded, each text once.
             k: How many documents to return.
             fetch_k: The number of candidates.
             lambda_mult: The weight of relevance.
-            search_kwargs: Further arguments of the store's search, such as a filter.
+            search_kwargs: Further arguments of the store's search, such as a filter; not `k`, which is `fetch_k` here.
             **settings: Other settings of the retriever.
 
         Raises:
-            TypeError: If the store is of an unknown class, and there is no `vector_fn`.
-            ValueError: (as pydantic's ValidationError) As for the constructor.
+            TypeError: If the store is of an unknown class, and there is neither `vector_fn` nor `embeddings`.
+            ValueError: If `search_kwargs` has a `k`, or (as pydantic's ValidationError) as for the constructor.
 
         Example:
             >>> from langchain_core.embeddings import DeterministicFakeEmbedding
@@ -127,10 +129,16 @@ class MMRRetriever(MMRSettings, BaseRetriever):
             >>> len(MMRRetriever.from_store(store, k=2).invoke("a query"))
             2
         """
-        given = {"embeddings": store.embeddings} | settings
-        if "vector_fn" not in given and "embedding_key" not in given:
-            given["vector_fn"] = vectors_of(store)
         searching = dict(search_kwargs or {})
+        if "k" in searching:
+            raise ValueError(
+                f"search_kwargs has k={searching['k']!r}, but MMR chooses from candidates: pass k=, the number of "
+                "documents to return, and fetch_k=, the number of candidates, to from_store"
+            )
+        given = {"embeddings": store.embeddings} | settings
+        embeds = given["embeddings"] is not None and "embeddings" in settings
+        if "vector_fn" not in given and "embedding_key" not in given and (holds_vectors(store) or not embeds):
+            given["vector_fn"] = vectors_of(store)
         base: Any
         if searched_by_vector(store) and given["embeddings"] is store.embeddings and store.embeddings is not None:
             cached = {"cache_size": settings["cache_size"]} if "cache_size" in settings else {}
@@ -184,8 +192,9 @@ class MMRRetriever(MMRSettings, BaseRetriever):
     ) -> list[Document]:
         k, fetch_k = self._asked_for(k, fetch_k)
         config = patch_config(_config.get(), callbacks=run_manager.get_child())
-        found = self.base_retriever.invoke(query, config, **self._forwarded(fetch_k))
-        return self._select(self._candidates(found, k, fetch_k), query, k, lambda_mult)
+        request = asked_for(self.base_retriever, fetch_k, self.fetch_k_arg)
+        found = request.base.invoke(query, config, **request.arguments)
+        return self._select(self._candidates(found, k, fetch_k, request), query, k, lambda_mult)
 
     async def _aget_relevant_documents(
         self,
@@ -198,35 +207,31 @@ class MMRRetriever(MMRSettings, BaseRetriever):
     ) -> list[Document]:
         k, fetch_k = self._asked_for(k, fetch_k)
         config = patch_config(_config.get(), callbacks=run_manager.get_child())
-        found = await self.base_retriever.ainvoke(query, config, **self._forwarded(fetch_k))
-        return await self._aselect(self._candidates(found, k, fetch_k), query, k, lambda_mult)
+        request = asked_for(self.base_retriever, fetch_k, self.fetch_k_arg)
+        found = await request.base.ainvoke(query, config, **request.arguments)
+        return await self._aselect(self._candidates(found, k, fetch_k, request), query, k, lambda_mult)
 
-    async def acandidates(self, query: str, fetch_k: int) -> list[Document]:
+    async def acandidates(
+        self, query: str, fetch_k: int | None, config: RunnableConfig | None = None
+    ) -> list[Document]:
         """Return the candidates of MMR for a query, in the order of the base retriever."""
-        found = await self.base_retriever.ainvoke(query, None, **self._forwarded(fetch_k))
-        return list(self._candidates(found, self.k, fetch_k))
+        request = asked_for(self.base_retriever, fetch_k, self.fetch_k_arg)
+        found = await request.base.ainvoke(query, config, **request.arguments)
+        return list(self._candidates(found, self.k, fetch_k, request))
 
     def _asked_for(self, k: int | None, fetch_k: int | None) -> tuple[int, int | None]:
         k, fetch_k = self.k if k is None else k, self.fetch_k if fetch_k is None else fetch_k
         _require_choice(k, fetch_k)
         return k, fetch_k
 
-    def _forwarded(self, fetch_k: int | None) -> dict[str, int]:
-        if fetch_k is None:
-            return {}
-        if self.fetch_k_arg is not None:
-            return {self.fetch_k_arg: fetch_k}
-        return {"k": fetch_k} if takes_k(self.base_retriever) else {}
-
-    def _candidates(self, found: Any, k: int, fetch_k: int | None) -> Sequence[Document]:
+    def _candidates(self, found: Any, k: int, fetch_k: int | None, request: Request) -> Sequence[Document]:
         if (
             isinstance(found, str)
             or not isinstance(found, Sequence)
             or not all(isinstance(one, Document) for one in found)
         ):
             raise TypeError(f"base_retriever must return a list of Documents, got {found!r:.200}")
-        of_store = self.fetch_k_arg is None and takes_k(self.base_retriever)  # it was asked for more
-        if fetch_k is not None and fetch_k > k >= len(found) > 0 and not of_store and not self._has_warned:
+        if fetch_k is not None and fetch_k > k >= len(found) > 0 and not request.told and not self._has_warned:
             self._has_warned = True
             how = "under the name given as fetch_k_arg=" if self.fetch_k_arg is None else f"as {self.fetch_k_arg}="
             warnings.warn(
@@ -236,7 +241,7 @@ class MMRRetriever(MMRSettings, BaseRetriever):
                 RetrievalWarning,
                 stacklevel=2,
             )
-        return found[:fetch_k]
+        return found[: request.most]
 
 
 def _require_choice(k: int, fetch_k: int | None) -> None:

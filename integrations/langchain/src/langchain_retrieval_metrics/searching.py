@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableBinding, RunnableLambda
@@ -11,9 +11,11 @@ from langchain_core.runnables.configurable import DynamicRunnable
 from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 from pydantic import ConfigDict, Field
 
-from langchain_retrieval_metrics.settings import aquery_vector, query_vector
+from langchain_retrieval_metrics.settings import MMRSettings, aquery_vector, query_vector
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
     from langchain_core.documents import Document
 
@@ -36,7 +38,7 @@ class StoreSearch(BaseRetriever):
         k: int | None = None,
     ) -> list[Document]:
         vector = query_vector(self._model(), self.cache_size, query).tolist()
-        return self.store.similarity_search_by_vector(vector, k=k or self.k, **self.search_kwargs)
+        return self.store.similarity_search_by_vector(vector, **self._arguments(k))
 
     async def _aget_relevant_documents(
         self,
@@ -46,7 +48,10 @@ class StoreSearch(BaseRetriever):
         k: int | None = None,
     ) -> list[Document]:
         vector = (await aquery_vector(self._model(), self.cache_size, query)).tolist()
-        return await self.store.asimilarity_search_by_vector(vector, k=k or self.k, **self.search_kwargs)
+        return await self.store.asimilarity_search_by_vector(vector, **self._arguments(k))
+
+    def _arguments(self, k: int | None) -> dict[str, Any]:
+        return {**self.search_kwargs, **_of_search(self.store, self.search_kwargs, k or self.k)}
 
     def _model(self) -> Any:
         return self.store.embeddings
@@ -81,8 +86,59 @@ def _only_asynchronous(_: str) -> Any:
     raise TypeError("the base retriever is an asynchronous function; use ainvoke")
 
 
-def takes_k(base: Any) -> bool:
-    """Whether a retriever is that of a vector store, also configurable or bound, and takes `k` with each call."""
-    while isinstance(base, (RunnableBinding, DynamicRunnable)):
-        base = base.bound if isinstance(base, RunnableBinding) else base.default
-    return isinstance(base, (VectorStoreRetriever, StoreSearch))
+class Request(NamedTuple):
+    """How to ask a base retriever.
+
+    Attributes:
+        base: The retriever.
+        arguments: The arguments of its `invoke`.
+        most: How many of its documents are candidates; None takes all.
+        told: Whether it was asked for that many itself.
+    """
+
+    base: Any
+    arguments: dict[str, Any]
+    most: int | None
+    told: bool
+
+
+def asked_for(base: Any, fetch_k: int | None, argument: str | None) -> Request:
+    """Return how to ask a base retriever for candidates.
+
+    The retriever of a vector store, also configurable or bound, takes `k` with each call. A retriever with a field `k`,
+    such as BM25Retriever, is copied, so that the given one stays as it is.
+
+    Args:
+        base: The base retriever.
+        fetch_k: The number of candidates; None leaves it to the retriever.
+        argument: The name of the argument, if it was given.
+    """
+    if fetch_k is None:
+        return Request(base, {}, None, told=False)
+    if argument is not None:
+        return Request(base, {argument: fetch_k}, fetch_k, told=False)
+    inner = base
+    while isinstance(inner, (RunnableBinding, DynamicRunnable)):
+        inner = inner.bound if isinstance(inner, RunnableBinding) else inner.default
+    if isinstance(inner, StoreSearch):
+        arguments = _of_search(inner.store, inner.search_kwargs, fetch_k)
+        return Request(base, {"k": fetch_k}, arguments["k"], told=True)
+    if isinstance(inner, VectorStoreRetriever):
+        bound = base.kwargs if isinstance(base, RunnableBinding) else {}
+        arguments = _of_search(inner.vectorstore, {**inner.search_kwargs, **bound}, fetch_k)
+        return Request(base, arguments, arguments["k"], told=True)
+    if isinstance(base, BaseRetriever) and not isinstance(base, MMRSettings):
+        field = type(base).model_fields.get("k")
+        if field is not None and field.annotation is int:
+            return Request(base.model_copy(update={"k": fetch_k}), {}, fetch_k, told=True)
+    return Request(base, {}, fetch_k, told=False)
+
+
+def _of_search(store: VectorStore, given: Mapping[str, Any], fetch_k: int) -> dict[str, int]:
+    """Return the arguments with which a store returns the candidates of MMR.
+
+    FAISS filters what it fetched, 20 documents by default; its own MMR fetches twice `fetch_k` and keeps what matches.
+    """
+    if not any(kind.__name__ == "FAISS" for kind in type(store).__mro__) or "fetch_k" in given:
+        return {"k": fetch_k}
+    return {"k": fetch_k if given.get("filter") is None else 2 * fetch_k, "fetch_k": 2 * fetch_k}

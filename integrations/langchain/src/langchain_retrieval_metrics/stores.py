@@ -48,6 +48,11 @@ def vectors_of(store: VectorStore) -> VectorFunction:
     )
 
 
+def holds_vectors(store: VectorStore) -> bool:
+    """Whether `vectors_of` supports a store."""
+    return any(kind.__name__ in _KNOWN for kind in type(store).__mro__)
+
+
 class _InMemory:
     """Converts each list of Python floats once, which takes longer than MMR itself."""
 
@@ -56,6 +61,8 @@ class _InMemory:
         self._converted: dict[str, tuple[Any, Vector]] = {}
 
     def __call__(self, documents: Sequence[Document]) -> list[Any]:
+        if len(self._converted) > len(self._store.store):  # some were deleted
+            self._converted = {name: kept for name, kept in self._converted.items() if name in self._store.store}
         return [None if one.id is None else self._vector(one.id) for one in documents]
 
     def _vector(self, name: str) -> Vector | None:

@@ -3,116 +3,173 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langchain_retrieval_metrics.documents import items_of
-from langchain_retrieval_metrics.evaluation import as_questions
-from retrieval_metrics import RetrievalWarning, RetrievedRun, aretrieve, compare, evaluate, mmr
-from retrieval_metrics.adapting import WORKERS, as_matching, positive_integer, run_until_complete
+from langchain_retrieval_metrics.evaluation import Asked, raise_if_all_failed, workers_of
+from langchain_retrieval_metrics.retriever import MMRRetriever
+from retrieval_metrics import RetrievalWarning, RetrievedRun, aretrieve, mmr, tune
+from retrieval_metrics.adapting import WORKERS, Tuning, positive_integer, run_until_complete
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from langchain_core.documents import Document
+    from langchain_core.runnables import RunnableConfig
 
-    from langchain_retrieval_metrics.retriever import MMRRetriever
+    from langchain_retrieval_metrics.evaluation import Retriever
     from langchain_retrieval_metrics.vector_cache import Vector
-    from retrieval_metrics import Comparison, Retrieved
-    from retrieval_metrics.adapting import MatchBy
-    from retrieval_metrics.types import Difference
+    from retrieval_metrics import Evaluation, Retrieved, Rules
+    from retrieval_metrics.adapting import ClustersBy, MatchBy
 
 LAMBDAS = tuple(step / 10 for step in range(11))
+BASE = "as retrieved"
+"""The name of the base retriever's own order among the settings."""
 
 
 def tune_mmr(
-    retriever: MMRRetriever,
+    retriever: Retriever,
     questions: Any,
     *,
     lambdas: Iterable[float] = LAMBDAS,
     fetch_ks: Iterable[int] | None = None,
     metric: str | None = None,
     match: MatchBy = "id",
+    semantics: str | Rules = "standard",
+    clusters: ClustersBy = "source",
     max_concurrency: int = WORKERS,
+    timeout: float | None = None,
+    retries: int = 0,
     show_progress: bool = False,
+    config: RunnableConfig | None = None,
+    documents: Any = None,
+    **settings: Any,
 ) -> MMRTuning:
-    """Try MMR with several lambdas and numbers of candidates, and test whether any is better than relevance alone.
+    """Try MMR with several lambdas and numbers of candidates, and say whether to prefer one to the base retriever.
 
-    Every question is asked and embedded once, with the largest `fetch_k`; smaller ones use its first candidates. Each
-    setting is compared query by query with lambda 1, for which the `fetch_k` with the best mean is used. The p values
-    are corrected for the number of settings, so trying many does not make one of them look good by chance.
+    Every question is asked and embedded once, with the largest `fetch_k`; smaller ones use its first candidates. The
+    bar to beat is the base retriever: its first `k` documents, in its own order. The core's `tune` chooses and says
+    what the choice is worth on new questions, corrected for the number of settings.
 
     Args:
-        retriever: An MMRRetriever; all its other settings stay the same.
+        retriever: An MMRRetriever, whose own setting is tried too; or any other retriever or function that
+            MMRRetriever wraps, with `embeddings` or other settings of MMRRetriever.
         questions: Questions with judgments, as in `evaluate_retriever`.
-        lambdas: The lambdas to try, from 0 to 1; 1 is always among them.
+        lambdas: The lambdas to try, from 0 to 1.
         fetch_ks: The numbers of candidates to try; None tries that of the retriever.
         metric: The metric to improve; None takes recall at the retriever's `k`.
         match: What identifies a document, as in `evaluate_retriever`.
+        semantics: The rules, as in `evaluate_retriever`.
+        clusters: The clusters of the questions, as in `evaluate_retriever`.
         max_concurrency: How many questions may be under way at once.
+        timeout: Seconds that one attempt may take, as in `evaluate_retriever`.
+        retries: How often a failed question is repeated, as in `evaluate_retriever`.
         show_progress: Show a progress bar on stderr.
+        config: The config of LangChain for every call of the base retriever.
+        documents: The Documents that the chunks were cut from, as in `evaluate_retriever`.
+        **settings: Settings of MMRRetriever, such as `embeddings` and `k`, if `retriever` is none yet.
 
     Returns:
-        The result, which you can print. Its `retriever` has the best setting, or is None if there is no reason to use
-        MMR.
+        The choice, which you can print and plot.
 
     Raises:
+        TypeError: If there are settings for an MMRRetriever, or as in `evaluate_retriever`.
         ValueError: If there is no lambda below 1, no `fetch_k`, one of them is smaller than `k`, or as in
             `evaluate_retriever`.
+        Exception: The first failure, if every question failed.
 
     Warns:
         RetrievalWarning: As in `evaluate_retriever`.
+
+    Example:
+        >>> from langchain_core.documents import Document
+        >>> vectors = {"a": [1.0, 0.0], "same": [1.0, 0.0], "other": [0.0, 1.0]}
+        >>> found = [Document(text, id=text, metadata={"vector": vector}) for text, vector in vectors.items()]
+        >>> asked = [(f"{number}?", ["a", "other"]) for number in range(20)]
+        >>> how = {"embedding_key": "vector", "relevance": "rank", "k": 2}
+        >>> tuned = tune_mmr(lambda query: found, asked, lambdas=[0.3], **how)
+        >>> print(tuned.conclusion)  # recall 1/2 as retrieved, 1 with MMR
+        lambda 0.3 of all is better than as retrieved in recall@2; expect +0.500 on new questions, not the +0.500 of \
+these.
+        >>> [document.id for document in tuned.retriever.invoke("0?")]
+        ['a', 'other']
     """
-    tuning = _Tuning(retriever, questions, lambdas=lambdas, fetch_ks=fetch_ks, metric=metric, match=match)
-    return tuning.result(run_until_complete(tuning.fetched(max_concurrency, show_progress=show_progress)))
+    tuning = _Tuning(
+        retriever,
+        questions,
+        settings,
+        lambdas=lambdas,
+        fetch_ks=fetch_ks,
+        metric=metric,
+        match=match,
+        semantics=semantics,
+        clusters=clusters,
+        documents=documents,
+    )
+    run = tuning.fetched(config, max_concurrency, timeout=timeout, retries=retries, show_progress=show_progress)
+    return tuning.result(run_until_complete(run))
 
 
 async def atune_mmr(
-    retriever: MMRRetriever,
+    retriever: Retriever,
     questions: Any,
     *,
     lambdas: Iterable[float] = LAMBDAS,
     fetch_ks: Iterable[int] | None = None,
     metric: str | None = None,
     match: MatchBy = "id",
+    semantics: str | Rules = "standard",
+    clusters: ClustersBy = "source",
     max_concurrency: int = WORKERS,
+    timeout: float | None = None,  # noqa: ASYNC109  (of each question, not of the whole)
+    retries: int = 0,
     show_progress: bool = False,
+    config: RunnableConfig | None = None,
+    documents: Any = None,
+    **settings: Any,
 ) -> MMRTuning:
     """Try MMR with several settings; the asynchronous twin of `tune_mmr`, with its arguments, result and errors."""
-    tuning = _Tuning(retriever, questions, lambdas=lambdas, fetch_ks=fetch_ks, metric=metric, match=match)
-    return tuning.result(await tuning.fetched(max_concurrency, show_progress=show_progress))
+    tuning = _Tuning(
+        retriever,
+        questions,
+        settings,
+        lambdas=lambdas,
+        fetch_ks=fetch_ks,
+        metric=metric,
+        match=match,
+        semantics=semantics,
+        clusters=clusters,
+        documents=documents,
+    )
+    run = tuning.fetched(config, max_concurrency, timeout=timeout, retries=retries, show_progress=show_progress)
+    return tuning.result(await run)
 
 
 class Setting(NamedTuple):
-    """A setting that was tried."""
+    """A setting that was tried; a `fetch_k` of None takes all documents."""
 
     lambda_mult: float
-    fetch_k: int
+    fetch_k: int | None
 
     def __str__(self) -> str:
-        return f"lambda {self.lambda_mult:g} of {self.fetch_k}"
+        return f"lambda {self.lambda_mult:g} of {'all' if self.fetch_k is None else self.fetch_k}"
 
 
-@dataclass(frozen=True)
-class MMRTuning:
-    """The effect of MMR on a set of questions.
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class MMRTuning(Tuning):
+    """The core's `Tuning` of MMR settings, with the retriever that follows from it.
+
+    The default is `"as retrieved"`, the order of the base retriever.
 
     Attributes:
-        comparison: Every setting below lambda 1 against the best with lambda 1: means, intervals, corrected p values.
-        metric: The metric to improve.
-        best: The setting with the largest significant improvement; None if there is none.
-        retriever: A copy of the retriever with that setting, or None.
-        verdict: The conclusion, in a sentence.
+        best: The setting to switch to; None if the conclusion is to keep the base retriever.
+        retriever: The MMRRetriever with that setting, or None. `better` says whether the questions show that it is
+            better; otherwise switching is right on average, and may not be here.
     """
 
-    comparison: Comparison
-    metric: str
     best: Setting | None
     retriever: MMRRetriever | None
-    verdict: str
-
-    def __str__(self) -> str:
-        return f"{self.comparison}\n\n{self.verdict}"
 
 
 class _Candidates(NamedTuple):
@@ -127,89 +184,93 @@ class _Tuning:
 
     def __init__(
         self,
-        retriever: MMRRetriever,
+        retriever: Any,
         questions: Any,
+        settings: dict[str, Any],
         *,
         lambdas: Iterable[float],
         fetch_ks: Iterable[int] | None,
         metric: str | None,
-        match: MatchBy,
+        **judging: Any,
     ) -> None:
-        as_matching(match)  # raises now if it is wrong
-        self._retriever, self._match = retriever, match
-        self._questions = as_questions(questions)
-        self._lambdas = [weight for weight in dict.fromkeys(lambdas) if weight != 1]
-        given = [retriever.fetch_k] if fetch_ks is None else list(dict.fromkeys(fetch_ks))
-        self._fetch_ks = [positive_integer(each, "fetch_k") for each in given if each is not None]
-        if not self._lambdas:
-            raise ValueError("there is no lambda below 1 to try; pass for example lambdas=[0.3, 0.5, 0.7]")
-        if not self._fetch_ks:
-            raise ValueError(
-                "there is no fetch_k to try, and the retriever has none; pass for example fetch_ks=[20, 50]"
-            )
-        if min(self._fetch_ks) < retriever.k:
-            raise ValueError(f"fetch_k={min(self._fetch_ks)} is less than the retriever's k={retriever.k}")
-        for weight in self._lambdas:
-            mmr(None, [[1.0]], relevance=[1.0], lambda_mult=weight)  # refuses what is not a lambda
+        if not isinstance(retriever, MMRRetriever):
+            retriever = MMRRetriever(base_retriever=retriever, **settings)
+        elif settings:
+            raise TypeError(f"the retriever is an MMRRetriever and has its own {', '.join(settings)}; set them on it")
+        self._retriever: MMRRetriever = retriever
         self._metric = f"recall@{retriever.k}" if metric is None else metric
+        weights = list(dict.fromkeys(lambdas))
+        for weight in weights:
+            mmr(None, [[1.0]], relevance=[1.0], lambda_mult=weight)  # refuses what is not a lambda
+        if all(weight == 1 for weight in weights):
+            raise ValueError("there is no lambda below 1 to try; pass for example lambdas=[0.3, 0.5, 0.7]")
+        sizes: list[int | None] = [retriever.fetch_k]
+        if fetch_ks is not None:
+            sizes = [positive_integer(each, "fetch_k") for each in dict.fromkeys(fetch_ks)]
+        if not sizes:
+            raise ValueError("there is no fetch_k to try; pass for example fetch_ks=[20, 50]")
+        if any(size is not None and size < retriever.k for size in sizes):
+            raise ValueError(f"fetch_k={min(filter(None, sizes))} is less than the retriever's k={retriever.k}")
+        tried = [Setting(weight, size) for size in sizes for weight in weights]
+        if fetch_ks is None or retriever.fetch_k is not None:
+            tried.append(Setting(retriever.lambda_mult, retriever.fetch_k))
+        self._settings = {str(setting): setting for setting in tried}
+        self._asked = Asked(questions, self._metric, **judging)
+        self._match = judging["match"]
         self._found: dict[str, _Candidates] = {}
 
-    async def fetched(self, max_concurrency: int, *, show_progress: bool) -> RetrievedRun:
+    async def fetched(self, config: RunnableConfig | None, max_concurrency: int, **options: Any) -> RetrievedRun:
         """Ask every question once, and keep the candidates with their vectors."""
-        most = max(self._fetch_ks)
+        sizes = [setting.fetch_k for setting in self._settings.values()]
+        most = None if None in sizes else max(filter(None, sizes))
 
         async def ask(text: str) -> list[Document]:
-            documents = await self._retriever.acandidates(text, most)
+            documents = await self._retriever.acandidates(text, most, config)
             if documents:
                 vectors, of_query = await self._retriever._avectors(documents, text)  # noqa: SLF001  (same package)
-                items = items_of(documents)
-                self._found[text] = _Candidates(documents, items, vectors, of_query)
+                self._found[text] = _Candidates(documents, items_of(documents), vectors, of_query)
             return documents
 
-        return await aretrieve(
+        run = await aretrieve(
             ask,
-            self._questions,
+            self._asked.questions,
             match=self._match,
             items=items_of,
-            workers=positive_integer(max_concurrency, "max_concurrency"),
-            show_progress=show_progress,
+            check=self._asked.check,
+            workers=workers_of(max_concurrency, config),
+            **options,
         )
+        raise_if_all_failed(run)  # before anything is computed from it
+        return run
 
     def result(self, run: RetrievedRun) -> MMRTuning:
-        """Compare the settings."""
-        truth, k = self._questions, self._retriever.k
-        alone = [Setting(1.0, fetch_k) for fetch_k in self._fetch_ks]
-        evaluations = {}
-        for at, setting in enumerate(alone):
-            with warnings.catch_warnings():
-                if at:
-                    warnings.simplefilter("ignore", RetrievalWarning)  # of the same failures, once is enough
-                evaluations[setting] = evaluate(truth, self._run(run, setting), self._metric, match=self._match)
-        baseline = max(alone, key=lambda setting: (evaluations[setting].means[self._metric], -setting.fetch_k))
-        tried = [Setting(weight, fetch_k) for fetch_k in self._fetch_ks for weight in self._lambdas]
-        runs = {str(setting): self._run(run, setting) for setting in [baseline, *tried]}
+        """Choose among the settings."""
+        evaluations: dict[str, Evaluation] = {}
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RetrievalWarning)  # as above
-            comparison = compare(truth, runs, self._metric, baseline=str(baseline), match=self._match)
-        differences = {one: comparison.difference(self._metric, str(one), str(baseline)) for one in tried}
-        top = max(tried, key=lambda setting: differences[setting].mean)
-        better = [one for one in tried if differences[one].significant and differences[one].mean > 0]
-        best = max(better, key=lambda setting: differences[setting].mean) if better else None
-        said = _said(differences[best or top], best or top, baseline, self._metric)
-        if best is None:
-            return MMRTuning(comparison, self._metric, None, None, f"There is no reason to use MMR here: {said}.")
-        update: dict[str, Any] = {"lambda_mult": best.lambda_mult, "fetch_k": best.fetch_k}
-        chosen = self._retriever.model_copy(update=update)
-        return MMRTuning(comparison, self._metric, best, chosen, f"MMR is better for these {k} documents: {said}.")
+            for name, setting in [(BASE, None), *self._settings.items()]:
+                evaluations[name] = self._asked.evaluation(self._run(run, setting))
+                warnings.simplefilter("ignore", RetrievalWarning)  # of the same failures, once is enough
+            chosen = tune(evaluations, metric=self._metric, default=BASE)
+        known = {one.name: getattr(chosen, one.name) for one in fields(chosen)}
+        known["settings"] = tuple(
+            one._replace(parameters={} if one.name == BASE else self._settings[one.name]._asdict())
+            for one in chosen.settings
+        )
+        switch = chosen.winner != BASE and (chosen.better or chosen.new_gain > 0)
+        best = self._settings[chosen.winner] if switch else None
+        retriever = None if best is None else self._retriever.model_copy(update=best._asdict())
+        return MMRTuning(**known, best=best, retriever=retriever)
 
-    def _run(self, run: RetrievedRun, setting: Setting) -> RetrievedRun:
-        texts = self._questions.queries
+    def _run(self, run: RetrievedRun, setting: Setting | None) -> RetrievedRun:
+        texts = self._asked.questions.queries
         # Without the seconds: all settings share the same retrieval.
         return RetrievedRun({query: self._selected(texts[query], setting) for query in run}, run.errors)
 
-    def _selected(self, text: str, setting: Setting) -> list[Retrieved]:
+    def _selected(self, text: str, setting: Setting | None) -> list[Retrieved]:
         if (found := self._found.get(text)) is None:
             return []
+        if setting is None:
+            return found.items[: self._retriever.k]
         documents = found.documents[: setting.fetch_k]
         selection = mmr(
             found.of_query,
@@ -219,11 +280,3 @@ class _Tuning:
             relevance=self._retriever._relevance(documents),  # noqa: SLF001  (same package)
         )
         return [found.items[at] for at in selection]
-
-
-def _said(difference: Difference, setting: Setting, baseline: Setting, metric: str) -> str:
-    low, high = difference.interval
-    return (
-        f"the best setting, {setting}, changes {metric} by {difference.mean:+.4f} ({low:+.4f} to {high:+.4f}, "
-        f"p = {difference.p_corrected:.3f}) against {baseline}"
-    )

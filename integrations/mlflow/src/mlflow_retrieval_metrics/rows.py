@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.adapting import CallsView, DocumentId, Seen
 
 TRACE = "trace"
+MADE = ("root_span", SpanType.CHAIN)
+"""The name and type of the only span in the trace that MLflow makes for a row whose outputs are in the data."""
 FIELDS = ("inputs", "outputs", "expectations")
 
 
@@ -35,7 +37,7 @@ class Row(NamedTuple):
 
         Args:
             path: A path into inputs, outputs or expectations, `trace` for the calls of the retriever in the trace, or
-                `trace.<name>` for the spans of that name.
+                for the outputs if they were given without an application, or `trace.<name>` for the spans of that name.
             calls: Which calls count, if there are several.
 
         Raises:
@@ -45,6 +47,8 @@ class Row(NamedTuple):
         """
         if path.partition(".")[0] != TRACE:
             return items_in(self.part(path), path)
+        if path == TRACE and self._is_static():
+            return items_in(self.outputs, "outputs")
         if self.trace is None and self.outputs is not None:
             raise LookupError(
                 "the application answered, but MLflow could not store its trace, so what was retrieved is unknown; "
@@ -66,6 +70,11 @@ class Row(NamedTuple):
             return None
         said = [span.status.description for span in self.trace.data.spans if span.status.status_code == "ERROR"]
         return f"the application failed: {said[0] or 'without a message'}" if said else "the application failed"
+
+    def _is_static(self) -> bool:
+        """Whether the outputs stood in the data, so that MLflow made a trace of one span to hold them."""
+        spans = [] if self.trace is None else self.trace.data.spans
+        return [(span.name, span.span_type) for span in spans] == [MADE] and self.outputs is not None
 
     def _named(self, path: str) -> list[str]:
         """Return the ids of the spans with the name in a path; none if it has no name, for the spans of retrievers."""

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 LEVEL = 0.95
+EVALUATION, COMPARISON = "retrieval", "comparison"
+"""The names under which metrics have no prefix."""
 _PARENT = "mlflow.parentRunId"
 _BATCH = 1000
 """The largest number of metrics that a tracking server accepts at once."""
@@ -31,34 +33,37 @@ def log_evaluation(
     evaluation: Evaluation,
     *,
     run_id: str | None = None,
-    name: str = "retrieval",
+    name: str = EVALUATION,
     queries: Mapping[Any, str] | None = None,
     corpus: Mapping[Any, str] | None = None,
 ) -> str:
     """Log an evaluation to a run, and return the id of the run.
 
     Metrics: `ndcg_at_10/mean`, `/low_95` and `/high_95` (the interval) and `/n` for each metric, and the counts of the
-    evaluation, such as `counts/missing`. Artefacts, in a folder: `per_query.json`, a table that `mlflow.load_table`
-    reads and the user interface shows; `overview.png`; `report.html`; `summary.txt`, the printed evaluation; and
-    `evaluation.json`, which `retrieval_metrics.load` reads. If an evaluation has no single queries or no rankings, the
-    artefacts that need them are left out.
+    evaluation that are not 0, such as `counts/missing`. With a `name` of your own, it stands before each of them, as in
+    `bm25/ndcg_at_10/mean`, so one run can hold several evaluations. Artefacts, in a folder: `per_query.json`, a table
+    that `mlflow.load_table` reads and the user interface shows; `overview.png`; `report.html`; `summary.txt`, the
+    printed evaluation; and `evaluation.json`, which `retrieval_metrics.load` reads. If an evaluation has no single
+    queries or no rankings, the artefacts that need them are left out.
 
     Args:
         evaluation: An evaluation of the core.
         run_id: The run; None takes the active run, or starts and ends a new one.
-        name: The folder of the artefacts.
+        name: The folder of the artefacts, and, unless it is the default, what stands before the metrics.
         queries: Query texts by query id, for the report.
         corpus: Document texts by document id, for the report.
 
     Raises:
         TypeError: If it is not an evaluation.
-        ValueError: If the run already has artefacts under that name; nothing is written then.
+        ValueError: If the run already has artefacts under that name or one of the metrics, such as those of
+            `mlflow.genai.evaluate`, or if MLflow does not allow the name; nothing is written then.
 
     Warns:
         RetrievalWarning: If JSON cannot hold the evaluation, so that `evaluation.json` is left out.
     """
     if not isinstance(evaluation, Evaluation):
         raise TypeError(f"log_evaluation needs an Evaluation, got {type(evaluation).__name__}")
+    logged = _under(name, EVALUATION, _numbers(evaluation))
     with TemporaryDirectory() as made:
         folder, record = Path(made), evaluation.record
         (folder / "summary.txt").write_text(f"{evaluation}\n", encoding="utf-8")
@@ -67,8 +72,8 @@ def log_evaluation(
         if _has_rankings(record):
             evaluation.report(folder / "report.html", queries=queries, corpus=corpus)
         table = evaluation.to_pandas().reset_index() if isinstance(record, Scores) else None
-        with _run(run_id, name) as run:
-            _write(run, name, folder, _numbers(evaluation))
+        with _run(run_id, name, logged) as run:
+            _write(run, name, folder, logged)
             if table is not None:
                 MlflowClient().log_table(run, table, f"{name}/per_query.json")
             return run
@@ -78,7 +83,7 @@ def log_comparison(
     comparison: Comparison,
     *,
     run_id: str | None = None,
-    name: str = "comparison",
+    name: str = COMPARISON,
     queries: Mapping[Any, str] | None = None,
     corpus: Mapping[Any, str] | None = None,
 ) -> str:
@@ -92,14 +97,15 @@ def log_comparison(
     Args:
         comparison: A comparison of the core.
         run_id: The run; None takes the active run, or starts and ends a new one.
-        name: The folder of the artefacts.
+        name: The folder of the artefacts, and, unless it is the default, what stands before the metrics.
         queries: Query texts by query id, for the reports.
         corpus: Document texts by document id, for the reports.
 
     Raises:
         TypeError: If it is not a comparison.
-        ValueError: If the run already has artefacts under that name, or the names of two systems differ only in
-            characters that MLflow does not allow; nothing is written then.
+        ValueError: If the run already has artefacts under that name or one of the metrics, if MLflow does not allow the
+            name, or if the names of two systems differ only in characters that it does not allow; nothing is written
+            then.
 
     Warns:
         RetrievalWarning: If JSON cannot hold it, so that `comparison.json` is left out.
@@ -118,14 +124,15 @@ def log_comparison(
         of = f"{plain_name(metric)}/{plain[each.system]} - {plain[each.baseline]}"
         numbers |= {f"{of}/difference": each.mean, f"{of}/low": each.interval.low, f"{of}/high": each.interval.high}
         numbers |= {f"{of}/p": each.p_corrected, f"{of}/n": float(each.n)}
+    logged = _under(name, COMPARISON, numbers)
     with TemporaryDirectory() as made:
         folder = Path(made)
         (folder / "summary.txt").write_text(f"{comparison}\n", encoding="utf-8")
         comparison.plot().savefig(folder / "overview.png")
         comparison.report(folder / "report.html", queries=queries, corpus=corpus)
         _save(comparison, folder / "comparison.json")
-        with _run(run_id, name) as run:
-            _write(run, name, folder, numbers)
+        with _run(run_id, name, logged) as run:
+            _write(run, name, folder, logged)
             client = MlflowClient()
             client.log_table(run, comparison.to_pandas(), f"{name}/differences.json")
             experiment = client.get_run(run).info.experiment_id
@@ -136,17 +143,36 @@ def log_comparison(
             return run
 
 
+def _under(name: str, usual: str, numbers: Mapping[str, float]) -> dict[str, float]:
+    """Return the numbers that MLflow can store, under their names in the run.
+
+    Raises:
+        ValueError: If MLflow does not allow the name.
+    """
+    if not isinstance(name, str) or not re.fullmatch(r"[\w.\-: ]+(/[\w.\-: ]+)*", name):
+        raise ValueError(f"name may hold letters, digits, '_', '-', '.', ':', spaces and inner '/', got {name!r}")
+    prefix = "" if name == usual else f"{name}/"
+    return {f"{prefix}{key}": value for key, value in numbers.items() if not isnan(value)}
+
+
 @contextmanager
-def _run(run_id: str | None, name: str) -> Iterator[str]:
-    """Yield the id of the run to log to, which has no artefacts under the name yet."""
+def _run(run_id: str | None, name: str, numbers: Mapping[str, float]) -> Iterator[str]:
+    """Yield the id of the run to log to, which has neither artefacts under the name nor any of the metrics yet."""
     active = mlflow.active_run()
     run_id = active.info.run_id if run_id is None and active is not None else run_id
     if run_id is None:
         with mlflow.start_run() as started:
             yield started.info.run_id
         return
-    if MlflowClient().list_artifacts(run_id, name):
+    client = MlflowClient()
+    if client.list_artifacts(run_id, name):
         raise ValueError(f"run {run_id} already has artefacts under {name!r}; pass another name= or another run_id=")
+    held = client.get_run(run_id).data.metrics
+    if taken := [key for key in numbers if key in held]:
+        raise ValueError(
+            f"run {run_id} already has the metric {taken[0]!r}, which would be replaced; pass another name=, which "
+            "stands before the metrics, or another run_id="
+        )
     yield run_id
 
 
@@ -154,7 +180,7 @@ def _write(run: str, name: str, folder: Path, numbers: Mapping[str, float]) -> N
     client, now = MlflowClient(), time.time_ns() // 1_000_000
     client.log_artifacts(run, str(folder), name)
     client.set_tag(run, "retrieval_metrics.version", __version__)
-    metrics = [LoggedMetric(key, value, now, 0) for key, value in numbers.items() if not isnan(value)]
+    metrics = [LoggedMetric(key, value, now, 0) for key, value in numbers.items()]
     for start in range(0, len(metrics), _BATCH):
         client.log_batch(run, metrics[start : start + _BATCH])
 
@@ -167,7 +193,7 @@ def _numbers(evaluation: Evaluation) -> dict[str, float]:
         numbers |= {f"{of}/mean": evaluation.means[metric], f"{of}/n": float(evaluation.n[metric])}
         numbers |= {f"{of}/low_95": interval.low, f"{of}/high_95": interval.high}
     counts: Any = evaluation.counts
-    return numbers | {f"counts/{what}": float(count) for what, count in counts.items()}
+    return numbers | {f"counts/{what}": float(count) for what, count in counts.items() if count}
 
 
 def _has_rankings(record: Any) -> bool:

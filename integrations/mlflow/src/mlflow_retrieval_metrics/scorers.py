@@ -22,6 +22,7 @@ from retrieval_metrics.adapting import (
     check_row_metrics,
     plain_name,
     score_row,
+    scored_name,
 )
 
 if TYPE_CHECKING:
@@ -32,6 +33,15 @@ if TYPE_CHECKING:
 
 RELEVANT = "expectations.relevant_ids"
 LEVEL = 0.95
+USUAL: dict[str, Any] = {
+    "relevant": RELEVANT,
+    "retrieved": TRACE,
+    "calls": "interleaved",
+    "match": "id",
+    "semantics": "standard",
+    "max_grade": None,
+}
+"""The defaults of `retrieval_scorers`."""
 
 
 class RetrievalScorer(Scorer):
@@ -58,15 +68,14 @@ class RetrievalScorer(Scorer):
     def __call__(  # type: ignore[override]  # MLflow hands over what the signature names, and session= is not needed
         self, *, inputs: Any = None, outputs: Any = None, expectations: Any = None, trace: Trace | None = None
     ) -> Feedback:
-        """Score a row: 0 if it failed, and no value if nothing is relevant.
+        """Score a row: 0 if the application failed, and no value if nothing is relevant.
+
+        MLflow stores what is raised as the error of the scorer, and leaves the row out of the mean.
 
         Raises:
-            ValueError: If the row has no judgments, or wrong ones.
-            TypeError: If the judgments have another shape.
+            ValueError: If the row has no judgments, or wrong ones; or if what was retrieved cannot be found or judged.
+            TypeError: If the judgments or the documents have another shape.
             LookupError: If MLflow lost the trace of an answered row.
-
-        Warns:
-            RetrievalWarning: If what was retrieved cannot be found or judged, which scores 0.
         """
         row = Row(inputs, outputs, expectations, trace)
         metric, rules = Metric.parse(self.metric), as_rules(self.semantics)
@@ -92,11 +101,13 @@ def retrieval_scorers(
     match: str | Key | Matching = "id",
     semantics: str | Rules = "standard",
     max_grade: float | None = None,
+    prefix: str | None = None,
 ) -> list[Scorer]:
     """Return a scorer per metric, for `mlflow.genai.evaluate(data, scorers=..., predict_fn=...)`.
 
     If the application failed on a row, the row scores 0 and its rationale has the reason. A row for which nothing is
-    relevant has a rationale but no value, and is left out of the mean. The run gets `ndcg_at_10/mean`, its 95 %
+    relevant has a rationale but no value, and is left out of the mean. A row that cannot be judged is an error of the
+    scorer. The run gets `ndcg_at_10/mean`, its 95 %
     interval `ndcg_at_10/low_95` and `ndcg_at_10/high_95`, and `ndcg_at_10/n`, the number of rows with a value. Data are
     sent only to your tracking store.
 
@@ -104,7 +115,8 @@ def retrieval_scorers(
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
         relevant: The path of the judgments in the inputs, outputs or expectations of a row: ids, grades by id, or
             groups that are all needed, each by any of its members.
-        retrieved: Where the retrieved documents are, best first: `"trace"`, the spans of type RETRIEVER;
+        retrieved: Where the retrieved documents are, best first: `"trace"`, the spans of type RETRIEVER, or the outputs
+            if the data have outputs and there is no `predict_fn`;
             `"trace.rerank"`, the spans with that name, of any type; or a path such as `"outputs"` or
             `"outputs.documents"`. Documents are ids, documents of MLflow, their JSON, or documents of LangChain and
             LlamaIndex if their integrations are installed.
@@ -115,19 +127,23 @@ def retrieval_scorers(
             that the core's `evaluate` takes.
         semantics: The rule set; `"mlflow"` gives the same scores as the metrics that MLflow deprecates.
         max_grade: The largest grade of all judgments, which `err` and `rbp` divide by.
+        prefix: What stands before the name of each metric. MLflow pools feedback with equal names, so by default a name
+            holds every argument that is not the default, as in `mrr-retrieved-trace.rerank`; with a prefix it holds
+            nothing else.
 
     Raises:
+        TypeError: If the prefix is not a text.
         ValueError: If a metric, a path, a rule set or `match` is unknown, or a metric needs `max_grade`.
 
     Example:
-        >>> (scorer,) = retrieval_scorers("ndcg@10", retrieved="outputs")
+        >>> (scorer,) = retrieval_scorers("ndcg@10", retrieved="outputs", prefix="")
         >>> feedback = scorer(outputs=["d3", "d7"], expectations={"relevant_ids": ["d7"]})
         >>> feedback.name, round(feedback.value, 4), feedback.rationale  # 1 / log2(2 + 1)
         ('ndcg_at_10', 0.6309, '1 relevant, 2 retrieved; ranks of the relevant: 2')
     """
     chosen = as_metrics(metrics)
     check_row_metrics(chosen, max_grade)
-    as_rules(semantics)
+    rules = as_rules(semantics)
     as_matching(match)
     said: dict[str, Any] = {
         "relevant": check_path(relevant, "relevant", FIELDS),
@@ -139,7 +155,7 @@ def retrieval_scorers(
     }
     return [
         RetrievalScorer(
-            name=plain_name(metric),
+            name=scored_name(plain_name(metric), said | {"semantics": rules.name}, USUAL, prefix=prefix),
             description=metric.in_words,
             aggregations=["mean", *_aggregations(metric)],
             metric=str(metric),

@@ -30,13 +30,24 @@ from retrieval_metrics.adapting import (
     items_in,
     part_of,
     score_row,
+    scored_name,
 )
 
 if TYPE_CHECKING:
     from pydantic_evals.evaluators import ReportEvaluatorContext
 
 LEVEL = 0.95
+PLACES = 4
 UNDEFINED = "undefined"
+USUAL: dict[str, Any] = {
+    "relevant": RELEVANT,
+    "retrieved": "output",
+    "calls": "interleaved",
+    "match": "id",
+    "semantics": "standard",
+    "max_grade": None,
+}
+"""The defaults of the evaluators."""
 
 
 @dataclass(repr=False)
@@ -61,12 +72,12 @@ class RetrievalMetrics(Evaluator):
         match: What an id of the judgments is compared with: `"id"`, `"source"`, `"metadata:<name>"`.
         semantics: The name of the rule set.
         max_grade: The largest grade of all judgments, which `err` and `rbp` divide by.
+        evaluation_name: What stands before the name of each metric, as in `"reranked mrr"`. Without it, a name holds
+            every setting that is not the default, as in `"mrr-retrieved-output.reranked"`, so that two evaluators of
+            one dataset stay apart.
 
     Raises:
         ValueError: If a metric, a path, `match` or the rule set is unknown, or a metric needs `max_grade`.
-
-    Warns:
-        RetrievalWarning: (for a case) If what was retrieved cannot be judged.
 
     Example:
         >>> from pydantic_evals import Case, Dataset
@@ -77,13 +88,14 @@ class RetrievalMetrics(Evaluator):
         {'mrr': 0.5, 'recall@1': 0.0}
     """
 
-    metrics: list[str] = field(default_factory=lambda: list(DEFAULT_METRICS))
+    metrics: str | list[str] | tuple[str, ...] = field(default_factory=lambda: list(DEFAULT_METRICS))
     relevant: str = RELEVANT
     retrieved: str = "output"
     calls: CallsView = "interleaved"
     match: str = "id"
     semantics: str = "standard"
     max_grade: float | None = None
+    evaluation_name: str | None = None
 
     def __post_init__(self) -> None:
         check_row_metrics(as_metrics(self.metrics), self.max_grade)
@@ -97,11 +109,11 @@ class RetrievalMetrics(Evaluator):
         as_rules(self.semantics)
 
     def evaluate(self, ctx: EvaluatorContext) -> dict[str, EvaluationReason]:
-        """Return the scores of a case with their reasons.
+        """Return the scores of a case with their reasons; the report shows what is raised as a failed evaluator.
 
         Raises:
-            ValueError: If the case has no judgments.
-            TypeError: If the judgments have a wrong shape.
+            ValueError: If the case has no judgments, or what was retrieved cannot be found or judged.
+            TypeError: If the judgments or the documents have a wrong shape.
         """
         scores = score_row(
             judgments_of(ctx, self.relevant),
@@ -110,9 +122,10 @@ class RetrievalMetrics(Evaluator):
             as_rules(self.semantics),
             self.match,
             max_grade=self.max_grade,
+            row="the case" if ctx.name is None else f"case {ctx.name!r}",
         )
         return {
-            str(metric): EvaluationReason(UNDEFINED if score.value is None else score.value, score.reason)
+            _name(self, str(metric)): EvaluationReason(UNDEFINED if score.value is None else score.value, score.reason)
             for metric, score in scores.items()
         }
 
@@ -126,7 +139,8 @@ class RetrievalMetrics(Evaluator):
 class RetrievalReport(ReportEvaluator):
     """Add a table to a report: the mean of each metric with its 95 % interval, counting failed tasks as 0.
 
-    The numbers are those of `to_evaluation`, and so of the core's `evaluate`, to the last bit.
+    The numbers are those of `to_evaluation`, rounded to four places. The title says what the averages of Pydantic Evals
+    leave out.
 
     Attributes:
         metrics: Names such as `["ndcg@10", "mrr"]`.
@@ -134,6 +148,8 @@ class RetrievalReport(ReportEvaluator):
         retrieved: Where the retrieved documents are, as there; a report has no spans, so these need `keep_spans`.
         match: What an id of the judgments is compared with.
         semantics: The name of the rule set.
+        max_grade: The largest grade of all judgments; None takes the largest one of the report.
+        evaluation_name: What stands before the title and the names, as in `RetrievalMetrics`.
 
     Raises:
         ValueError: If a metric, a path, `match` or the rule set is unknown.
@@ -142,11 +158,13 @@ class RetrievalReport(ReportEvaluator):
         RetrievalWarning: (for a report) As in the core's `evaluate`.
     """
 
-    metrics: list[str] = field(default_factory=lambda: list(DEFAULT_METRICS))
+    metrics: str | list[str] | tuple[str, ...] = field(default_factory=lambda: list(DEFAULT_METRICS))
     relevant: str = RELEVANT
     retrieved: str = "output"
     match: str = "id"
     semantics: str = "standard"
+    max_grade: float | None = None
+    evaluation_name: str | None = None
 
     def __post_init__(self) -> None:
         as_metrics(self.metrics)
@@ -163,17 +181,31 @@ class RetrievalReport(ReportEvaluator):
             retrieved=self.retrieved,
             match=self.match,
             semantics=self.semantics,
+            max_grade=self.max_grade,
         )
         intervals = evaluation.intervals(LEVEL)
         numbers = {
-            str(metric): (evaluation.means[metric], *intervals[metric], evaluation.n[metric])
+            _name(self, str(metric)): (evaluation.means[metric], *intervals[metric], evaluation.n[metric])
             for metric in evaluation.metrics
         }
-        counts = evaluation.counts
+        counts, cases = evaluation.counts, len(ctx.report.cases) + len(ctx.report.failures)
+        differs = f"; failed, and 0 here but not in the averages: {counts['failed']}" if counts["failed"] else ""
+        left = cases - counts["queries"]
         return TableResult(
-            title="Retrieval",
-            description=f"{counts['queries']} cases: {counts['failed']} failed and score 0, {counts['no_relevant']} "
-            "with nothing relevant are left out",
+            title=f"{_name(self, 'retrieval')}, cases: {cases}{differs}",
+            description=f"{cases} cases: {counts['failed']} failed and score 0, which the averages leave out; "
+            f"{counts['no_relevant']} with nothing relevant and {left} that cannot be judged are left out",
             columns=["metric", "mean", "low 95 %", "high 95 %", "n"],
-            rows=[[name, *(one if isfinite(one) else None for one in row)] for name, row in numbers.items()],
+            rows=[[name, *map(_rounded, row)] for name, row in numbers.items()],
         )
+
+
+def _rounded(number: float) -> float | None:
+    return round(number, PLACES) if isfinite(number) else None
+
+
+def _name(evaluator: RetrievalMetrics | RetrievalReport, name: str) -> str:
+    """Return the name of a score or a table of an evaluator."""
+    chosen = {key: getattr(evaluator, key, usual) for key, usual in USUAL.items()}
+    prefix = evaluator.evaluation_name
+    return scored_name(name, chosen, USUAL, prefix=f"{prefix} " if prefix else prefix)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from pydantic_evals.reporting import ReportCaseFailure
 
 from pydantic_evals_retrieval_metrics.spans import KEPT, SPANS
-from retrieval_metrics import DEFAULT_METRICS, RetrievedRun, evaluate
-from retrieval_metrics.adapting import check_path, items_in, part_of
+from retrieval_metrics import DEFAULT_METRICS, Qrels, RetrievalWarning, RetrievedRun, evaluate
+from retrieval_metrics.adapting import check_path, items_in, part_of, row_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -47,13 +48,15 @@ def to_evaluation(
     retrieved: str = "output",
     match: str | Key | Matching = "id",
     semantics: str | Rules = "standard",
+    max_grade: float | None = None,
 ) -> Evaluation:
     """Return a report as an evaluation of the core, including failed tasks.
 
     Failed tasks never reach an evaluator, so the averages of Pydantic Evals leave them out. Here a failed task has
     retrieved nothing, scores 0 and is counted as failed; only cases for which nothing is relevant are left out, and
-    counted too. If cases were repeated (`repeat=`), the runs of one case are a cluster, so repeating does not narrow
-    intervals.
+    counted too. Cases that do not say what is relevant, or whose documents cannot be found, say nothing about the
+    retriever: they are left out with a warning. If cases were repeated (`repeat=`), the runs of one case are a cluster,
+    so repeating does not narrow intervals. Cases with equal names are numbered.
 
     Args:
         report: The result of `Dataset.evaluate`.
@@ -62,33 +65,64 @@ def to_evaluation(
         retrieved: The path of the retrieved documents in the output or attributes of a case, or in one of the former.
         match: What an id of the judgments is compared with, as in the core's `evaluate`.
         semantics: The rule set.
+        max_grade: The largest grade of all judgments, which `err` and `rbp` divide by; None takes the largest one here.
 
     Raises:
-        ValueError: If a path is wrong, or a case has no judgments.
+        ValueError: If a path is wrong, or no case can be judged.
         TypeError: If the judgments or rankings have a wrong shape.
 
     Warns:
-        RetrievalWarning: As in the core's `evaluate`.
+        RetrievalWarning: If cases are left out; and as in the core's `evaluate`.
     """
     check_report_paths(relevant, retrieved)
-    cases: list[Any] = [*report.cases, *report.failures]
+    cases = _numbered([*report.cases, *report.failures])
     qrels: dict[Any, Any] = {}
     run: dict[Any, Any] = {}
     errors: dict[Any, Exception] = {}
-    for case in cases:
-        qrels[case.name] = judgments_of(case, relevant)
-        run[case.name] = []
+    left: list[str] = []
+    for name, case in cases.items():
+        found: list[Any] = []
         try:
             if isinstance(case, ReportCaseFailure):
-                errors[case.name] = RuntimeError(case.error_message)
+                errors[name] = RuntimeError(case.error_message)
             else:
-                run[case.name] = items_in(part_of(case, retrieved), retrieved)
+                found = items_in(part_of(case, retrieved), retrieved)
         except (TypeError, ValueError) as error:
-            errors[case.name] = error
-    runs_of = {case.name: case.source_case_name for case in cases if case.source_case_name}
-    return evaluate(
-        qrels, RetrievedRun(run, errors), metrics, match=match, semantics=semantics, clusters=runs_of or "source"
-    )
+            left.append(f"case {name!r} cannot be judged: {error}")
+            continue
+        run[name] = found
+        try:
+            qrels[name] = judgments_of(case, relevant)
+        except ValueError as error:  # evaluate counts what is in the run only
+            left.append(str(error))
+    if left and not qrels:
+        raise ValueError(f"no case can be judged: {left[0]}")
+    if left:
+        said = f"{len(left)} of {len(cases)} cases are left out; {left[0]}"
+        warnings.warn(said, RetrievalWarning, stacklevel=2)
+    runs_of = {name: case.source_case_name for name, case in cases.items() if case.source_case_name and name in qrels}
+    try:
+        truth = Qrels(qrels)
+        judged = truth if max_grade is None else truth.with_largest_grade(max_grade)
+        return evaluate(
+            judged, RetrievedRun(run, errors), metrics, match=match, semantics=semantics, clusters=runs_of or "source"
+        )
+    except (TypeError, ValueError) as error:
+        raise row_error(error, None, "the report") from error
+
+
+def _numbered(cases: list[Any]) -> dict[Any, Any]:
+    """Return the cases by their names, numbered from the second of a name."""
+    found: dict[Any, Any] = {}
+    taken = {case.name for case in cases}
+    for case in cases:
+        name, number = case.name, 1
+        while name in found:
+            number += 1
+            name = f"{case.name} ({number})"
+            name = case.name if name in taken else name
+        found[name] = case
+    return found
 
 
 def judgments_of(case: Any, relevant: str) -> Any:

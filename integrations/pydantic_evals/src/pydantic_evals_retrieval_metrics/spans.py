@@ -95,7 +95,7 @@ def keep_spans(retrieved: str, *, calls: CallsView = "interleaved") -> Callable[
         ValueError: If the path or the choice of calls is wrong.
 
     Warns:
-        RetrievalWarning: (for a case) If the spans do not hold it; the case then scores 0.
+        RetrievalWarning: (for a case) If the spans do not hold it; the case then cannot be judged.
     """
     if not isinstance(retrieved, str) or not retrieved.startswith(SPANS):
         raise ValueError(f"keep_spans needs a path into spans, as in 'spans:retrieve:document_ids', got {retrieved!r}")
@@ -113,7 +113,7 @@ class _KeepsSpans(CaseLifecycle):
         try:
             found = seen_in_spans(ctx.span_tree, self._path, self._calls)
         except (TypeError, ValueError) as error:  # an exception here would make the task of the case fail
-            warnings.warn(f"case {ctx.name!r}: {error}; it scores 0", RetrievalWarning, stacklevel=2)
+            warnings.warn(f"case {ctx.name!r} cannot be judged: {error}", RetrievalWarning, stacklevel=2)
         else:
             ctx.attributes[KEPT] = [_plain(item) for item in found.ranking]  # the hook exists for adding attributes
         return ctx

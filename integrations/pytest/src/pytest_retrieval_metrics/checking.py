@@ -17,6 +17,7 @@ from pytest_retrieval_metrics.floors import floors_of, queries_of, query_floors_
 from pytest_retrieval_metrics.gates import (
     Verdict,
     compared,
+    deterministic_gate,
     floor_gate,
     never_worse_gate,
     query_floor_gate,
@@ -74,6 +75,7 @@ class _Asked:
     given: Mapping[str, Any]
     path: Path | None
     known: Baseline | None
+    deterministic: bool
 
 
 class RetrievalCheck:
@@ -111,6 +113,7 @@ class RetrievalCheck:
         queries: Mapping[Any, str] | None = None,
         at_least_per_query: QueryFloors | None = None,
         never_worse: Sequence[QueryId] = (),
+        deterministic: bool = False,
         repeats: int = 1,
         match: str | Key | Matching = "id",
         clusters: ClustersBy = "source",
@@ -133,6 +136,8 @@ class RetrievalCheck:
             at_least_per_query: Floors of single queries, by metric: a number for all queries, or a floor by query id.
                 They are compared exactly, without statistics.
             never_worse: Ids of queries whose values must not be lower than in the baseline, compared exactly.
+            deterministic: Whether the retriever returns the same for the same query, always. Every change is then real:
+                the test fails if any query is worse than in the baseline, without statistics.
             repeats: How often a retriever whose results vary is asked everything; the values are then means per query.
             match: What ids of the judgments are compared with, as in `rm.evaluate`.
             clusters: The clusters of the queries, as in `rm.evaluate`; intervals and the test use whole clusters.
@@ -157,6 +162,7 @@ class RetrievalCheck:
             {"match": matching, "semantics": semantics, "clusters": clusters},
             baseline=baseline,
             name=name,
+            deterministic=deterministic,
         )
         with self._noted(asked):
             runs = asked.task.runs(workers=workers, raise_on_error=raise_on_error)
@@ -173,6 +179,7 @@ class RetrievalCheck:
         queries: Mapping[Any, str] | None = None,
         at_least_per_query: QueryFloors | None = None,
         never_worse: Sequence[QueryId] = (),
+        deterministic: bool = False,
         repeats: int = 1,
         match: str | Key | Matching = "id",
         clusters: ClustersBy = "source",
@@ -191,13 +198,21 @@ class RetrievalCheck:
             {"match": matching, "semantics": semantics, "clusters": clusters},
             baseline=baseline,
             name=name,
+            deterministic=deterministic,
         )
         with self._noted(asked):
             runs = await asked.task.aruns(workers=workers, raise_on_error=raise_on_error)
         return self._finish(asked, runs)
 
     def _begin(
-        self, task: Task, wanted: tuple[Any, Any, Any], given: Mapping[str, Any], *, baseline: bool, name: str
+        self,
+        task: Task,
+        wanted: tuple[Any, Any, Any],
+        given: Mapping[str, Any],
+        *,
+        baseline: bool,
+        name: str,
+        deterministic: bool,
     ) -> _Asked:
         """Check the arguments before anything is retrieved."""
         __tracebackhide__ = True
@@ -209,6 +224,13 @@ class RetrievalCheck:
         golden = queries_of(never_worse, task.qrels.queries)
         if golden and not baseline:
             raise ValueError("never_worse needs a baseline: pass baseline=True")
+        if deterministic and not baseline:
+            raise ValueError("deterministic=True says how to compare with a baseline: pass baseline=True")
+        if deterministic and task.repeats > 1:
+            raise ValueError(
+                f"a deterministic retriever returns the same in every round; pass deterministic=True or "
+                f"repeats={task.repeats}, not both"
+            )
         if baseline and callable(given["match"]):
             raise ValueError(
                 f"a baseline cannot hold match={given['match']!r}, because loading a file runs no code; match by "
@@ -219,11 +241,11 @@ class RetrievalCheck:
             raise ValueError(f"this test already has a check {said}; pass a different name= to each")
         self._names.add(name)
         path = self._beside(self._settings.baselines, name) if baseline else None
-        asked = _Asked(name, task, floors, query_floors, golden, given, path, None)
+        asked = _Asked(name, task, floors, query_floors, golden, given, path, None, deterministic)
         if path is None or not path.exists():
             return asked
         known = self._read(path, asked)
-        return _Asked(name, task, floors, query_floors, golden, given, path, known)
+        return _Asked(name, task, floors, query_floors, golden, given, path, known, deterministic)
 
     def _read(self, path: Path, asked: _Asked) -> Baseline:
         """Read the baseline, or fail the test with one sentence."""
@@ -288,6 +310,8 @@ class RetrievalCheck:
         if comparison is None or asked.known is None:
             return None, [Verdict(metric=metric, outcome="not compared", figures=said) for metric in asked.floors]
         verdicts = regression_gate(evaluation, comparison, asked.known, self._settings)
+        if asked.deterministic:
+            verdicts += deterministic_gate(comparison)
         return comparison, verdicts + never_worse_gate(comparison, asked.never_worse)
 
     def _store(self, asked: _Asked, evaluation: Evaluation, comparison: Comparison | None, rounds: int) -> list[str]:

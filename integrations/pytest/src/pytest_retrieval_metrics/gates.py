@@ -122,7 +122,7 @@ def _verdict(comparison: Comparison, conclusion: Conclusion, settings: Settings)
         said = "; ".join([conclusion.sentence.removesuffix("."), *conclusion.caveats])
         return Verdict(metric=metric, outcome="not compared", figures=said, difference=difference, drop=drop)
     outcome: Outcome = "passed"
-    if conclusion.kind != "the same" and -conclusion.difference > settings.tolerance:
+    if conclusion.kind != "the same" and -conclusion.gain > settings.tolerance:
         outcome = "worse" if conclusion.kind == "worse" else "cannot tell"
     ends = (numbers.interval(one.intervals(settings.level)[metric]) for one in (before, now))
     figures = (
@@ -167,6 +167,20 @@ def never_worse_gate(comparison: Comparison, never_worse: Sequence[QueryId]) -> 
         )
         first = str(comparison.metrics[0])
         verdicts.append(Verdict(metric=first, outcome="not compared", figures=figures))
+    return verdicts
+
+
+def deterministic_gate(comparison: Comparison) -> list[Verdict]:
+    """Require that no query has lost anything in any metric, because a retriever without chance changed it."""
+    verdicts = []
+    for difference in comparison.differences:
+        now = comparison.evaluations[NOW].per_query[difference.metric]
+        changes = zip(difference.queries, difference.values.tolist(), strict=True)
+        lost = {query: change for query, change in changes if change < -ROUNDING}
+        if lost:
+            each = [f"{query} {now[query] - change:.4f} -> {now[query]:.4f}" for query, change in lost.items()]
+            figures = f"{len(lost)} of {numbers.queries(difference.n)} lost, none by chance: {_some(each)}"
+            verdicts.append(Verdict(metric=difference.metric, outcome="worse", figures=figures))
     return verdicts
 
 

@@ -62,6 +62,8 @@ class Gathered:
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write reports and histories, and look for baselines without a test."""
+        if self._config.getoption("collectonly", default=False):
+            return
         records = list(self.checks.values())
         if records and self._settings.history:
             from pytest_retrieval_metrics.histories import remember  # noqa: PLC0415  (only where it is asked for)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_retrieval_metrics.family import family
 from pytest_retrieval_metrics.gathering import Gathered
 from pytest_retrieval_metrics.orphans import tests_by_folder
 from pytest_retrieval_metrics.settings import Settings, add_options, report_paths
@@ -47,12 +48,13 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Count the checks that share the accepted rate of false alarms: those with a baseline.
 
-    They are counted by their files, so that neither tests with only floors nor the selection of tests changes a
-    verdict.
+    They are all that the project has, so that neither tests with only floors nor the selection of tests, by name or by
+    path, changes a verdict.
     """
     tested = {item.path for item in items if FIXTURE in getattr(item, "fixturenames", ())}
     folder = config.stash[SETTINGS].baselines
-    config.stash[CHECKS] = sum(len([*(path.parent / folder / path.stem).glob("*.json")]) for path in tested)
+    if tested:
+        config.stash[CHECKS] = family(config.rootpath, tested, folder, config.getini("norecursedirs"))
     tests = tests_by_folder(config, items, folder)
     if hasattr(config, "workeroutput"):
         config.workeroutput[TESTS] = tests

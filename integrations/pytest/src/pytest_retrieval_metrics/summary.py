@@ -26,9 +26,14 @@ def summary(records: Records, show: int) -> str:
     lines = [tables.text(*table(records)), *undecided(records, show), *notes(records)]
     if replaced := [line for record in records for line in record["replaced"]]:
         lines += ["", "baselines written:", *replaced]
-        if any("->" in line for line in replaced):
+        if any(_rose(record) for record in records if record["replaced"]):
             lines += ["", RATCHET]
     return "\n".join(lines)
+
+
+def _rose(record: dict[str, Any]) -> bool:
+    """Whether a baseline was replaced by a higher one."""
+    return any((row["difference"] or 0.0) > 0 for row in record["metrics"])
 
 
 def ordered(records: Records) -> list[dict[str, Any]]:

@@ -85,7 +85,14 @@ def evaluate_dataset(
     return scored(
         gathered,
         cores,
-        lambda truth, run: rm.evaluate(truth, run, cores, semantics=rules_of(chosen[0].on_unjudged), clusters=clusters),
+        lambda truth, run: rm.evaluate(
+            truth,
+            run,
+            cores,
+            semantics=rules_of(chosen[0].on_unjudged),
+            match=gathered.match,
+            clusters=clusters,
+        ),
     )
 
 

@@ -30,12 +30,14 @@ class Gathered:
         run: What was retrieved for each, with the errors of failed rows.
         unknown: The queries without judgments in `qrels=`.
         scale: The largest grade of all judgments, if these are only some of them.
+        match: How what was retrieved is matched with the judgments.
     """
 
     questions: rm.EvaluationSet
     run: rm.RetrievedRun
     unknown: Sequence[str | None]
     scale: float | None
+    match: str | rm.Matching
 
     @property
     def truth(self) -> rm.Qrels:
@@ -47,7 +49,7 @@ class Gathered:
         """Return why the core cannot score a row; None if it can."""
         qrels: Mapping[Any, Any] = self.questions.qrels
         try:
-            score_queries({query: qrels[query]}, {query: self.run[query]}, metrics)
+            score_queries({query: qrels[query]}, {query: self.run[query]}, metrics, match=self.match)
         except (TypeError, ValueError) as error:
             return error
         return None
@@ -101,6 +103,7 @@ def gather(rows: Sequence[Row], by: By, references: References | None) -> Gather
         run=rm.RetrievedRun(_with_texts(rankings, read), {q: e for q, e in errors.items() if q in qrels}),
         unknown=unknown,
         scale=None if references is None else references.largest_grade,
+        match="id" if references is None else references.match,
     )
 
 

@@ -172,7 +172,8 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
                 self.references.warn_of_unjudged([row.user_input])
             return (0.0 if self.on_unjudged == "zero" else nan), "there are no judgments"
         metric = self.references.scaled(self.metric) if self.references else scale_known(self.metric, judgments)
-        score = score_queries({row.query: judgments}, {row.query: ranking}, metric)[metric][row.query]
+        match = self.references.match if self.references else "id"
+        score = score_queries({row.query: judgments}, {row.query: ranking}, metric, match=match)[metric][row.query]
         if isnan(score.value) and not score.n_relevant and self.on_unjudged == "zero":
             return 0.0, _reason(score, metric)
         return score.value, _reason(score, metric)

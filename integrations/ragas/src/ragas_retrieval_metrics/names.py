@@ -7,13 +7,10 @@ class and the name. So a name includes everything that changes the value, in let
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, cast, get_args
+from typing import Literal, NamedTuple, TypeAlias, cast, get_args
 
 from retrieval_metrics import Budget, Metric
-from retrieval_metrics.adapting import DEFINITIONS, plain_name
-
-if TYPE_CHECKING:
-    from retrieval_metrics.adapting import ParameterValue
+from retrieval_metrics.adapting import DEFINITIONS, plain_name, scored_name
 
 By: TypeAlias = Literal["ids", "texts", "auto"]
 OnUnjudged: TypeAlias = Literal["nan", "zero"]
@@ -33,12 +30,8 @@ class Named(NamedTuple):
     on_unjudged: OnUnjudged = "nan"
 
     def __str__(self) -> str:
-        options: list[tuple[str, ParameterValue]] = list(self.metric.parameters)
-        if self.by != "ids":
-            options.append(("by", self.by))
-        if self.on_unjudged != "nan":
-            options.append(("unjudged", self.on_unjudged))
-        return plain_name(self.metric, options)
+        chosen = {"by": self.by, "unjudged": self.on_unjudged}
+        return scored_name(plain_name(self.metric), chosen, {"by": "ids", "unjudged": "nan"})
 
     @classmethod
     def parse(cls, text: str) -> Named:

@@ -97,11 +97,11 @@ def _columns(rows: Sequence[Mapping[str, Any]], names: Sequence[str] | None) -> 
 
 
 def _is_metric(column: Any) -> bool:
+    """Whether a column has a name that metrics of this package write; aliases such as `success` are other columns."""
     try:
-        Named.parse(column)
+        return bool(str(Named.parse(column)) == column)
     except (TypeError, ValueError):
         return False
-    return True
 
 
 def _value(cell: Any, column: str, row: Mapping[str, Any]) -> float | None:

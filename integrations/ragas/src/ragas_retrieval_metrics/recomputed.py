@@ -50,7 +50,7 @@ def recomputed(rows: Sequence[ScoredRow], columns: Mapping[str, Named], referenc
         gathered = gather([row.row for row in rows], by.pop(), references)
         lost = [query for query, row in zip(gathered.run, rows, strict=True) if row.lost]
         gathered = gathered.with_failed({query: _error(gathered, query, metrics) for query in lost})
-        scores = scored(gathered, metrics, lambda truth, run: scored_run(truth, run, metrics, rules))
+        scores = scored(gathered, metrics, lambda truth, run: scored_run(truth, run, metrics, rules, gathered.match))
     except EveryRowFailedError:
         raise
     except (TypeError, ValueError) as error:

@@ -30,6 +30,7 @@ class References:
         retrieved: The retrieved items per query, with offsets and sources, if a dataset has them.
         errors: The exceptions of the retriever, by query id, if a dataset has them.
         provenance: Where the questions come from, by query id, if it is known.
+        match: How what was retrieved is matched: with the texts of the sources, if the questions keep them.
     """
 
     def __init__(self, truth: rm.Qrels, given: Judged) -> None:
@@ -37,6 +38,7 @@ class References:
         self.retrieved: Mapping[str, Sequence[rm.Retrieved]] = {}
         self.errors: Mapping[Any, Exception] = {}
         self.provenance: Mapping[Any, rm.Provenance] = {}
+        self.match: str | rm.Matching = "id"
         self._names: Mapping[str, Any] = {}
         self.truth = truth
         self._place = {query: place for place, query in enumerate(truth.queries)}
@@ -48,6 +50,8 @@ class References:
         if isinstance(given, (RetrievedDataset, rm.EvaluationSet)):
             self._names = {text: query for query, text in _questions(given).queries.items()}
             self.provenance = _questions(given).provenance
+            if (kept := _questions(given).sources) is not None and kept.texts:
+                self.match = rm.Matching(sources=kept.texts)
 
     @classmethod
     def of(cls, qrels: Judged | References | None, by: By) -> References | None:

@@ -120,7 +120,8 @@ def _firsts(keys: Sequence[Any], values: Sequence[Any]) -> list[Any]:
 def _judge_pieces(qrels: Qrels, rankings: Rankings, matching: Matching, lengths: Lengths) -> JudgedRun:
     hits, locator = PieceHits(qrels), Locator(matching.sources)
     kinds = set(map(type, qrels.documents))
-    spans = SpanRule(qrels, matching, hits, locator)
+    named = {item.source for items in rankings.values() for item in items} if Span in kinds else set()
+    spans = SpanRule(qrels, matching, hits, locator, named)
     rules: list[Rule] = [spans] if Span in kinds else []
     if Quote in kinds:
         rules.append(QuoteRule(qrels, matching))
@@ -150,6 +151,7 @@ def _judge_pieces(qrels: Qrels, rankings: Rankings, matching: Matching, lengths:
         covered=None if np.isnan(hits.size).all() else CoveredCharacters(hits, rankings, locator),
         lengths=lengths,
         unplaced=spans.unplaced,
+        doubtful=spans.doubtful,
         misplaced=locator.misplaced,
         ambiguous=locator.ambiguous,
     )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.inputs.pieces import Span, Text
+from retrieval_metrics.inputs.pieces import Text
 from retrieval_metrics.judging.judged_rows import within
 from retrieval_metrics.judging.matching.alternatives import Atoms, best_choice
 from retrieval_metrics.judging.matching.places import Positions
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from retrieval_metrics.aliases import Cut, FloatArray, QueryId
+    from retrieval_metrics.inputs.pieces import Span
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.judging.matching.piece_hits import PieceHits
@@ -38,9 +39,16 @@ class CoveredCharacters:
         self._size = hits.size
         self._added = hits.added()
         self._positions = hits.positions
+        self._spans = hits.spans
         self._rankings = rankings
         self._locator = locator
         self._alternatives = _alternatives(hits.qrels)
+
+    @property
+    def moved(self) -> dict[Span, Span]:
+        """The spans that are elsewhere in their sources than they say, because lines end otherwise there."""
+        given: Any = self._qrels.documents
+        return {given[at]: span for at, span in self._spans.items() if given[at] != span}
 
     def counted(self, k: Cut) -> tuple[FloatArray, FloatArray]:
         """Return how many needed characters the first k items cover, and how many are needed, each of shape (queries,).
@@ -94,9 +102,8 @@ class CoveredCharacters:
         atoms = Atoms()
         spans: dict[str, dict[int, Span]] = {}
         for at in pieces:
-            piece = self._qrels.documents[at]
-            if isinstance(piece, Span):
-                spans.setdefault(piece.source, {})[at] = piece
+            if (span := self._spans.get(at)) is not None:
+                spans.setdefault(span.source, {})[at] = span
             else:
                 atoms.add([at], of_piece[at], int(self._size[at]))
         for source, of_source in spans.items():

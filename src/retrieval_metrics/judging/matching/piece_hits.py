@@ -11,6 +11,7 @@ from retrieval_metrics.judging.matching.places import Positions
 
 if TYPE_CHECKING:
     from retrieval_metrics.aliases import FloatArray, IntArray
+    from retrieval_metrics.inputs.pieces import Span
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.matching.places import Place
 
@@ -19,12 +20,13 @@ class PieceHits:
     """The findings of the matching rules, by piece and rank.
 
     A piece is identified by its position in `Qrels.documents`. Pieces that can be covered in part (spans, texts) have
-    a size in characters.
+    a size in characters; spans are kept as they are meant in their source.
     """
 
     def __init__(self, qrels: Qrels) -> None:
         self.qrels = qrels
         self.size = np.full(len(qrels.documents), np.nan)
+        self.spans: dict[int, Span] = {}
         self.positions: dict[int, Positions] = {}
         self._satisfied: tuple[list[int], list[int]] = ([], [])
         self._overlapping: tuple[list[int], list[int]] = ([], [])

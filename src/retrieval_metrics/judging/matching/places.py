@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     Beside: TypeAlias = "Sequence[tuple[Span, Sequence[str]]]"
     """Spans, each with the normalised quotes that are alternatives to it."""
 
-Doubt: TypeAlias = Literal["no offsets", "unchecked", "wrong length", "not in the source"]
-"""Why an item has no place: nothing is known of it; nothing confirms what is; or it contradicts what is."""
+Doubt: TypeAlias = Literal["no offsets", "unchecked", "wrong length", "not in the source", "another source"]
+"""Why an item has no place: nothing is known of it; nothing confirms what is; it contradicts what is; or no item at all
+names a judged source."""
 
 MAIN = 0.5
 """A text that names no source is taken from one if so much of it is there."""
@@ -67,13 +68,14 @@ class Locator:
     With the text of a source, white space does not count. Without it, every character counts.
 
     Attributes:
+        sources: The sources whose texts were given.
         ambiguous: How many different items were searched for and occur in their source more than once; the first place
             is used.
         misplaced: How many of the placed items have offsets that do not fit their text or their source.
     """
 
     def __init__(self, sources: Mapping[str, str] | None) -> None:
-        self._sources = read_sources(sources)
+        self.sources = read_sources(sources)
         self._found: dict[tuple[str, str], Place | None] = {}
         self._parts: dict[tuple[str, str], list[tuple[int, int]]] = {}
         self._placed: dict[tuple[Any, ...], Place | Doubt] = {}
@@ -82,19 +84,15 @@ class Locator:
         self.ambiguous = 0
         self.misplaced = 0
 
-    def source(self, name: str) -> SourceText | None:
-        """Return a source; None if its text was not given."""
-        return self._sources.get(name)
-
     def length(self, name: str, start: int, end: int) -> int:
         """Return how many characters of a stretch count."""
-        source = self._sources.get(name)
+        source = self.sources.get(name)
         return end - start if source is None else source.length(start, end)
 
     def length_of(self, item: Retrieved) -> int:
         """Return how many characters of an item count, wherever it is."""
         if item.text is not None:
-            return len("".join(item.text.split())) if self._sources else len(item.text)
+            return len("".join(item.text.split())) if self.sources else len(item.text)
         if item.start is None or item.end is None:
             return 0
         return self.length(item.source or "", item.start, item.end)
@@ -110,17 +108,17 @@ class Locator:
             The place; why it is unknown; or None if the item is in another source.
         """
         name = item.source
-        if name is None or not (name in among or name in self._sources):
+        if name is None or not (name in among or name in self.sources):
             return self._by_text(item, among)
         if name not in among:
             return None
         key = name, item.text, item.start, item.end, item.claimed
         place = self._placed.get(key)
         if place is None:
-            source = self._sources.get(name)
+            source = self.sources.get(name)
             place = self._placed[key] = self._in_source(item, source, key) if source else self._by_length(item, key)
         self.misplaced += key in self._wrong
-        if item.claimed and name not in self._sources and isinstance(place, Place):
+        if item.claimed and name not in self.sources and isinstance(place, Place):
             (start, _), *_ = place.stretches
             return place if all(self._agrees(item, start, *beside) for beside in among[name]) else "unchecked"
         return place
@@ -146,6 +144,9 @@ class Locator:
             if source.holds(item.text, item.start, item.end):
                 known = item.text is not None or not item.claimed
                 return Place(name, ((item.start, item.end),)) if known else "unchecked"
+            across = source.across_newlines(item.start), source.across_newlines(item.end)
+            if item.text is not None and source.holds(item.text, *across):
+                return Place(name, (across,))
             self._wrong.add(key)
         if item.text is None:
             return "no offsets" if item.start is None else "not in the source"
@@ -162,7 +163,7 @@ class Locator:
 
     def _by_text(self, item: Retrieved, among: Mapping[str, Beside]) -> Place | Doubt | None:
         """Place an item whose source has no name, or one that is no source, as an intermediate document has."""
-        known = [name for name in among if name in self._sources] if item.text is not None else []
+        known = [name for name in among if name in self.sources] if item.text is not None else []
         text = item.text or ""
         for name in known:
             if (found := self._search(text, name)) is not None:
@@ -172,15 +173,15 @@ class Locator:
                 return found
         if item.source is not None:
             return None
-        if item.text is None or not self._sources:
+        if item.text is None or not self.sources:
             return "no offsets"
-        elsewhere = any(self._search(text, name) for name in self._sources if name not in among)
+        elsewhere = any(self._search(text, name) for name in self.sources if name not in among)
         return None if elsewhere else "not in the source"
 
     def _search(self, text: str, name: str) -> Place | None:
         key = name, text
         if key not in self._found:
-            place = self._sources[name].find(text)
+            place = self.sources[name].find(text)
             self._found[key] = None if place is None else Place(name, ((place.start, place.end),))
             self.ambiguous += place is not None and place.ambiguous
         return self._found[key]
@@ -192,7 +193,7 @@ class Locator:
         """
         key = name, text
         if key not in self._parts:
-            self._parts[key] = merged(self._sources[name].parts(text))
+            self._parts[key] = merged(self.sources[name].parts(text))
         parts = self._parts[key]
         share = sum(self.length(name, *part) for part in parts) / max(len("".join(text.split())), 1)
         return Place(name, tuple(parts)) if parts and share >= least else None

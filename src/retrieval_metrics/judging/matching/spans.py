@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from retrieval_metrics.inputs.pieces import Quote, Span
 from retrieval_metrics.judging.judged_rows import Unplaced
+from retrieval_metrics.judging.matching.newlines import read_across_newlines
 from retrieval_metrics.judging.matching.normalised import normalised
 from retrieval_metrics.judging.matching.places import Place
 from retrieval_metrics.judging.matching.stretches import Union, shared
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.inputs.qrels import Qrels
@@ -41,23 +42,38 @@ class _Covered:
 
 
 class SpanRule:
-    """Finds spans by the union of the places of the items so far."""
+    """Finds spans by the union of the places of the items so far.
 
-    def __init__(self, qrels: Qrels, matching: Matching, hits: PieceHits, locator: Locator) -> None:
+    Args:
+        qrels: The judgments.
+        matching: When a span is satisfied.
+        hits: Takes what is found.
+        locator: Places the items.
+        sources: The sources that the retrieved items name.
+    """
+
+    def __init__(
+        self, qrels: Qrels, matching: Matching, hits: PieceHits, locator: Locator, sources: Collection[str | None]
+    ) -> None:
         self._matching = matching
         self._locator = locator
         self._queries = qrels.queries
         self._spans: dict[int, dict[str, list[tuple[int, Span]]]] = {}
         self._beside = _quotes_beside(qrels)
         self.unplaced: list[Unplaced] = []
-        for at, piece in enumerate(qrels.documents):
-            if isinstance(piece, Span):
-                query = int(qrels.document_query[at])
-                hits.size[at] = self._length(piece, qrels.queries[query])
-                self._spans.setdefault(query, {}).setdefault(piece.source, []).append((at, piece))
+        given = {at: piece for at, piece in enumerate(qrels.documents) if isinstance(piece, Span)}
+        read, doubtful = read_across_newlines(given, locator.sources, self._beside)
+        self.doubtful = [given[at] for at in doubtful]
+        hits.spans.update(read)
+        judged = {span.source for span in given.values()}
+        self._all_elsewhere = not locator.sources and judged.isdisjoint(sources)
+        for at, span in read.items():
+            query = int(qrels.document_query[at])
+            hits.size[at] = self._length(span, qrels.queries[query])
+            self._spans.setdefault(query, {}).setdefault(span.source, []).append((at, span))
 
     def _length(self, span: Span, query: QueryId) -> int:
-        source = self._locator.source(span.source)
+        source = self._locator.sources.get(span.source)
         if source is not None and span.end > len(source.text):
             raise ValueError(
                 f"{span!r} for query {query!r} ends beyond its source, which has {len(source.text)} characters"
@@ -80,6 +96,8 @@ class SpanRule:
         }
         for rank, item in ranking:
             place = self._locator.place(item, among)
+            if place is None and self._all_elsewhere and item.claimed and not self._locator.is_settled(item, among):
+                place = "another source"
             if place is None:
                 continue
             if not isinstance(place, Place):

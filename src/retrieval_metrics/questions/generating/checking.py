@@ -29,6 +29,8 @@ LEFT_OUT = "[...]"
 FEWEST_WORDS_LEFT = 5
 """A text with fewer words answers nothing, so the model is not asked."""
 UNCHECKED = "not checked"
+YES_OR_NO = {"answerable": bool}
+"""The fields of a reply to whether a text answers."""
 
 
 class Checking:
@@ -132,6 +134,7 @@ class Checking:
         replies = await self._prompter.ask(
             prompts,
             lambda key, said: self._reading.others(asked[key], said),
+            fields=self._reading.fields_of_others,
             label="looking for other answers",
             show_progress=self._show_progress,
         )
@@ -163,7 +166,7 @@ class Checking:
             key: self._prompts.to_answer(questions[key[0]], text) for key, text in texts.items()
         }
         return await self._prompter.ask(
-            prompts, _yes_or_no, label=f"checking {what}", show_progress=self._show_progress
+            prompts, _yes_or_no, fields=YES_OR_NO, label=f"checking {what}", show_progress=self._show_progress
         )
 
     def _without(self, candidate: Candidate) -> list[str]:
@@ -223,7 +226,7 @@ class Checking:
 
 
 def _yes_or_no(_: Any, reply: str) -> bool:
-    yes: bool = json_reply(reply, {"answerable": bool})["answerable"]
+    yes: bool = json_reply(reply, YES_OR_NO)["answerable"]
     return yes
 
 

@@ -157,6 +157,7 @@ class Generation:
         replies = await self._prompter.ask(
             {key: self._prompt(*task) for key, task in keys.items()},
             lambda key, reply: self._reading.question(*keys[key], reply),
+            fields=self._reading.fields,
             label="writing questions",
             show_progress=self._show_progress,
         )

@@ -69,7 +69,7 @@ class Reading:
         Raises:
             BadReplyError: If the reply cannot be used; the message tells the model why.
         """
-        said = json_reply(reply, {"question": str, **self._field()})
+        said = json_reply(reply, self.fields)
         evidence = self._evidence(said, places)
         if not evidence:
             raise BadReplyError("no quote", "name at least one quote or sentence that answers the question")
@@ -93,11 +93,18 @@ class Reading:
             BadReplyError: If it is not in the passage.
         """
         found: dict[int, Evidence] = {}
-        for one in self._evidence(json_reply(reply, self._field()), places):
+        for one in self._evidence(json_reply(reply, self.fields_of_others), places):
             found.setdefault(one.passage, one)
         return list(found.values())
 
-    def _field(self) -> dict[str, Any]:
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields of a reply with a question."""
+        return {"question": str, **self.fields_of_others}
+
+    @property
+    def fields_of_others(self) -> dict[str, Any]:
+        """The fields of a reply that only names what answers."""
         return {"sentences": list[int]} if self.by_number else {"quotes": list[str]}
 
     def _evidence(self, said: dict[str, Any], places: Sequence[int]) -> list[Evidence]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.inputs.pieces import Piece, Quote, Span
 from retrieval_metrics.inputs.sources import SourceText
 from retrieval_metrics.judging.matching.matching import Matching
-from retrieval_metrics.judging.matching.normalised import normalised
+from retrieval_metrics.judging.matching.newlines import read_across_newlines, same_place
+from retrieval_metrics.judging.matching.normalised import everywhere, normalised, where
 from retrieval_metrics.judging.matching.texts import words
 from retrieval_metrics.questions.linting.findings import Change, LintFinding
 from retrieval_metrics.questions.linting.passages import UNPLACED
@@ -80,7 +81,7 @@ class JudgmentChecks:
         if isinstance(judged, Quote):
             yield from self._quote(query, judged, groups)
         elif isinstance(judged, Span):
-            yield from self._span(query, judged)
+            yield from self._span(query, judged, groups)
         elif isinstance(judged, Piece):
             return
         elif judged not in self._passages.ids:
@@ -133,10 +134,10 @@ class JudgmentChecks:
             yield self._missing(query, quote)
 
     def _cut(self, query: QueryId, quote: Quote, source: str) -> LintFinding:
-        place = self._source(source).find(quote.text)
+        place = where(quote.text, self._passages.sources[source])
         change = None
         if place is not None:
-            span = Span(source, place.start, place.end)
+            span = Span(source, *place)
             change = Change(f"{span!r} is an alternative to the quote that it holds", quote, (quote, span))
         return LintFinding(
             "cut_quote",
@@ -170,42 +171,43 @@ class JudgmentChecks:
                 found.add(text[start:end])
         return found.pop() if len({normalised(text) for text in found}) == 1 else None
 
-    def _span(self, query: QueryId, span: Span) -> Iterator[LintFinding]:
+    def _span(self, query: QueryId, judged: Span, groups: list[dict[Any, float]]) -> Iterator[LintFinding]:
         if not self._passages.items:
             return
-        text = self._passages.sources.get(span.source)
+        text = self._passages.sources.get(judged.source)
+        span = judged if text is None else self._meant(judged, groups)
         if text is None:
             if span.source not in {item.source for item in self._passages.items}:
                 yield LintFinding(
                     "unknown_source",
                     query,
-                    f"{span!r} is in a source that is not in the corpus",
-                    {"span": span},
+                    f"{judged!r} is in a source that is not in the corpus",
+                    {"span": judged},
                 )
         elif span.end > len(text):
             yield LintFinding(
                 "moved_span",
                 query,
-                f"{span!r} ends after the end of its source, which has {len(text):,} characters",
-                {"span": span, "length": len(text)},
+                f"{judged!r} ends after the end of its source, which has {len(text):,} characters",
+                {"span": judged, "length": len(text)},
             )
         elif UNPLACED in (held := text[span.start : span.end]):
             missing = held.count(UNPLACED)
             yield LintFinding(
                 "uncovered_span",
                 query,
-                f"{missing:,} of the {len(held):,} characters of {span!r} are in no passage, as if a splitter had "
+                f"{missing:,} of the {len(held):,} characters of {judged!r} are in no passage, as if a splitter had "
                 "dropped them",
-                {"span": span, "missing": missing},
+                {"span": judged, "missing": missing},
             )
         elif _within_word(text, span.start) or _within_word(text, span.end):
             held = text[max(span.start - 10, 0) : span.end + 10]
             yield LintFinding(
                 "cut_span",
                 query,
-                f"{span!r} begins or ends within a word: it holds {shortened(text[span.start : span.end])}, of "
+                f"{judged!r} begins or ends within a word: it holds {shortened(text[span.start : span.end])}, of "
                 f"{shortened(held)}",
-                {"span": span, "text": text[span.start : span.end]},
+                {"span": judged, "text": text[span.start : span.end]},
             )
 
     def _moved(self, query: QueryId, groups: list[dict[Any, float]]) -> Iterator[LintFinding]:
@@ -217,22 +219,24 @@ class JudgmentChecks:
             for span in group:
                 if not isinstance(span, Span) or span.source not in self._passages.sources:
                     continue
-                held = self._passages.sources[span.source][span.start : span.end]
+                meant = self._meant(span, groups)
+                held = self._passages.sources[span.source][meant.start : meant.end]
                 if UNPLACED in held:  # what the passages leave out is not known, so the source need not have changed
                     continue
                 plain = normalised(held)
-                if not any(_same_place(normalised(quote), plain) for quote in quotes):
+                if not any(same_place(normalised(quote), plain) for quote in quotes):
                     yield self._moved_span(query, span, quotes, held)
 
     def _moved_span(self, query: QueryId, span: Span, quotes: list[str], held: str) -> LintFinding:
-        places = [place for quote in quotes if (place := self._source(span.source).find(quote)) is not None]
+        source = self._passages.sources[span.source]
+        found = [places for quote in quotes if (places := list(everywhere(quote, source)))]
         change = None
         said = "which its source no longer has"
-        if len(places) == 1:
-            place = places[0]
-            said = f"which is now at {place.start} to {place.end}"
-            if not place.ambiguous:
-                moved = Span(span.source, place.start, place.end, span.uncertain)
+        if len(found) == 1:
+            start, end = found[0][0]
+            said = f"which is now at {start} to {end}"
+            if len(found[0]) == 1:
+                moved = Span(span.source, start, end, span.uncertain)
                 change = Change(f"{span!r} becomes {moved!r}, where its quote is", span, (moved,))
         return LintFinding(
             "moved_span",
@@ -242,11 +246,13 @@ class JudgmentChecks:
             change,
         )
 
-    def _source(self, name: str) -> SourceText:
-        found = self._sources.get(name)
-        if found is None:
-            found = self._sources[name] = SourceText(self._passages.sources[name])
-        return found
+    def _meant(self, span: Span, groups: list[dict[Any, float]]) -> Span:
+        """Return a span with its offsets in the source of the corpus, whose lines may end otherwise."""
+        source = self._sources.get(span.source)
+        if source is None:
+            source = self._sources[span.source] = SourceText(self._passages.sources[span.source])
+        beside = [normalised(one.text) for group in groups if span in group for one in group if isinstance(one, Quote)]
+        return read_across_newlines({0: span}, {span.source: source}, {0: beside})[0][0]
 
 
 def _impossible(query: QueryId, groups: list[dict[Any, float]], dead: set[Any]) -> Iterator[LintFinding]:
@@ -266,11 +272,6 @@ def _all_named(group: dict[Any, float], quote: Quote, count: int, names: list[An
     """Return whether each place of a quote is judged: whether it has as many spans as places, in these documents."""
     spans = [judged for judged, grade in group.items() if isinstance(judged, Span) and grade == group[quote]]
     return len(spans) >= count and {span.source for span in spans} >= set(names)
-
-
-def _same_place(quote: str, held: str) -> bool:
-    """Return whether a quote equals the text of a span, or one contains the other."""
-    return bool(held) and (quote in held or held in quote)
 
 
 def _within_word(text: str, at: int) -> bool:

@@ -1,0 +1,130 @@
+"""Ask anything of LangChain for documents: retrievers, chains, agents and functions."""
+
+from __future__ import annotations
+
+import inspect
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.runnables import Runnable
+
+from langchain_retrieval_metrics.recording import searches_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from langchain_core.runnables import RunnableConfig
+
+
+class Refused:
+    """Stands for the answer of a chain that cannot take a text; reading it raises."""
+
+    def __init__(self, error: Exception, keys: list[str]) -> None:
+        self._error, self._keys = error, keys
+
+    def read(self, cure: str | None = None) -> None:
+        """Raise, naming what the chain takes, and what to do.
+
+        Raises:
+            TypeError: Always.
+        """
+        takes = f" with {', '.join(map(repr, self._keys))}" if self._keys else ""
+        key = repr(self._keys[0]) if self._keys else ""
+        cure = f"name the key of the query with query_key={key}" if cure is None else cure
+        raise TypeError(f"the chain takes a mapping{takes}, not a text; {cure}") from self._error
+
+
+def how_to_ask(retriever: Any, config: RunnableConfig | None, query_key: str | None) -> Callable[[str], Any]:
+    """Return a function of the text of a query that asks a retriever synchronously, if it can be so asked.
+
+    Raises:
+        TypeError: If it is no retriever.
+    """
+    if not isinstance(retriever, Runnable):
+        return _of_function(retriever, query_key)
+    if is_graph(retriever) and query_key is None and "messages" in _keys(retriever):
+        return partial(searches_of, retriever, config=config)
+    only_asynchronous = False
+
+    def ask(text: str) -> Any:
+        nonlocal only_asynchronous
+        given = _given(text, query_key)
+        if only_asynchronous:
+            return retriever.ainvoke(given, config)
+        try:
+            return retriever.invoke(given, config)
+        except (NotImplementedError, TypeError) as error:
+            if isinstance(error, TypeError) and "ainvoke" not in str(error):
+                return _refused(retriever, error, query_key)
+            only_asynchronous = True
+            return retriever.ainvoke(given, config)
+        except Exception as error:  # noqa: BLE001  (chains that take a mapping raise anything for a text)
+            return _refused(retriever, error, query_key)
+
+    return ask
+
+
+def how_to_ask_asynchronously(
+    retriever: Any, config: RunnableConfig | None, query_key: str | None
+) -> Callable[[str], Any]:
+    """Return a function of the text of a query that asks a retriever; the asynchronous twin of `how_to_ask`."""
+    if not isinstance(retriever, Runnable):
+        return _of_function(retriever, query_key)
+    if is_graph(retriever) and query_key is None and "messages" in _keys(retriever):
+        return partial(searches_of, retriever, config=config)
+
+    async def ask(text: str) -> Any:
+        try:
+            return await retriever.ainvoke(_given(text, query_key), config)
+        except Exception as error:  # noqa: BLE001  (as above)
+            return _refused(retriever, error, query_key)
+
+    return ask
+
+
+def is_graph(retriever: Any) -> bool:
+    """Whether it is a graph or an agent of LangGraph."""
+    return any(kind.__module__.partition(".")[0] == "langgraph" for kind in type(retriever).__mro__)
+
+
+def _given(text: str, query_key: str | None) -> Any:
+    return text if query_key is None else {query_key: text}
+
+
+def _of_function(retriever: Any, query_key: str | None) -> Callable[[str], Any]:
+    if not callable(retriever):
+        hint = "; write store.as_retriever()" if hasattr(retriever, "as_retriever") else ""
+        raise TypeError(
+            f"a retriever must be a Runnable such as a BaseRetriever, or a function, got {retriever!r}{hint}"
+        )
+    if query_key is None:
+        return retriever  # type: ignore[no-any-return]  # a function of the user
+    if inspect.iscoroutinefunction(retriever):
+
+        async def ask(text: str) -> Any:
+            return await retriever({query_key: text})
+
+        return ask
+    return lambda text: retriever({query_key: text})
+
+
+def _refused(retriever: Any, error: Exception, query_key: str | None) -> Refused:
+    """Return the refusal of a text by a chain that takes a mapping; raise any other failure."""
+    if query_key is None and not isinstance(error, OSError):
+        keys = _keys(retriever)
+        if keys or is_graph(retriever):
+            return Refused(error, keys)
+    raise error
+
+
+def _keys(retriever: Any) -> list[str]:
+    """Return the keys of the mapping that a chain or a graph takes, as far as it says so."""
+    if is_graph(retriever):
+        channels = getattr(retriever, "input_channels", ())
+        if not isinstance(channels, str):
+            return list(channels)
+        state = getattr(getattr(retriever, "builder", None), "state_schema", None)
+        return list(getattr(state, "__annotations__", ()))
+    schema = retriever.get_input_jsonschema()
+    keys = list(schema.get("properties", ())) if schema.get("type") == "object" else []
+    return [key for key in keys if key != "root"]

@@ -1,0 +1,62 @@
+"""Where a model's grades say that systems differ: the queries that people should grade first."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from retrieval_metrics.comparing.compare import evaluated_as
+from retrieval_metrics.definition.metric import as_metrics, relevant_from
+from retrieval_metrics.evaluation.evaluate import evaluate
+from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.labelling.labels import Labels
+from retrieval_metrics.questions.sample import EACH
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.inputs.qrels import QuestionsOrQrels
+    from retrieval_metrics.inputs.run import Run
+    from retrieval_metrics.inputs.shapes import RunMapping
+
+MOST, OTHERS = "differ most", "others"
+SHARES = {MOST: 0.5, OTHERS: 0.5}
+"""The part of the labels drawn from each stratum."""
+PART = 8
+"""One query of so many is in the first stratum."""
+
+
+def where_systems_differ(
+    queries: Sequence[Any],
+    graded: Labels | QuestionsOrQrels,
+    runs: Mapping[str, RunMapping | Run],
+    metrics: str | Metric | Iterable[str | Metric],
+) -> dict[Any, str]:
+    """Return two strata: the eighth of the queries on which the systems differ most by these grades, and the others.
+
+    Systems differ by the highest value of one of them less the lowest of another, in the metric in which that is most.
+    A query without grades, or for which a metric is undefined, counts as not different.
+
+    Raises:
+        ValueError: If there are fewer than two systems, or they differ on no query.
+    """
+    if len(runs) < 2:  # noqa: PLR2004  (two differ)
+        raise ValueError(f"only two or more systems can differ, got {list(runs)}")
+    chosen, truth = as_metrics(metrics), as_qrels(graded.qrels if isinstance(graded, Labels) else graded)
+    values = []
+    for name, run in runs.items():
+        scores = evaluated_as(name, partial(evaluate, truth, run, chosen, clusters=None)).scores
+        values.append([[scores.per_query[str(metric)].get(query, np.nan) for query in queries] for metric in chosen])
+    systems = np.array(values)
+    apart = np.nan_to_num(systems.max(axis=0) - systems.min(axis=0)).max(axis=0)
+    if not apart.any():
+        raise ValueError(
+            f"by these grades the systems differ on none of the {len(queries)} queries in "
+            f"{', '.join(map(str, relevant_from(chosen, truth.relevant_from)))}; draw without them: sample(n)"
+        )
+    first = np.argsort(-apart, kind="stable")[: max(EACH, len(queries) // PART)]
+    most = {queries[at] for at in first.tolist()}
+    return {query: MOST if query in most else OTHERS for query in queries}

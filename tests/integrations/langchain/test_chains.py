@@ -1,0 +1,165 @@
+"""Chains, graphs and functions as LangChain teaches them give the number of the bare retriever, or are refused."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from langchain_classic.chains import create_retrieval_chain
+from langchain_classic.chains.combine_documents import create_stuff_documents_chain
+from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import RunnableLambda, RunnablePassthrough
+from langgraph.graph import START, StateGraph
+from typing_extensions import TypedDict
+
+from langchain_retrieval_metrics import aevaluate_retriever, evaluate_retriever, langsmith_target
+
+ASKED = [(f"question {number}", ["d2"]) for number in range(6)]
+FOUND = [Document("one", id="d1"), Document("two", id="d2")]
+MODEL = FakeListChatModel(responses=["because"])
+PROMPT = ChatPromptTemplate.from_template("{context} {input}")
+CALLS: list[str] = []
+
+
+class Finder(BaseRetriever):
+    def _get_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002  (the host's signature)
+    ) -> list[Document]:
+        return find(query)
+
+
+class State(TypedDict):
+    question: str
+    context: list[Document]
+
+
+def find(query: str) -> list[Document]:
+    assert query.startswith("question")
+    CALLS.append(query)
+    return FOUND
+
+
+async def afind(query: str) -> list[Document]:
+    await asyncio.sleep(0)
+    return find(query)
+
+
+def graph() -> Any:
+    made: Any = StateGraph(State)
+    made.add_node("retrieve", lambda state: {"context": Finder().invoke(state["question"])})
+    made.add_edge(START, "retrieve")
+    return made.compile()
+
+
+class OnlyAsynchronous(Finder):
+    def _get_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: CallbackManagerForRetrieverRun,
+    ) -> list[Document]:
+        raise NotImplementedError(query)
+
+    async def _aget_relevant_documents(self, query: str, **_: Any) -> list[Document]:
+        return await afind(query)
+
+
+CHAIN = create_retrieval_chain(Finder(), create_stuff_documents_chain(MODEL, PROMPT))
+REWRITE: Any = ChatPromptTemplate.from_template("{query}") | FakeListChatModel(responses=["question"])
+GIVING: dict[str, tuple[Any, dict[str, str]]] = {
+    "retriever": (Finder(), {}),
+    "function": (find, {}),
+    "asynchronous function": (afind, {}),
+    "lambda": (RunnableLambda(find), {}),
+    "asynchronous lambda": (RunnableLambda(afind), {}),
+    "only asynchronous": (OnlyAsynchronous(), {}),
+    "with retry": (Finder().with_retry(), {}),
+    "with fallbacks": (Finder().with_fallbacks([Finder()]), {}),
+    "a step before": (RunnableLambda(str.strip) | Finder(), {}),
+    "a prompt that rewrites": (REWRITE | StrOutputParser() | Finder(), {}),
+    "a parallel": (
+        {"context": Finder(), "input": RunnablePassthrough()} | RunnablePassthrough(),
+        {"documents_key": "context"},
+    ),
+    "assign": (
+        RunnablePassthrough.assign(context=RunnableLambda(lambda given: given["input"]) | Finder()),
+        {"query_key": "input", "documents_key": "context"},
+    ),
+    "create_retrieval_chain": (CHAIN, {"query_key": "input", "documents_key": "context"}),
+    "graph": (graph(), {"query_key": "question", "documents_key": "context"}),
+    "function of a mapping": (lambda given: find(given["query"]), {"query_key": "query"}),
+}
+EVALUATE: dict[str, Callable[..., Any]] = {
+    "sync": evaluate_retriever,
+    "async": lambda *given, **options: asyncio.run(aevaluate_retriever(*given, **options)),
+}
+
+
+@pytest.mark.parametrize("how", EVALUATE)
+@pytest.mark.parametrize("name", GIVING)
+def test_a_chain_gives_the_number_of_the_bare_retriever(name: str, how: str) -> None:
+    retriever, options = GIVING[name]
+    result = EVALUATE[how](retriever, ASKED, "mrr", **options)
+    assert result.per_query["mrr"] == {query: 0.5 for query, _ in ASKED}
+    assert result.errors == {}
+
+
+@pytest.mark.parametrize("how", EVALUATE)
+@pytest.mark.parametrize(
+    ("retriever", "message"),
+    [
+        (CHAIN, "the chain takes a mapping with 'input', not a text; name the key of the query with query_key='input'"),
+        (graph(), "the chain takes a mapping.*name the key of the query with query_key="),
+    ],
+)
+def test_a_chain_that_takes_no_text_is_refused_before_the_second_question(
+    retriever: Any, message: str, how: str
+) -> None:
+    with pytest.raises(TypeError, match=message) as raised:
+        EVALUATE[how](retriever, ASKED, "mrr", documents_key="context")
+    assert raised.value.__notes__ == ["this is the first answer, for query 'question 0': 'question 0'"]
+
+
+@pytest.mark.parametrize("how", EVALUATE)
+def test_where_every_question_fails_there_is_no_number(how: str) -> None:
+    wrong: Any = RunnableLambda(lambda given: find(given["input"]))
+    with pytest.raises(TypeError, match="string indices") as raised:
+        EVALUATE[how](wrong, ASKED, "mrr")
+    assert raised.value.__notes__ == ["all 6 questions failed; this is the failure of 'question 0'"]
+
+
+@pytest.mark.parametrize("name", ["retriever", "function", "asynchronous lambda", "only asynchronous"])
+def test_a_target_of_langsmith_takes_what_the_evaluation_takes(name: str) -> None:
+    assert langsmith_target(GIVING[name][0])({"query": "question 1"}) == {"documents": FOUND}
+
+
+def test_a_target_of_langsmith_gives_a_chain_all_inputs() -> None:
+    with pytest.raises(TypeError, match="takes a mapping with 'input', not a text; pass query_key=None"):
+        langsmith_target(CHAIN, query_key="input")({"input": "question 1"})
+    whole = langsmith_target(CHAIN, query_key=None, documents_key="context")
+    assert whole({"input": "question 1"})["context"] == FOUND
+
+
+def test_the_config_can_allow_fewer_questions_at_once() -> None:
+    now = most = 0
+
+    async def slow(query: str) -> list[Document]:
+        nonlocal now, most
+        now += 1
+        most = max(most, now)
+        await asyncio.sleep(0.01)
+        now -= 1
+        return find(query)
+
+    evaluate_retriever(RunnableLambda(slow), ASKED, "mrr", config={"max_concurrency": 2})
+    assert most == 2
+    with pytest.raises(ValueError, match="max_concurrency of config must be"):
+        evaluate_retriever(find, ASKED, "mrr", config={"max_concurrency": 0})

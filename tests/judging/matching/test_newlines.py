@@ -1,0 +1,106 @@
+r"""The ends of lines do not move what a span means: "\r\n" and "\n" are one newline."""
+
+import random
+import warnings
+from typing import Any
+
+import pytest
+
+import retrieval_metrics as rm
+from retrieval_metrics import Quote, Retrieved, Span
+
+LINES = [f"Rule {at}: a{' very' * (at % 7)} large order of class {at} is sent after {at + 2} days." for at in range(60)]
+READ = "\n\n".join(LINES)
+"""As Python's `open` reads the file."""
+RAW = READ.replace("\n", "\r\n")
+"""As its bytes are decoded."""
+
+
+def span_of(line: str, text: str) -> Span:
+    at = text.index(line)
+    return Span("rules.txt", at, at + len(line))
+
+
+def chunks(text: str, of: str = RAW) -> list[Retrieved]:
+    """Chunks of one text whose offsets were recorded in another."""
+    return [
+        Retrieved(line.split(":")[0], line, source="rules.txt", start=at, end=at + len(line), claimed=True)
+        for line in LINES
+        if line in text
+        for at in [of.index(line)]
+    ]
+
+
+NOTHING = pytest.mark.filterwarnings("ignore:none of the retrieved documents is judged")
+
+
+def recall(truth: Any, line: int, source: str, of: str, metric: str = "recall") -> float:
+    found = chunks(source, of)
+    return rm.evaluate({"q": truth}, {"q": [found[line]]}, metric, documents={"rules.txt": source}).means[metric]
+
+
+@NOTHING
+@pytest.mark.parametrize("written", [RAW, READ], ids=["raw", "read"])
+@pytest.mark.parametrize("given", [RAW, READ], ids=["raw", "read"])
+@pytest.mark.parametrize("recorded", [RAW, READ], ids=["raw", "read"])
+class TestASpanMeansItsWords:
+    def test_with_its_quote(self, written: str, given: str, recorded: str) -> None:
+        for at in (0, 1, 30, 59):
+            truth = [[span_of(LINES[at], written), Quote(LINES[at])]]
+            for retrieved in {at, max(at - 1, 0), min(at + 1, 59), 20}:
+                hit = float(retrieved == at)
+                assert recall(truth, retrieved, given, recorded) == hit
+                assert recall(truth, retrieved, given, recorded, "coverage") == hit
+                assert recall(truth, retrieved, given, recorded, "density") == hit
+
+    def test_without_it_that_is_said(self, written: str, given: str, recorded: str) -> None:
+        for at in (10, 32, 45):
+            truth = [span_of(LINES[at], written)]
+            with warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always")
+                found = recall(truth, at, given, recorded, "coverage")
+            doubted = any("1 spans cut words of their sources" in str(one.message) for one in said)
+            assert doubted == (written != given)
+            assert doubted or found == 1
+
+
+def test_spans_that_cut_words_both_ways_are_not_doubted() -> None:
+    generator = random.Random(4)
+    starts = [generator.randrange(200, len(RAW) - 80) for _ in range(60)]
+    qrels = {str(start): [Span("rules.txt", start, start + 80)] for start in starts}
+    run = {query: chunks(RAW) for query in qrels}
+    for text in (RAW, READ + " " * 200):
+        assert rm.evaluate(qrels, run, "coverage", documents={"rules.txt": text}).means["coverage"] > 0.99
+
+
+def test_a_text_that_stands_twice_is_found_by_its_offsets() -> None:
+    raw = ("The same line.\n" * 8).replace("\n", "\r\n")
+    judged = Span("s", 5 * 16, 5 * 16 + 14)
+    twins = [
+        Retrieved(at, "The same line.", source="s", start=at * 15, end=at * 15 + 14, claimed=True) for at in (4, 5)
+    ]
+    result = rm.evaluate({"q": [judged]}, {"q": twins}, ["recall@1", "recall@2"], documents={"s": raw})
+    assert (result.means["recall@1"], result.means["recall@2"]) == (0, 1)
+
+
+def test_a_kept_source_is_not_changed_by_the_ends_of_its_lines() -> None:
+    questions = rm.EvaluationSet.of(
+        [{"id": "q", "query": "Which?", "relevant": [[span_of(LINES[9], READ), Quote(LINES[9])]]}]
+    )
+    kept = questions.with_sources({"rules.txt": READ})
+    result = rm.evaluate(kept, {"q": [chunks(RAW)[9]]}, "coverage", documents={"rules.txt": RAW})
+    assert result.means["coverage"] == 1
+
+
+def test_lint_reads_spans_as_judging_does() -> None:
+    relevant = [[span_of(LINES[9], READ), Quote(LINES[9])]]
+    questions = rm.EvaluationSet.of([{"id": "q", "query": "When is class nine sent?", "relevant": relevant}])
+    names = {finding.name for finding in questions.lint({"rules.txt": RAW})}
+    assert not names & {"moved_span", "cut_span"}
+
+
+def test_an_explanation_shows_the_words_that_are_meant() -> None:
+    truth = {"q": [[span_of(LINES[30], READ), Quote(LINES[30])]]}
+    result = rm.evaluate(truth, {"q": [chunks(RAW)[30]]}, "coverage", documents={"rules.txt": RAW})
+    assert "class 30 is sent" in str(result.explain("q"))
+    assert "class 29" not in str(result.explain("q"))
