@@ -34,6 +34,10 @@ PER_ROW = 0.3
 """Height of a row in a panel with rows, in inches."""
 PER_NAME = 0.24
 """Height of a line of the key, in inches."""
+NAMES_APART = 0.09
+"""The least distance of two names at the ends of lines, as a share of the height of the panel."""
+NAME = 24
+"""Letters of a name beside its row, after which it is wrapped."""
 LETTERS = 44
 """Letters after which a name is wrapped."""
 TIED = "#9aa0a6"
@@ -149,7 +153,7 @@ def draw_means(axes: Axes, rows: Sequence[Mean], title: str, level: float, *, na
             [mean], [at], xerr=reach, fmt=marker, color=colour, capsize=3, markersize=6.5, linewidth=1.8,
             clip_on=False,  # else half of the marker of a mean of 1 is cut off
         )  # fmt: skip
-    axes.set_yticks(range(len(rows)), [broken(row.name, 24) for row in rows] if named else [""] * len(rows))
+    axes.set_yticks(range(len(rows)), [broken(row.name, NAME) for row in rows] if named else [""] * len(rows))
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.set_xlabel(f"mean, with its {numbers.level_name(level)}")
     if axes.dataLim.x0 >= 0:
@@ -169,8 +173,13 @@ class Line(NamedTuple):
     intervals: Mapping[int, Interval]
 
 
-def draw_cutoffs(axes: Axes, lines: Sequence[Line], title: str, marked: int | None, unit: str = "k") -> None:
-    """Draw means over the cut-off with `marked` highlighted; with many lines, intervals only there."""
+def draw_cutoffs(
+    axes: Axes, lines: Sequence[Line], title: str, marked: int | None, unit: str = "k", *, named: bool = False
+) -> None:
+    """Draw means over the cut-off with `marked` highlighted; with many lines, intervals only there.
+
+    With `named`, the name of each line stands at its end and not in a key.
+    """
     for at, line in enumerate(lines):
         ks, means = list(line.means), list(line.means.values())
         colour, marker, _ = style(at)
@@ -193,6 +202,25 @@ def draw_cutoffs(axes: Axes, lines: Sequence[Line], title: str, marked: int | No
     axes.xaxis.set_major_locator(MaxNLocator(nbins=7, integer=True))
     axes.set_title(broken(title), loc="left")
     plain(axes, grid="y")
+    if named:
+        _name_ends(axes, lines)
+
+
+def _name_ends(axes: Axes, lines: Sequence[Line]) -> None:
+    """Write the name of each line at its end, and apart from those of lines that end close to it."""
+    low, high = axes.get_ylim()
+    ends = sorted((line.means[max(line.means)], at) for at, line in enumerate(lines))
+    room, height = (high - low) * NAMES_APART, -np.inf
+    heights = []
+    for end, _ in ends:
+        height = max(end, height + room)
+        heights.append(height)
+    down = max(0.0, (heights[-1] - ends[-1][0]) / 2)  # those that were moved up are centred on their lines again
+    for height, (_, at) in zip(heights, ends, strict=True):
+        axes.annotate(
+            broken(lines[at].name), (max(lines[at].means), height - down), xytext=(7, 0), textcoords="offset points",
+            va="center", color=style(at).colour, fontweight="bold", annotation_clip=False,
+        )  # fmt: skip
 
 
 def draw_differences(

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.results.difference import Difference
     from retrieval_metrics.results.summary import Summed
 
+MOST_NAMED, SHORT = 6, 14
+"""How many lines have their names at their ends, and of how many letters these may be."""
 ACROSS = 2
 """Panels in a row, as many as fit on a page."""
 
@@ -50,16 +52,18 @@ def comparison_figure(comparison: Compared, kind: str, metric: str | Metric | No
     name = _told(comparison, metric)
     # The overview of a comparison shows only its main pair; the other kinds show all pairs.
     pairs = [main_pair(comparison, as_metric(name))] if kind == "overview" else comparison.pairs
+    over_cutoffs_too = kind == "cutoffs" or (kind == "overview" and _has_cutoffs(comparison))
     panels: list[Panel] = []
     if kind in {"overview", "intervals"}:
         panels += [_means(comparison, each) for each in comparison.metrics]
-    if kind == "cutoffs" or (kind == "overview" and _has_cutoffs(comparison)):
-        panels.append(_cutoffs(comparison.scores, _cut(comparison, metric)))
+    if over_cutoffs_too:
+        panels.append(_cutoffs(comparison.scores, _cut(comparison, metric), named=_named_at_ends(comparison)))
     if kind in {"overview", "differences"}:
         panels += [_differences(comparison.difference(name, *pair), comparison.systems) for pair in pairs]
     if kind in {"overview", "wins"}:
         panels += [_wins(comparison.of_pair(pair), comparison.systems) for pair in pairs]
-    keyed = kind in {"overview", "intervals", "cutoffs"}
+    keyed = over_cutoffs_too and not _named_at_ends(comparison)
+    keyed |= kind in {"overview", "intervals"} and not _named(comparison)
     return plots.figure(panels, across, comparison.systems if keyed else ())
 
 
@@ -79,12 +83,21 @@ def _means(comparison: Compared, metric: Metric) -> Panel:
     ends = comparison.intervals[metric]
     values = comparison.table[metric].items()
     rows = [Mean(system, mean, ends[system], at) for at, (system, mean) in enumerate(values)]
-    return Panel(
-        partial(plots.draw_means, rows=rows, title=str(metric), level=comparison.level, named=False), len(rows)
-    )
+    drawn = partial(plots.draw_means, rows=rows, title=str(metric), level=comparison.level)
+    return Panel(partial(drawn, named=_named(comparison)), len(rows))
 
 
-def _cutoffs(systems: Mapping[str, Scores], metric: Metric) -> Panel:
+def _named(comparison: Compared) -> bool:
+    """Return whether rows are named where they are: names that take more than a line are in the key."""
+    return all(len(name) <= plots.NAME for name in comparison.systems)
+
+
+def _named_at_ends(comparison: Compared) -> bool:
+    """Return whether lines are named at their ends: there is room for a few short names."""
+    return len(comparison.systems) <= MOST_NAMED and all(len(name) <= SHORT for name in comparison.systems)
+
+
+def _cutoffs(systems: Mapping[str, Scores], metric: Metric, *, named: bool = False) -> Panel:
     ks = usual_cutoffs(list(systems.values()), metric)
     lines = [
         plots.Line(name, over_cutoffs(scores, metric, ks), intervals_over_cutoffs(scores, metric, ks))
@@ -93,7 +106,7 @@ def _cutoffs(systems: Mapping[str, Scores], metric: Metric) -> Panel:
     size, unit = size_of(metric), unit_of(metric)
     marked = size if size is not None and size <= ks[-1] else None
     title = f"{Metric(metric.name, None, metric.parameters)} over {unit}"
-    return Panel(partial(plots.draw_cutoffs, lines=lines, title=title, marked=marked, unit=unit))
+    return Panel(partial(plots.draw_cutoffs, lines=lines, title=title, marked=marked, unit=unit, named=named))
 
 
 def _differences(difference: Difference, systems: Sequence[str]) -> Panel:
