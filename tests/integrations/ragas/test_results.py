@@ -267,3 +267,9 @@ def test_columns_that_only_sound_like_metrics_are_not_taken() -> None:
     rows = [FOUND | {"mrr": 1.0, "recall": 1.0, "success": True, "r": 0.1, "hit_rate@5": "yes"}]
     assert list(to_evaluation(rows).means) == ["mrr", "recall"]
     assert dict(to_evaluation([FOUND | {"success": 1.0}], metrics=["success"]).means) == {"hit_rate": 1.0}
+
+
+def test_a_column_whose_scores_were_given_elsewhere_is_no_metric_of_retrieval() -> None:
+    rm.Evaluation.of_scores({"answer_quality": {"q": 0.5}}, bounds=(0, 1))
+    with pytest.raises(ValueError, match="no column of the result is named like a retrieval metric"):
+        to_evaluation([{"user_input": "q", "answer_quality": 0.5}])

@@ -99,9 +99,10 @@ def _columns(rows: Sequence[Mapping[str, Any]], names: Sequence[str] | None) -> 
 def _is_metric(column: Any) -> bool:
     """Whether a column has a name that metrics of this package write; aliases such as `success` are other columns."""
     try:
-        return bool(str(Named.parse(column)) == column)
+        named = Named.parse(column)
     except (TypeError, ValueError):
         return False
+    return str(named) == column and not named.metric.definition.given
 
 
 def _value(cell: Any, column: str, row: Mapping[str, Any]) -> float | None:
