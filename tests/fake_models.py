@@ -90,7 +90,7 @@ class Service:
         if fault == "500":
             return 500, {}, "something broke"
         if fault == "slow":
-            time.sleep(0.6)
+            time.sleep(1.2)
         reply = self.model(prompt)
         return 200, {}, reply[: len(reply) // 2] if fault == "cut" else reply
 

@@ -25,7 +25,7 @@ def test_sixty_questions_in_spite_of_limits_errors_timeouts_and_cut_replies(
     monkeypatch.setattr(calling, "PAUSE", 0.01)
     service = Service(ScriptedModel(), fault)
     with fake_models(service) as environment:
-        client = openai.OpenAI(base_url=environment["OPENAI_BASE_URL"], api_key="none", max_retries=0, timeout=0.4)
+        client = openai.OpenAI(base_url=environment["OPENAI_BASE_URL"], api_key="none", max_retries=0, timeout=0.8)
 
         def ask(prompt: str) -> str:
             messages: list[openai.types.chat.ChatCompletionMessageParam] = [{"role": "user", "content": prompt}]
