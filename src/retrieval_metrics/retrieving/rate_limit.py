@@ -162,12 +162,8 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 def _statuses(error: BaseException) -> set[int]:
     holders = (error, getattr(error, "response", None))
     names = ("status_code", "status", "code", "http_status")
-    found = {getattr(holder, name, None) for holder in holders for name in names if _is_plain(holder, name)}
-    return {int(str(status)) for status in found if str(status).isdigit()}
-
-
-def _is_plain(holder: Any, name: str) -> bool:
-    return isinstance(getattr(holder, name, None), (int, str))
+    found = [getattr(holder, name, None) for holder in holders for name in names]
+    return {int(str(status)) for status in found if isinstance(status, (int, str)) and str(status).isdigit()}
 
 
 def _number(value: Any) -> float | None:
