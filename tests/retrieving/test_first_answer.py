@@ -132,7 +132,9 @@ def test_ids_alone_are_too_little_for_quotes() -> None:
 )
 def test_a_judgment_that_no_answer_could_satisfy_costs_no_call(judgment: rm.Quote, match: Any) -> None:
     retriever, asked = asked_for([rm.Retrieved("d1", "a text that is long enough")])
-    questions = rm.EvaluationSet.of([*((text, [rm.Text("a text of five words here")]) for text in TEXTS), ("q", [judgment])])
+    questions = rm.EvaluationSet.of(
+        [*((text, [rm.Text("a text of five words here")]) for text in TEXTS), ("q", [judgment])]
+    )
     with pytest.raises(ValueError, match=f"the quote {judgment.text!r} for query 'q' has"):
         rm.retrieve(retriever, questions, match=match)
     with pytest.raises(ValueError, match=f"the quote {judgment.text!r} for query 'q' has"):

@@ -71,8 +71,9 @@ def retrieve(
     Raises:
         TypeError: If `retriever` is not a retriever, `questions` are not query texts by id, or the first answer is not
             a ranking.
-        ValueError: If `workers` or `timeout` is not positive, `retries` is negative, or the first answer cannot be
-            judged; if a judgment cannot be, such as a quote that is too short; if `resume` is not such a file, or JSON cannot hold the metadata of an item.
+        ValueError: If `workers` or `timeout` is not positive, `retries` is negative, a judgment can be found in no
+            answer, such as a quote that is too short, or the first answer cannot be judged; if `resume` is not such a
+            file, or JSON cannot hold the metadata of an item.
         OSError: If `resume` cannot be written.
         ImportError: If the retriever is of a host whose integration is not installed, or `show_progress` is set and
             rich is not installed.
