@@ -26,6 +26,7 @@ def test_only_the_chunk_that_holds_a_fact_is_a_hit(case: Case) -> None:
         elif blind.value != value or blind.unplaced:
             assert blind.value == 0
             assert blind.warned
+            assert "none of the retrieved documents is judged" not in blind.said  # one finding for one fact
             assert not right or blind.unplaced == case.retrieved(right=right)
 
 
