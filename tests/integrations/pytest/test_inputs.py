@@ -114,7 +114,7 @@ def test_where_every_query_fails_the_gate_says_why_and_not_that_the_retriever_is
         check({"one": ["d"], "two": ["d"]}, refused, {"mrr": 0.5})
     failed = rm.RetrievedRun({"q1": [], "q2": []}, dict.fromkeys(["q1", "q2"], PermissionError("401")))
     with pytest.raises(ValueError, match="failed for every query, 2 of 2; the first, 'q1': PermissionError: 401"):
-        check({"q1": ["d"], "q2": ["d"]}, failed, {"mrr": 0.5})
+        check({"q1": ["d"], "q2": ["d"]}, failed, {"mrr": 0.5}, name="failed")
 
 
 def test_texts_must_fit_the_judgments(check: RetrievalCheck) -> None:
