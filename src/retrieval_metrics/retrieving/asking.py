@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.inputs.hosts import Host
-    from retrieval_metrics.inputs.item_keys import MatchOrKeyed
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.inputs.shapes import QueryTexts, Ranking, RunMapping
+    from retrieval_metrics.judging.matching.matching import MatchBy
 
 FAILURES_ALIKE = 3
 """Failures with the same words, before any answer, after which no further query is asked."""
@@ -44,7 +44,7 @@ class Asking:
         timeout: float | None,
         retries: int,
         raise_on_error: bool,
-        match: MatchOrKeyed,
+        match: MatchBy,
         check: Callable[[RunMapping], object] | None,
         items: Callable[[Any], Sequence[Retrieved]] | None = None,
         name: str = "",
