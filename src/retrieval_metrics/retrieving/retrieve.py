@@ -39,6 +39,9 @@ def retrieve(
     such as documents without ids, is thus raised after one question. If the first answer is empty or the retriever
     fails, the next answer is checked instead. A later answer that cannot be read is a failure of its query.
 
+    A setup error is no score: where the first three queries fail with the same words, or all fail, the first failure is
+    raised. Where some fail, they have empty rankings, score 0 and are listed in `errors`.
+
     All synchronous calls in a process share one event loop, so asynchronous clients can be used again. It works in
     notebooks and in any running loop, and the retriever sees the context variables of the caller.
 
@@ -77,6 +80,7 @@ def retrieve(
         OSError: If `resume` cannot be written.
         ImportError: If the retriever is of a host whose integration is not installed, or `show_progress` is set and
             rich is not installed.
+        Exception: The failure of the first query, if the first ones fail alike or all fail.
 
     Example:
         >>> run = retrieve(lambda text: ["d7", "d1"], {"q1": "what is a closure?"})
