@@ -22,6 +22,7 @@ from retrieval_metrics.comparing.compare import compare
 from retrieval_metrics.comparing.plan import FEWEST_OF_A_PILOT, plan
 from retrieval_metrics.definition.metric import DEFAULT_METRICS
 from retrieval_metrics.files.folders import texts_at
+from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reporting.retrieval import notes_tables
 from retrieval_metrics.reporting.verdict import comparison_tables
@@ -177,7 +178,7 @@ def _plan_table(plans: list[dict[str, Any]], size: float) -> Table:
         [
             each["metric"],
             f"{each['system']} - {each['baseline']}",
-            f"{each['spread']:.3f}",
+            numbers.value(each["spread"]),
             f"{each['questions']:,}",
             "{:,} to {:,}".format(*each["range"]),
             f"{each['if_few_carry_it']:,}",

@@ -129,11 +129,11 @@ class Choice:
         """What to do, in a sentence."""
         if self.winner == self.default:
             return f"Keep {self.default}: no other setting has a better {self.metric} on these questions."
-        gain = numbers.signed(self.new_gain, 3)
+        gain = numbers.signed(self.new_gain)
         if self.better:
             return (
                 f"{self.winner} is better than {self.default} in {self.metric}; expect {gain} on new questions, not "
-                f"the {numbers.signed(self.gain, 3)} of these."
+                f"the {numbers.signed(self.gain)} of these."
             )
         if self.new_gain > 0:
             return (

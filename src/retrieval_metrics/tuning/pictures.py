@@ -75,7 +75,7 @@ def _grid(tuning: Choice, axes: Axes) -> None:
             if one is None:
                 continue
             marks = {tuning.winner: "winner", tuning.default: "default"}.get(one.name, "")
-            said = numbers.signed(float(gains[at, across]), 3) if gains.size <= NAMED_CELLS else ""
+            said = numbers.signed(float(gains[at, across])) if gains.size <= NAMED_CELLS else ""
             colour = "white" if abs(gains[at, across]) > DARK * most else "black"
             axes.text(
                 across, at, "\n".join(filter(None, [said, marks])), ha="center", va="center", color=colour, size=8

@@ -49,11 +49,11 @@ class Tuning(Choice, Printed):
         level = f"{100 * self.level:g} %"
         ends = numbers.interval(self.new_mean_interval)
         rows = [
-            ["winner", self.winner, f"{self.mean:.4f}", f"{self.new_mean:.4f} {ends}"],
-            ["default", self.default, f"{self.default_mean:.4f}", ""],
+            ["winner", self.winner, numbers.value(self.mean), f"{numbers.value(self.new_mean)} {ends}"],
+            ["default", self.default, numbers.value(self.default_mean), ""],
         ]
         if self.winner != self.default:
-            ends = numbers.interval(self.new_gain_interval, signed=True)
+            ends = numbers.interval(self.new_gain_interval, difference=True)
             rows.append(["gain", "", numbers.signed(self.gain), f"{numbers.signed(self.new_gain)} {ends}"])
         title = f"{len(self.settings)} settings on {numbers.queries(self.questions)}, chosen by {self.metric}"
         notes = []
@@ -74,7 +74,7 @@ class Tuning(Choice, Printed):
             others = [
                 [
                     name,
-                    *(f"{one.means[name]:.4f}" for one in both),
+                    *(numbers.value(one.means[name]) for one in both),
                     numbers.signed(both[0].means[name] - both[1].means[name]),
                 ]
                 for name in means

@@ -56,7 +56,7 @@ def _by_two(tuning: Choice) -> Table:
             *(
                 ""
                 if one is None
-                else numbers.signed(one.means[tuning.metric] - tuning.default_mean, 3) + marked.get(one.name, "")
+                else numbers.signed(one.means[tuning.metric] - tuning.default_mean) + marked.get(one.name, "")
                 for one in row
             ),
         ]
@@ -71,7 +71,7 @@ def _every(tuning: Choice) -> Table:
     for one in tuning.settings:
         found, gained = one.difference, ["", "", ""]
         if found is not None:
-            ends = numbers.interval(found.interval, signed=True)
+            ends = numbers.interval(found.interval, difference=True)
             gained = [numbers.signed(found.mean), ends, numbers.p_value(found.p_corrected)]
         said = "default" if found is None else ""
         if one.name == tuning.winner:
@@ -80,7 +80,7 @@ def _every(tuning: Choice) -> Table:
             said = f"{said}{', ' * bool(said)}may be as good"
         elif not one.allowed:
             said = f"{said}{', ' * bool(said)}beyond the bounds"
-        means = [numbers.three(one.means[metric]) for metric in tuning.rule.metrics]
+        means = [numbers.value(one.means[metric]) for metric in tuning.rule.metrics]
         rows.append([one.name, *means, *gained, f"{100 * one.chosen:.0f} %", said])
     notes = ["intervals and p values hold for all settings together; chosen: in how many of the resamples"]
     return Table(header, rows, notes, words=(0, len(header) - 1))

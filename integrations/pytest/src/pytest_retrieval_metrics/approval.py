@@ -64,7 +64,7 @@ def changes(where: str, comparison: Comparison, show: int) -> list[str]:
     texts = texts_of(comparison.evaluations[NOW])
     before, now = (comparison.evaluations[name] for name in (comparison.baseline or "", NOW))
     for each in comparison.differences:
-        means = f"{before.means[each.metric]:.4f} -> {now.means[each.metric]:.4f}"
+        means = numbers.change(before.means[each.metric], now.means[each.metric])
         lost, won = losers(each), winners(each)
         lines.append(
             f"  {each.metric} {means} (p {numbers.p_value(each.p_corrected)}): {len(lost)} lost, {len(won)} won of "
@@ -73,8 +73,8 @@ def changes(where: str, comparison: Comparison, show: int) -> list[str]:
         values = now.per_query[each.metric]
         for how, moved in (("lost", lost), ("won", won)):
             for query, change in moved[:show]:
-                was, is_now = f"{values[query] - change:.4f}", f"{values[query]:.4f}"
-                lines.append(f"    {how} {named(query, texts)}: {was} -> {is_now}")
+                shown = numbers.change(values[query] - change, values[query])
+                lines.append(f"    {how} {named(query, texts)}: {shown}")
             if len(moved) > show:
                 lines.append(f"    {how} {len(moved) - show} more")
     return lines

@@ -6,6 +6,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from pytest_retrieval_metrics.gates import BASELINE, NOW
+from retrieval_metrics.adapting import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -65,7 +66,7 @@ def _lost(comparison: Comparison, difference: Difference, show: int, shown: set[
     lost, now = losers(difference), comparison.evaluations[NOW]
     values, texts = now.per_query[difference.metric], texts_of(now)
     for query, change in lost[:show]:
-        yield f"  {named(query, texts)}: {values[query] - change:.4f} -> {values[query]:.4f}"
+        yield f"  {named(query, texts)}: {numbers.change(values[query] - change, values[query])}"
         findings = comparison.evaluations[BASELINE].explain(query, difference.metric).findings
         before = {str(finding.document): finding.rank for finding in findings}
         yield from _documents(now, query, difference.metric, before, shown)
@@ -77,7 +78,7 @@ def _worst(evaluation: Evaluation, metric: str, show: int, shown: set[QueryId]) 
     worst, texts = evaluation.worst(metric, show), texts_of(evaluation)
     for each in worst:
         if each.values[metric] < evaluation.means[metric]:
-            yield f"  {named(each.query, texts)}: {each.values[metric]:.4f}"
+            yield f"  {named(each.query, texts)}: {numbers.value(each.values[metric])}"
             yield from _documents(evaluation, each.query, metric, None, shown)
     yield f"  all queries: {worst.summary}"
 

@@ -51,7 +51,7 @@ def undecided(records: Records, show: int) -> Iterator[str]:
             yield from (f"{title(record)}: {line}" for line in row["lines"])
             found = moved(record, row["metric"])
             for query, before, now in found[:show]:
-                yield f"  {query}: {before:.4f} -> {now:.4f}"
+                yield f"  {query}: {numbers.change(before, now)}"
             if len(found) > show:
                 yield f"  and {len(found) - show} more that changed"
 
@@ -77,7 +77,7 @@ def table(records: Records) -> tables.Table:
             title(one),
             row["metric"],
             _cell(row["mean"]),
-            "-" if row["low"] is None else f"[{row['low']:.3f}, {row['high']:.3f}]",
+            "-" if row["low"] is None else f"[{numbers.value(row['low'])}, {numbers.value(row['high'])}]",
             str(row["n"]),
             "-" if row["floor"] is None else f"{row['floor']:g}",
             "-" if row["difference"] is None else numbers.signed(row["difference"]),
@@ -101,4 +101,4 @@ def table(records: Records) -> tables.Table:
 
 
 def _cell(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.4f}"
+    return "undefined" if value is None else numbers.value(value)
