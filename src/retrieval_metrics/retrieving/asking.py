@@ -11,8 +11,8 @@ from retrieval_metrics.inputs.hosts import host_of
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions, question_texts
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
-from retrieval_metrics.presentation import numbers
 from retrieval_metrics.judging.with_documents import with_documents
+from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.progress import progress
 from retrieval_metrics.retrieving.answer import as_ranking
 from retrieval_metrics.retrieving.answers import Answers, said_of
