@@ -43,7 +43,7 @@ def test_an_expected_failure_is_no_failure_in_any_report(expected: Builds) -> No
     (suite,) = ET.parse(expected.path / "r.xml").getroot()  # noqa: S314  (our own file)
     assert (suite.get("failures"), suite.get("skipped")) == ("0", "1")
     (skipped,) = suite.findall("testcase/skipped")
-    assert str(skipped.get("message")).startswith("xfailed ndcg@10 worse: 1.0000 -> 0.7413")
+    assert str(skipped.get("message")).startswith("xfailed ndcg@10 worse: 1.000 -> 0.741")
     assert "No check failed, of 1." in (expected.path / "r.md").read_text(encoding="utf-8")
     assert "No check failed, of 1." in (expected.path / "r.html").read_text(encoding="utf-8")
     (check,) = json.loads((expected.path / "r.json").read_text(encoding="utf-8"))["checks"]
@@ -127,7 +127,7 @@ def test_a_check_that_fails_prints_at_most_twenty_lines(builds: Builds, suite: s
     result = builds.run(lost=12)
     assert 8 <= len(failure(result)) <= 20
     assert len(section(result)) <= 12
-    result.stdout.fnmatch_lines(["  q0: 1.0000 -> 0.1377", "      d (grade 3): was at rank 1; now never retrieved*"])
+    result.stdout.fnmatch_lines(["  q0: 1.000 -> 0.138", "      d (grade 3): was at rank 1; now never retrieved*"])
     assert len(failure(builds.run("--retrieval-show=12", lost=12))) > 30
 
 

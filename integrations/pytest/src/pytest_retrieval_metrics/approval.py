@@ -64,7 +64,7 @@ def changes(where: str, comparison: Comparison, show: int) -> list[str]:
     texts = texts_of(comparison.evaluations[NOW])
     before, now = (comparison.evaluations[name] for name in (comparison.baseline or "", NOW))
     for each in comparison.differences:
-        means = f"{before.means[each.metric]:.4f} -> {now.means[each.metric]:.4f}"
+        means = numbers.change(before.means[each.metric], now.means[each.metric])
         lines.append(
             f"  {each.metric} {means} (p {numbers.p_value(each.p_corrected)}): {len(losers(each))} lost, "
             f"{len(winners(each))} won of {numbers.queries(each.n)}"
@@ -74,7 +74,7 @@ def changes(where: str, comparison: Comparison, show: int) -> list[str]:
         values = now.per_query[moved.metric]
         for how, found in (("lost", losers(moved)), ("won", winners(moved))):
             blocks = (
-                [f"    {how} {named(query, texts)}: {values[query] - change:.4f} -> {values[query]:.4f}"]
+                [f"    {how} {named(query, texts)}: {numbers.change(values[query] - change, values[query])}"]
                 for query, change in found[:show]
             )
             lines += fitting(blocks, len(found), how, None)

@@ -28,7 +28,7 @@ from pytest_retrieval_metrics.records import FAILING, head, metric_rows, moved, 
 from pytest_retrieval_metrics.repeating import RepeatedRuns
 from pytest_retrieval_metrics.retrieving import Task
 from retrieval_metrics import Evaluation, Metric, RetrievalWarning
-from retrieval_metrics.adapting import WORKERS, questions_fingerprint, with_documents
+from retrieval_metrics.adapting import WORKERS, numbers, questions_fingerprint, with_documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -391,7 +391,7 @@ class RetrievalCheck:
             metric = row["metric"]
             found[f"{prefix}{metric}"] = row["mean"]
             for query, before, now in moved(record, metric):
-                found[f"{prefix}{metric}: {query}"] = f"{before:.4f} -> {now:.4f}"
+                found[f"{prefix}{metric}: {query}"] = numbers.change(before, now)
         kept = [pair for pair in self._item.user_properties if pair[0] not in found]
         self._item.user_properties[:] = [*kept, *found.items()]
 

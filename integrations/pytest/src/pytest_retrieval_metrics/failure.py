@@ -8,6 +8,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from pytest_retrieval_metrics.gates import BASELINE, NOW
+from retrieval_metrics.adapting import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -115,7 +116,7 @@ def _lost(comparison: Comparison, difference: Difference, show: int) -> Iterator
     for query, change in losers(difference)[:show]:
         findings = comparison.evaluations[BASELINE].explain(query, difference.metric).findings
         before = {str(finding.document): finding.rank for finding in findings}
-        head = f"  {named(query, texts)}: {values[query] - change:.4f} -> {values[query]:.4f}"
+        head = f"  {named(query, texts)}: {numbers.change(values[query] - change, values[query])}"
         yield [head, *_documents(now, query, difference.metric, before)]
 
 
@@ -123,7 +124,10 @@ def _worst(evaluation: Evaluation, metric: str, show: int, room: int | None) -> 
     worst, texts = evaluation.worst(metric, show), texts_of(evaluation)
     low = [each for each in worst if each.values[metric] < evaluation.means[metric]]
     blocks = (
-        [f"  {named(each.query, texts)}: {each.values[metric]:.4f}", *_documents(evaluation, each.query, metric, None)]
+        [
+            f"  {named(each.query, texts)}: {numbers.value(each.values[metric])}",
+            *_documents(evaluation, each.query, metric, None),
+        ]
         for each in low
     )
     lines = fitting(blocks, len(low), "below the mean", None if room is None else room - 1)

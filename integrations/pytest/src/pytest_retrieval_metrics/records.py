@@ -120,7 +120,10 @@ def telling_queries(record: Mapping[str, Any], row: Mapping[str, Any], n: int) -
     """Return the most informative queries of a metric: those that changed, or the lowest if it is below a floor."""
     changes = moved(record, row["metric"])
     if changes:
-        cells = [[query, f"{was:.4f}", f"{now:.4f}", numbers.signed(now - was)] for query, was, now in changes[:n]]
+        cells = [
+            [query, numbers.value(was), numbers.value(now), numbers.signed(now - was)]
+            for query, was, now in changes[:n]
+        ]
         more = [f"and {len(changes) - n} more that changed"] if len(changes) > n else []
         return tables.Table([f"query, by {row['metric']}", "before", "now", "difference"], cells, more)
     if row["outcome"] != "below the floor":
@@ -131,7 +134,9 @@ def telling_queries(record: Mapping[str, Any], row: Mapping[str, Any], n: int) -
     if not lowest:
         return None
     said = f"the {len(lowest)} lowest of {numbers.queries(len(values))}, {len(low)} of them below the mean"
-    return tables.Table([f"query, by {row['metric']}", "now"], [[query, f"{now:.4f}"] for query, now in lowest], [said])
+    return tables.Table(
+        [f"query, by {row['metric']}", "now"], [[query, numbers.value(now)] for query, now in lowest], [said]
+    )
 
 
 def named(row: Mapping[str, Any]) -> str:

@@ -64,7 +64,7 @@ def undecided(record: dict[str, Any], show: int) -> Iterator[str]:
     yield from (f"{title(record)}: {line}" for line in row["lines"])
     found = moved(record, row["metric"])
     yield from fitting(
-        ([f"  {query}: {before:.4f} -> {now:.4f}"] for query, before, now in found[:show]),
+        ([f"  {query}: {numbers.change(before, now)}"] for query, before, now in found[:show]),
         len(found),
         "that changed",
         None,
@@ -92,7 +92,7 @@ def table(records: Records) -> tables.Table:
             title(one),
             row["metric"],
             _cell(row["mean"]),
-            "-" if row["low"] is None else f"[{row['low']:.3f}, {row['high']:.3f}]",
+            "-" if row["low"] is None else f"[{numbers.value(row['low'])}, {numbers.value(row['high'])}]",
             str(row["n"]),
             "-" if row["floor"] is None else f"{row['floor']:g}",
             "-" if row["difference"] is None else numbers.signed(row["difference"]),
@@ -119,4 +119,4 @@ def table(records: Records) -> tables.Table:
 
 
 def _cell(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.4f}"
+    return "undefined" if value is None else numbers.value(value)
