@@ -25,6 +25,7 @@ from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.files.folders import texts_at
 from retrieval_metrics.keeping.document import is_saved
 from retrieval_metrics.loading import load
+from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reporting.retrieval import notes_tables
 from retrieval_metrics.reporting.verdict import comparison_tables
@@ -184,7 +185,7 @@ def _plan_table(plans: list[dict[str, Any]], size: float) -> Table:
         [
             each["metric"],
             f"{each['system']} - {each['baseline']}",
-            f"{each['spread']:.3f}",
+            numbers.value(each["spread"]),
             f"{each['questions']:,}",
             "{:,} to {:,}".format(*each["range"]),
             f"{each['if_few_carry_it']:,}",

@@ -100,11 +100,11 @@ class Tuning(Printed):
         """What to do, in a sentence."""
         if self.winner == self.default:
             return f"Keep {self.default}: no other setting has a better {self.metric} on these questions."
-        gain = numbers.signed(self.new_gain, 3)
+        gain = numbers.signed(self.new_gain)
         if self.better:
             return (
                 f"{self.winner} is better than {self.default} in {self.metric}; expect {gain} on new questions, not "
-                f"the {numbers.signed(self.gain, 3)} of these."
+                f"the {numbers.signed(self.gain)} of these."
             )
         if self.new_gain > 0:
             return (
@@ -120,11 +120,11 @@ class Tuning(Printed):
         level = f"{100 * self.level:g} %"
         ends = numbers.interval(self.new_mean_interval)
         rows = [
-            ["winner", self.winner, f"{self.mean:.4f}", f"{self.new_mean:.4f} {ends}"],
-            ["default", self.default, f"{self.default_mean:.4f}", ""],
+            ["winner", self.winner, numbers.value(self.mean), f"{numbers.value(self.new_mean)} {ends}"],
+            ["default", self.default, numbers.value(self.default_mean), ""],
         ]
         if self.winner != self.default:
-            ends = numbers.interval(self.new_gain_interval, signed=True)
+            ends = numbers.interval(self.new_gain_interval, difference=True)
             rows.append(["gain", "", numbers.signed(self.gain), f"{numbers.signed(self.new_gain)} {ends}"])
         title = f"{len(self.settings)} settings on {numbers.queries(self.questions)}, chosen by {self.metric}"
         notes = []
@@ -140,7 +140,7 @@ class Tuning(Printed):
         tables = [Table(["", "setting", "on these", f"on new questions, {level}"], rows, notes, title, (0, 1))]
         if means:
             both = [self[self.winner], self[self.default]]
-            others = [[name, *(f"{one.means[name]:.4f}" for one in both)] for name in means]
+            others = [[name, *(numbers.value(one.means[name]) for one in both)] for name in means]
             tables.append(Table(["other metrics", "winner", "default"], others))
         return [*tables, Table((), (), [self.conclusion])]
 
