@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.keeping.comparisons import compared_of, systems_of
+from retrieval_metrics.keeping.comparisons import compared_of, systems_of, tested_otherwise
 from retrieval_metrics.keeping.document import Section, read_document, write_document
 from retrieval_metrics.keeping.evaluations import evaluation_of, scale_of
 from retrieval_metrics.keeping.question_sets import questions_of, sources_of
@@ -40,8 +42,24 @@ def _tuning(document: Document) -> Tuning:
         return chosen({name: Evaluation(each) for name, each in scores.items()}, rule)
 
 
+def _comparison(document: Document) -> Comparison:
+    """Return a saved comparison; one of the earlier version is tested anew, since its tests were others."""
+    if not tested_otherwise(document):
+        return Comparison(**compared_of(document))
+    known = compared_of(document, differences=False)
+    warnings.warn(
+        f"{document.name} was saved by an earlier version, whose tests and intervals were others: its evaluations are "
+        "as they were, and are compared anew",
+        RetrievalWarning,
+        stacklevel=3,
+    )
+    evaluations = {name: Evaluation(scores) for name, scores in known["scores"].items()}
+    said = {name: known[name] for name in ("baseline", "level", "margin") if name in known}
+    return Comparison.of(evaluations, metrics=known["metrics"], **said)
+
+
 SMALL: Mapping[str, Callable[[Document], Any]] = {
-    "comparison": lambda document: Comparison(**compared_of(document)),
+    "comparison": _comparison,
     "labels": labels_of,
     "sample": sample_of,
     "tuning": _tuning,

@@ -35,6 +35,12 @@ def save_comparison(compared: Compared, path: str | PathLike[str], labels: Label
     write_document(path, "comparison", sections, labels)
 
 
+def tested_otherwise(document: Document) -> bool:
+    """Return whether the differences of a comparison hold a test of the first version, which is no longer made."""
+    with document.place("differences"):
+        return any("p_t" in each["paired"] for each in document.content["differences"])
+
+
 def of_systems(scores: Mapping[str, Scores], *, rankings: bool) -> dict[str, Any]:
     """Return the sections of several systems: their evaluations, and the texts of all of them, once."""
     texts, systems = Texts(), Section()
@@ -65,8 +71,12 @@ def systems_of(document: Document) -> dict[str, Scores]:
     return scores
 
 
-def compared_of(document: Document) -> dict[str, Any]:
+def compared_of(document: Document, *, differences: bool = True) -> dict[str, Any]:
     """Return the fields of the `Compared` that was saved.
+
+    Args:
+        document: The file.
+        differences: Whether to read the differences too.
 
     Raises:
         ValueError: If something is malformed; the message names its place.
@@ -77,8 +87,9 @@ def compared_of(document: Document) -> dict[str, Any]:
         if name in content:
             with document.place(name):
                 known[name] = record_of(content[name])
-    with document.place("differences"):
-        differences = tuple(record_of(each) for each in content["differences"])
+    if differences:
+        with document.place("differences"):
+            known["differences"] = tuple(record_of(each) for each in content["differences"])
     with document.place("metrics"):
         metrics = tuple(metric_of(each, document.name) for each in content["metrics"])
-    return {"scores": scores, "metrics": metrics, "differences": differences, **known}
+    return {"scores": scores, "metrics": metrics, **known}
