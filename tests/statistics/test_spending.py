@@ -24,7 +24,8 @@ def test_all_looks_together_keep_the_level(looks: list[int], level: float) -> No
 
 
 def test_one_look_has_the_level_itself() -> None:
-    assert spending_levels([40], 0.8) == (pytest.approx(0.8, abs=1e-12),)
+    (level,) = spending_levels([40], 0.8)
+    assert level == pytest.approx(0.8, abs=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 MOST, OTHERS = "differ most", "others"
 FEWEST, MOST_OF = 8, 2
 """The first stratum has at least one query of 8, and at most one of 2."""
-TRUST = 0.75
-"""How far the draw follows the model: at 0 each stratum is drawn in proportion to its size, at 1 to its differences."""
 LARGEST = 0.6
 """The largest part of the labels for the first stratum."""
 
@@ -41,8 +39,8 @@ def where_systems_differ(
     """Return two strata, the queries on which the systems differ most by these grades and the others, and their shares.
 
     With the root mean square difference S of each of W queries, the first stratum is as large as makes the sum of W S
-    least, and the part of the labels in each is in proportion to W S (Neyman's allocation with Dalenius's boundary),
-    moderated by the size of the stratum: the model may be wrong.
+    least, and the part of the labels in each is in proportion to W S (Neyman's allocation with Dalenius's boundary).
+    The others get at least 40 %: the model may be wrong.
     Systems differ by the highest value of one of them less the lowest of another, in the metric in which that is most.
     A query without grades, or for which a metric is undefined, counts as not different.
 
@@ -76,6 +74,4 @@ def first_stratum(apart: FloatArray) -> tuple[int, float]:
     first = np.sqrt(sizes * squares[sizes - 1])
     others = np.sqrt((count - sizes) * np.maximum(squares[-1] - squares[sizes - 1], 0.0))
     best = int(np.argmin(first + others))
-    part = float(first[best] / (first[best] + others[best]))
-    size = int(sizes[best])
-    return size, min(LARGEST, TRUST * part + (1 - TRUST) * size / count)
+    return int(sizes[best]), min(LARGEST, float(first[best] / (first[best] + others[best])))
