@@ -45,7 +45,7 @@ from retrieval_metrics.retrieving.retrieve import WORKERS
 from retrieval_metrics.saving import save_text
 from retrieval_metrics.scoring.rules import as_rules
 from retrieval_metrics.statistics import ExactSums
-from retrieval_metrics.trajectories.traces.read import searches_in
+from retrieval_metrics.trajectories.traces.read import trajectory_in
 from retrieval_metrics.trajectories.traces.recording import Recording
 from retrieval_metrics.trajectories.views import CallsView, Seen, check_calls, seen_in
 from retrieval_metrics.tuning.tuning import Tuning
@@ -124,9 +124,9 @@ __all__ = [
     "score_row",
     "scored_name",
     "scored_run",
-    "searches_in",
     "seen_in",
     "tables",
+    "trajectory_in",
     "trec",
     "with_documents",
 ]

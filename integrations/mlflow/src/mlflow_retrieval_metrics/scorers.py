@@ -43,6 +43,7 @@ USUAL: dict[str, Any] = {
     "relevant": RELEVANT,
     "retrieved": TRACE,
     "calls": "interleaved",
+    "citations": None,
     "match": "id",
     "semantics": "standard",
     "max_grade": None,
@@ -57,7 +58,8 @@ class RetrievalScorer(Scorer):
         metric: The name of the metric.
         relevant: The path of the judgments in a row.
         retrieved: The path of the retrieved documents in a row.
-        calls: Which calls of the retriever count.
+        calls: Which calls of the retriever count, or what became of them.
+        citations: The path of what the answer cites in a row.
         match: What an id of the judgments is compared with.
         semantics: The rule set.
         max_grade: The largest grade of all judgments.
@@ -67,6 +69,7 @@ class RetrievalScorer(Scorer):
     relevant: str = RELEVANT
     retrieved: str = "trace"
     calls: CallsView = "interleaved"
+    citations: str | None = None
     match: Any = "id"
     semantics: Any = "standard"
     max_grade: float | None = None
@@ -87,7 +90,7 @@ class RetrievalScorer(Scorer):
         metric, rules = Metric.parse(self.metric), as_rules(self.semantics)
         (score,) = score_row(
             row.part(self.relevant),
-            lambda: row.retrieved(self.retrieved, self.calls),
+            lambda: row.retrieved(self.retrieved, self.calls, self.citations),
             [metric],
             rules,
             self.match,
@@ -141,6 +144,7 @@ def retrieval_scorers(
     relevant: str = RELEVANT,
     retrieved: str = "trace",
     calls: CallsView = "interleaved",
+    citations: str | None = None,
     match: str | Key | Matching = "id",
     semantics: str | Rules = "standard",
     max_grade: float | None = None,
@@ -165,7 +169,9 @@ def retrieval_scorers(
             LlamaIndex if their integrations are installed.
         calls: If a trace has several calls of the retriever, take the first document of each, then the second of each
             (`"interleaved"`); the `"union"` of all, in the order of the calls, which budgets such as `recall@2calls`
-            need; or the `"first"` or the `"last"` call.
+            need; the `"first"` or the `"last"` call; of what was found, the `"context"`, what the model that answered
+            has read, by the spans of models in the trace; or what of that is `"cited"`.
+        citations: For `calls="cited"`, the path of the ids that the answer cites, such as `"outputs.citations"`.
         match: What an id of the judgments is compared with: `"id"`, `"metadata:doc_uri"`, `"source"`, or anything else
             that the core's `evaluate` takes.
         semantics: The rule set; `"mlflow"` gives the same scores as the metrics that MLflow deprecates.
@@ -191,7 +197,8 @@ def retrieval_scorers(
     said: dict[str, Any] = {
         "relevant": check_path(relevant, "relevant", FIELDS),
         "retrieved": check_path(retrieved, "retrieved", (*FIELDS, TRACE)),
-        "calls": check_calls(calls),
+        "calls": check_calls(calls, citations, traced=retrieved.partition(".")[0] == TRACE),
+        "citations": citations if citations is None else check_path(citations, "citations", FIELDS),
         "match": match,
         "semantics": semantics,
         "max_grade": max_grade,

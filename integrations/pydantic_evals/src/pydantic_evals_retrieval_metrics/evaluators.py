@@ -10,14 +10,12 @@ from pydantic_evals.evaluators import EvaluationReason, Evaluator, EvaluatorCont
 from pydantic_evals.reporting.analyses import TableResult
 
 from pydantic_evals_retrieval_metrics.reports import (
-    FOUND,
-    GIVEN,
     RELEVANT,
     check_report_paths,
     judgments_of,
     to_evaluation,
 )
-from pydantic_evals_retrieval_metrics.spans import SPANS, check_spans, seen_in_spans
+from pydantic_evals_retrieval_metrics.spans import FOUND, GIVEN, SPANS, check_spans, seen_in_spans
 from retrieval_metrics import DEFAULT_METRICS
 from retrieval_metrics.adapting import (
     CallsView,
@@ -43,6 +41,7 @@ USUAL: dict[str, Any] = {
     "relevant": RELEVANT,
     "retrieved": "output",
     "calls": "interleaved",
+    "citations": None,
     "match": "id",
     "semantics": "standard",
     "max_grade": None,
@@ -68,7 +67,9 @@ class RetrievalMetrics(Evaluator):
             documents.
         calls: If there are several such spans, take the first document of each, then the second of each
             (`"interleaved"`); the `"union"` of all, in the order of the calls, which budgets such as `recall@2calls`
-            need; or the `"first"` or the `"last"`.
+            need; the `"first"` or the `"last"`; of what was found, the `"context"`, what the model that answered has
+            read, by the spans of models; or what of that is `"cited"`.
+        citations: For `calls="cited"`, the path of the ids that the answer cites, such as `"output.citations"`.
         match: What an id of the judgments is compared with: `"id"`, `"source"`, `"metadata:<name>"`.
         semantics: The name of the rule set.
         max_grade: The largest grade of all judgments, which `err` and `rbp` divide by.
@@ -92,6 +93,7 @@ class RetrievalMetrics(Evaluator):
     relevant: str = RELEVANT
     retrieved: str = "output"
     calls: CallsView = "interleaved"
+    citations: str | None = None
     match: str = "id"
     semantics: str = "standard"
     max_grade: float | None = None
@@ -104,7 +106,10 @@ class RetrievalMetrics(Evaluator):
             check_spans(self.retrieved)
         else:
             check_path(self.retrieved, "retrieved", FOUND)
-        check_calls(self.calls)
+        spans = isinstance(self.retrieved, str) and self.retrieved.startswith(SPANS)
+        check_calls(self.calls, self.citations, traced=spans)
+        if self.citations is not None:
+            check_path(self.citations, "citations", FOUND)
         as_matching(self.match)
         as_rules(self.semantics)
 
@@ -131,7 +136,7 @@ class RetrievalMetrics(Evaluator):
 
     def _retrieved(self, ctx: EvaluatorContext) -> Any:
         if self.retrieved.startswith(SPANS):
-            return seen_in_spans(ctx.span_tree, self.retrieved, self.calls)
+            return seen_in_spans(ctx, self.retrieved, self.calls, self.citations)
         return items_in(part_of(ctx, self.retrieved), self.retrieved)
 
 
