@@ -147,7 +147,7 @@ class Asks(BaseRetriever):
         self.tags: list[dict[str, Any]] = []
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        raise AssertionError(query_bundle)
+        raise NotImplementedError(query_bundle)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         self.tags.append(dict(active_instrument_tags.get()))
