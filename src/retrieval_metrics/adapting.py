@@ -4,12 +4,8 @@ An integration converts the objects of its host into `rm.Retrieved`, calls the c
 registers a `Host`, so the core and the other integrations accept the retrievers, documents and models of that host too.
 """
 
-from typing import TYPE_CHECKING
-
-from retrieval_metrics.aliases import DocumentId, QueryId
 from retrieval_metrics.checks import positive_integer, same_kind
 from retrieval_metrics.definition.define import defined_metrics
-from retrieval_metrics.definition.definition import ParameterValue
 from retrieval_metrics.definition.largest_grade import divides_by_largest_grade
 from retrieval_metrics.definition.metric import as_metrics
 from retrieval_metrics.definition.plain_name import plain_name, scored_name
@@ -24,67 +20,39 @@ from retrieval_metrics.inputs.entries import judgments_of
 from retrieval_metrics.inputs.frame_columns import is_frame
 from retrieval_metrics.inputs.frames import qrels_batch, run_batch
 from retrieval_metrics.inputs.host_rows import check_path, items_in, part_of
-from retrieval_metrics.inputs.hosts import GROUP, Host, host_of, installed_hosts
-from retrieval_metrics.inputs.pieces import Piece
+from retrieval_metrics.inputs.hosts import Host, host_of
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.question_clusters import clusters_of
 from retrieval_metrics.inputs.questions import QUERY_KEYS
-from retrieval_metrics.inputs.shapes import Judgments, QrelsMapping, Ranking
 from retrieval_metrics.judging.matching.matching import as_matching
 from retrieval_metrics.judging.with_documents import with_documents
 from retrieval_metrics.keeping.identity import questions_fingerprint
 from retrieval_metrics.presentation import numbers, page, tables
 from retrieval_metrics.reranking.scaling import by_rank, scaled
-from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, Counts, enters_means
-from retrieval_metrics.results.difference import Difference
-from retrieval_metrics.results.query_scores import QueryScore, query_scores
-from retrieval_metrics.results.scores import COLUMNS, Column, Scores
+from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, enters_means
+from retrieval_metrics.results.query_scores import query_scores
+from retrieval_metrics.results.scores import COLUMNS, Column
 from retrieval_metrics.retrieving.event_loop import run_until_complete
-from retrieval_metrics.retrieving.judgeable import Judgeable
 from retrieval_metrics.retrieving.retrieve import WORKERS
 from retrieval_metrics.saving import save_text
 from retrieval_metrics.scoring.rules import as_rules
 from retrieval_metrics.statistics import ExactSums
 from retrieval_metrics.trajectories.traces.read import searches_in
 from retrieval_metrics.trajectories.traces.recording import Recording
-from retrieval_metrics.trajectories.views import CallsView, Seen, check_calls, seen_in
-from retrieval_metrics.tuning.tuning import Tuning
-
-if TYPE_CHECKING:  # these exist only for type checkers, so __all__ cannot name them
-    from retrieval_metrics.aliases import BoolArray as BoolArray  # noqa: PLC0414  (likewise)
-    from retrieval_metrics.aliases import FloatArray as FloatArray  # noqa: PLC0414  (likewise)
-    from retrieval_metrics.inputs.question_clusters import ClustersBy as ClustersBy  # noqa: PLC0414  (likewise)
-    from retrieval_metrics.judging.matching.matching import Key as Key  # noqa: PLC0414  (exported by this form)
-    from retrieval_metrics.judging.matching.matching import MatchBy as MatchBy  # noqa: PLC0414  (likewise)
+from retrieval_metrics.trajectories.views import check_calls, seen_in
 
 __all__ = [
     "COLUMNS",
     "DEFINITIONS",
-    "GROUP",
     "NOTHING_FOUND",
     "OF_JUDGMENTS",
     "OTHER_IDS",
     "QUERY_KEYS",
     "WORKERS",
-    "CallsView",
     "Column",
-    "Counts",
-    "Difference",
-    "DocumentId",
     "ExactSums",
     "Host",
-    "Judgeable",
-    "Judgments",
-    "ParameterValue",
-    "Piece",
-    "QrelsMapping",
-    "QueryId",
-    "QueryScore",
-    "Ranking",
     "Recording",
-    "Scores",
-    "Seen",
-    "Tuning",
     "allowances",
     "as_matching",
     "as_metrics",
@@ -102,7 +70,6 @@ __all__ = [
     "first_answer_check",
     "format_by_name",
     "host_of",
-    "installed_hosts",
     "is_frame",
     "items_in",
     "judgments_of",

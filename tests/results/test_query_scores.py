@@ -8,7 +8,8 @@ import pytest
 
 import retrieval_metrics as rm
 from conformance import CASES, METRICS, Case
-from retrieval_metrics.adapting import QueryScore, score_queries
+from retrieval_metrics.adapting import score_queries
+from retrieval_metrics.types import QueryScore
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

@@ -13,7 +13,6 @@ from langchain_retrieval_metrics.asking import Refused, how_to_ask
 from langchain_retrieval_metrics.documents import items_of, part
 from retrieval_metrics import DEFAULT_METRICS, Qrels, RetrievalWarning, RetrievedRun, evaluate
 from retrieval_metrics.adapting import (
-    Judgeable,
     as_matching,
     as_metrics,
     judgments_of,
@@ -22,6 +21,7 @@ from retrieval_metrics.adapting import (
     score_queries,
     scored_name,
 )
+from retrieval_metrics.types import Judgeable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from langchain_core.runnables import Runnable
 
     from retrieval_metrics import Evaluation, Metric, Retrieved
-    from retrieval_metrics.adapting import MatchBy, QueryScore
+    from retrieval_metrics.types import MatchBy, QueryScore
 
     Target = Callable[[dict[str, Any]], dict[str, Any]]
     SummaryEvaluator = Callable[[Sequence[Any], Sequence[Any]], Any]

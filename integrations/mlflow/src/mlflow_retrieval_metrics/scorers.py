@@ -11,9 +11,6 @@ from mlflow.genai.scorers import Scorer
 from mlflow_retrieval_metrics.rows import FIELDS, TRACE, Row
 from retrieval_metrics import DEFAULT_METRICS, Evaluation, Metric
 from retrieval_metrics.adapting import (
-    CallsView,
-    Counts,
-    Scores,
     as_matching,
     as_metrics,
     as_rules,
@@ -24,12 +21,13 @@ from retrieval_metrics.adapting import (
     score_row,
     scored_name,
 )
+from retrieval_metrics.types import CallsView, Counts, Scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from retrieval_metrics import Matching, Rules
-    from retrieval_metrics.adapting import Key
+    from retrieval_metrics.types import Key
 
 RELEVANT = "expectations.relevant_ids"
 LEVEL = 0.95

@@ -20,7 +20,6 @@ from pydantic_evals_retrieval_metrics.reports import (
 from pydantic_evals_retrieval_metrics.spans import SPANS, check_spans, seen_in_spans
 from retrieval_metrics import DEFAULT_METRICS
 from retrieval_metrics.adapting import (
-    CallsView,
     as_matching,
     as_metrics,
     as_rules,
@@ -32,6 +31,7 @@ from retrieval_metrics.adapting import (
     score_row,
     scored_name,
 )
+from retrieval_metrics.types import CallsView
 
 if TYPE_CHECKING:
     from pydantic_evals.evaluators import ReportEvaluatorContext

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from pytest_retrieval_metrics.settings import Settings
     from retrieval_metrics import Comparison, Matching, Rules
-    from retrieval_metrics.adapting import ClustersBy, Key, QueryId
+    from retrieval_metrics.types import ClustersBy, Key, QueryId
 
     # A mapping is invariant in its keys, so that this is a union of mappings.
     Floors: TypeAlias = Mapping[str, float | None] | Mapping[Metric, float | None]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from pytest_retrieval_metrics.gates import Verdict
     from retrieval_metrics import Comparison, Evaluation
-    from retrieval_metrics.adapting import Difference, QueryId
+    from retrieval_metrics.types import Difference, QueryId
 
 
 def explained(evaluation: Evaluation, failed: Sequence[Verdict], comparison: Comparison | None, show: int) -> str:

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     from pytest_retrieval_metrics.settings import Settings
     from retrieval_metrics import Evaluation
-    from retrieval_metrics.adapting import Difference, QueryId
-    from retrieval_metrics.types import Conclusion
+    from retrieval_metrics.types import Conclusion, Difference, QueryId
 
 Outcome = Literal["passed", "stored", "below the floor", "worse", "cannot tell", "not compared", "not stored"]
 NOW, BASELINE = "now", "baseline"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ragas.dataset_schema import SingleTurnSample
     from ragas.run_config import RunConfig
 
-    from retrieval_metrics.adapting import ParameterValue, QueryScore
+    from retrieval_metrics.types import ParameterValue, QueryScore
 
 
 class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # the bases of BaseMetric disagree on allowed_values

@@ -11,7 +11,7 @@ import numpy as np
 import retrieval_metrics as rm
 from ragas_retrieval_metrics.evaluating import rules_of
 from ragas_retrieval_metrics.gathering import EveryRowFailedError, gather, scored
-from retrieval_metrics.adapting import Scores, scored_run
+from retrieval_metrics.adapting import scored_run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ragas_retrieval_metrics.names import Named, OnUnjudged
     from ragas_retrieval_metrics.reading import ScoredRow
     from ragas_retrieval_metrics.references import References
-    from retrieval_metrics.adapting import BoolArray, Counts, FloatArray
+    from retrieval_metrics.types import BoolArray, Counts, FloatArray, Scores
 
 SAME = 1e-9
 """The largest difference from the value computed again: a text file may have rounded it."""

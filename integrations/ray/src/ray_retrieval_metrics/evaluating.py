@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from ray_retrieval_metrics.judgments import JudgmentRows
     from ray_retrieval_metrics.shuffled_rows import RowColumns
-    from retrieval_metrics.adapting import QrelsMapping
+    from retrieval_metrics.types import QrelsMapping
 
 ROWS_IN_A_PARTITION = 1_000_000
 """About 50 MB before scoring, and 300 MB during it."""

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     import retrieval_metrics as rm
-    from retrieval_metrics.adapting import Column, FloatArray, Scores
+    from retrieval_metrics.adapting import Column
+    from retrieval_metrics.types import FloatArray, Scores
 
 FACTS = {
     "is_judged": np.bool_,

@@ -15,7 +15,7 @@ from retrieval_metrics.adapting import score_queries
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from retrieval_metrics.adapting import Judgments, QueryScore, Ranking
+    from retrieval_metrics.types import Judgments, QueryScore, Ranking
 
 
 class RetrievalMetric(BaseRetrievalMetric):

@@ -10,7 +10,8 @@ from llama_index.evaluation.retrieval_metrics.datasets import as_evaluation_set
 from llama_index.evaluation.retrieval_metrics.nodes import as_items, one_document_each
 from llama_index.evaluation.retrieval_metrics.questions import CheckedQuestions
 from retrieval_metrics import Metric, Qrels, Retrieved
-from retrieval_metrics.adapting import Judgeable, as_matching, score_queries
+from retrieval_metrics.adapting import as_matching, score_queries
+from retrieval_metrics.types import Judgeable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from llama_index.core.base.response.schema import Response
 
     from llama_index.evaluation.retrieval_metrics.nodes import Source
-    from retrieval_metrics.adapting import MatchBy
+    from retrieval_metrics.types import MatchBy
 
 
 class ResponseEvaluator(BaseEvaluator):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from retrieval_metrics import Comparison, Evaluation, RetrievedRun
-    from retrieval_metrics.adapting import MatchBy, QueryId
+    from retrieval_metrics.types import MatchBy, QueryId
 
 
 class RetrieverEvalResult(RetrievalEvalResult):

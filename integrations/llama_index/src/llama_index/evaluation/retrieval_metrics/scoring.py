@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from llama_index.evaluation.retrieval_metrics.questions import CheckedQuestions
     from retrieval_metrics import Metric, RetrievedRun
-    from retrieval_metrics.adapting import MatchBy, QueryId, QueryScore
+    from retrieval_metrics.types import MatchBy, QueryId, QueryScore
 
 
 READS_TEXTS_ALONE = (CohereRerankRelevancyMetric,)

@@ -8,7 +8,8 @@ from haystack import Document, component, default_from_dict, default_to_dict
 
 from haystack_integrations.components.evaluators.retrieval_metrics.documents import compared, require_field, shown
 from retrieval_metrics import Budget, Evaluation, Metric, Quote, RetrievalWarning, Retrieved, RetrievedRun, evaluate
-from retrieval_metrics.adapting import DocumentId, as_metrics, as_rules
+from retrieval_metrics.adapting import as_metrics, as_rules
+from retrieval_metrics.types import DocumentId
 
 FIELDS = ("content", "id", "quote")
 COMPARED = "compared"
