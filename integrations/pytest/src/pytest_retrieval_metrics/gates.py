@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from pytest_retrieval_metrics.baseline import Baseline, with_metrics
 from pytest_retrieval_metrics.sensitivity import POWER, detectable_drop
 from retrieval_metrics import Comparison
-from retrieval_metrics.adapting import numbers
+from retrieval_metrics.adapting.printing import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -18,14 +18,8 @@ from ray_retrieval_metrics.shuffled_rows import (
     to_rows,
     without_unjudged,
 )
-from retrieval_metrics.adapting import (
-    allowances,
-    as_metrics,
-    as_rules,
-    divides_by_largest_grade,
-    positive_integer,
-    same_kind,
-)
+from retrieval_metrics.adapting import as_rules, positive_integer
+from retrieval_metrics.adapting.blocks import allowances, as_metrics, divides_by_largest_grade, same_kind
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
