@@ -60,7 +60,11 @@ FLOORS = [*NUMBERS, *JUDGMENTS, *ENTRANCES]
 """The folders of the core from the ground up: each imports from itself and from the floors below it."""
 
 INTEGRATIONS = {path.parent.name: path for path in sorted(ROOT.glob("integrations/*/src"))}
-ADAPTING = ("retrieval_metrics.adapting", "retrieval_metrics.adapting.blocks", "retrieval_metrics.adapting.printing")
+ADAPTING = (
+    "retrieval_metrics.adapting",
+    "retrieval_metrics.adapting.distributed",
+    "retrieval_metrics.adapting.printing",
+)
 OPEN_TO_INTEGRATIONS = {"retrieval_metrics", "retrieval_metrics.types", *ADAPTING}
 
 

@@ -3,7 +3,7 @@
 An integration converts the objects of its host into `rm.Retrieved`, calls the core, and returns the host's types. It
 registers a `Host`, so the core and the other integrations accept the retrievers, documents and models of that host too.
 `Scorer` and `RowScorer` score what was retrieved where the host wants values query by query. What only some need is in
-`blocks` (data too large for one machine) and `printing` (tables and files).
+`distributed` (data too large for one machine) and `printing` (tables and files).
 """
 
 from retrieval_metrics.checks import positive_integer

@@ -9,7 +9,7 @@ import numpy as np
 import retrieval_metrics as rm
 from ray_retrieval_metrics.query_rows import column_name
 from retrieval_metrics.adapting import as_qrels, clusters_of
-from retrieval_metrics.adapting.blocks import COLUMNS
+from retrieval_metrics.adapting.distributed import COLUMNS
 from retrieval_metrics.types import Scores
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from retrieval_metrics.adapting.blocks import Column
+    from retrieval_metrics.adapting.distributed import Column
     from retrieval_metrics.types import ClustersBy, FloatArray
 
 DERIVED = "depends"

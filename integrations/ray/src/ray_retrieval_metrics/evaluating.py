@@ -19,7 +19,7 @@ from ray_retrieval_metrics.shuffled_rows import (
     without_unjudged,
 )
 from retrieval_metrics.adapting import as_rules, positive_integer
-from retrieval_metrics.adapting.blocks import allowances, as_metrics, divides_by_largest_grade, same_kind
+from retrieval_metrics.adapting.distributed import allowances, as_metrics, divides_by_largest_grade, same_kind
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

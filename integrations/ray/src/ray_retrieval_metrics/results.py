@@ -15,7 +15,7 @@ from ray_retrieval_metrics.query_rows import FACTS, LARGEST_GRADE, column_name
 from ray_retrieval_metrics.shuffled_rows import blockwise, need_dataset
 from retrieval_metrics import Totals
 from retrieval_metrics.adapting import as_rules
-from retrieval_metrics.adapting.blocks import (
+from retrieval_metrics.adapting.distributed import (
     COLUMNS,
     NOTHING_FOUND,
     OTHER_IDS,
