@@ -23,9 +23,9 @@ NUMBERS = [
     ["statistics"],
     ["presentation"],
     ["inputs"],
-    ["retrieving"],
     ["files"],
     ["judging"],
+    ["retrieving"],
     ["trajectories"],
     ["definition"],
     ["scoring"],
@@ -61,6 +61,10 @@ FLOORS = [*NUMBERS, *JUDGMENTS, *ENTRANCES]
 
 INTEGRATIONS = {path.parent.name: path for path in sorted(ROOT.glob("integrations/*/src"))}
 ADAPTING = (
+    "retrieval_metrics.adapting",
+    "retrieval_metrics.adapting.distributed",
+    "retrieval_metrics.adapting.printing",
+)
     "retrieval_metrics.adapting",
     "retrieval_metrics.adapting.distributed",
     "retrieval_metrics.adapting.printing",

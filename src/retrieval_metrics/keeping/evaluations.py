@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -64,6 +64,8 @@ def of_evaluation(
     """
     if isinstance(record, Totals):
         return _of_totals(record)
+    if not rankings:
+        record = replace(record, fills=record.all_fills())  # of which the rankings would tell
     said = Section(metrics=Lines(map(of_metric, record.metrics)))
     for name in (field.name for field in fields(record)):
         if name not in OWN:

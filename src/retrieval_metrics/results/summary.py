@@ -11,6 +11,7 @@ from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.by_metric import ByMetric
 from retrieval_metrics.results.counts import describe
+from retrieval_metrics.results.room import said_of_budgets
 from retrieval_metrics.results.scores import Scores
 from retrieval_metrics.results.tie_range import TieRange
 from retrieval_metrics.scoring import ideal
@@ -164,6 +165,7 @@ def summary_table(record: Summed) -> Table:
                 f"{name}: residual {residual.mean:.4f}, what unjudged and unseen documents could add to the mean"
             )
     notes = describe(record.counts, record.rules) + said_of_clusters(record)
+    notes += said_of_budgets(record) if isinstance(record, Scores) else []
     if small:
         notes.append(f"n too small: an interval of fewer than {SMALL} queries says little")
     if tie_range := TieRange.of(record.metrics, record.sums):

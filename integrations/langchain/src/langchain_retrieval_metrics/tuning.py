@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langchain_retrieval_metrics.documents import items_of
-from langchain_retrieval_metrics.evaluation import Asked, raise_if_all_failed, workers_of
+from langchain_retrieval_metrics.evaluation import Asked, workers_of
 from langchain_retrieval_metrics.retriever import MMRRetriever
 from retrieval_metrics import RetrievalWarning, RetrievedRun, aretrieve, mmr, tune
 from retrieval_metrics.adapting import WORKERS, positive_integer, run_until_complete
@@ -232,7 +232,7 @@ class _Tuning:
                 self._found[text] = _Candidates(documents, items_of(documents), vectors, of_query)
             return documents
 
-        run = await aretrieve(
+        return await aretrieve(
             ask,
             self._asked.questions,
             match=self._match,
@@ -241,8 +241,6 @@ class _Tuning:
             workers=workers_of(max_concurrency, config),
             **options,
         )
-        raise_if_all_failed(run)  # before anything is computed from it
-        return run
 
     def result(self, run: RetrievedRun) -> MMRTuning:
         """Choose among the settings."""
