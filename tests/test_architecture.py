@@ -65,10 +65,6 @@ ADAPTING = (
     "retrieval_metrics.adapting.distributed",
     "retrieval_metrics.adapting.printing",
 )
-    "retrieval_metrics.adapting",
-    "retrieval_metrics.adapting.distributed",
-    "retrieval_metrics.adapting.printing",
-)
 OPEN_TO_INTEGRATIONS = {"retrieval_metrics", "retrieval_metrics.types", *ADAPTING}
 
 
