@@ -11,6 +11,7 @@ from llama_index.evaluation.retrieval_metrics.nodes import as_items, one_documen
 from llama_index.evaluation.retrieval_metrics.questions import CheckedQuestions
 from retrieval_metrics import Metric, Qrels, Retrieved
 from retrieval_metrics.adapting import Scorer
+from retrieval_metrics.adapting.printing import numbers
 from retrieval_metrics.types import Judgeable
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ class ResponseEvaluator(BaseEvaluator):
             contexts=[item.text or "" for item in items],
             score=score.value,
             passing=score.value >= self._passing,
-            feedback=f"{self._metric} {score.value:.4f}, relevant at ranks {[*score.relevant_ranks]}",
+            feedback=f"{self._metric} {numbers.value(score.value)}, relevant at ranks {[*score.relevant_ranks]}",
         )
 
 
