@@ -248,12 +248,9 @@ class _Tuning:
             for name, setting in [(BASE, None), *self._settings.items()]:
                 evaluations[name] = self._asked.evaluation(self._run(run, setting))
                 warnings.simplefilter("ignore", RetrievalWarning)  # of the same failures, once is enough
-            chosen = tune(evaluations, metric=self._metric, default=BASE)
+            parameters = {name: setting._asdict() for name, setting in self._settings.items()}
+            chosen = tune(evaluations, metric=self._metric, default=BASE, parameters=parameters)
         known = {one.name: getattr(chosen, one.name) for one in fields(chosen)}
-        known["settings"] = tuple(
-            one._replace(parameters={} if one.name == BASE else self._settings[one.name]._asdict())
-            for one in chosen.settings
-        )
         switch = chosen.winner != BASE and (chosen.better or chosen.new_gain > 0)
         best = self._settings[chosen.winner] if switch else None
         retriever = None if best is None else self._retriever.model_copy(update=best._asdict())

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.adapting import Difference, QueryId
     from retrieval_metrics.types import Conclusion
 
-Outcome = Literal["passed", "stored", "below the floor", "worse", "cannot tell", "not compared", "not stored"]
+Outcome = Literal[
+    "passed", "stored", "below the floor", "worse", "cannot tell", "not compared", "not stored", "warning"
+]
 NOW, BASELINE = "now", "baseline"
 ROUNDING = 1e-12
 """A value that misses its floor or baseline by no more than this, the rounding of a sum, still reaches it."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pytest_retrieval_metrics.gates import Verdict
     from retrieval_metrics import Comparison, Evaluation
 
-FAILING: Final = ("below the floor", "worse", "not stored")
+FAILING: Final = ("below the floor", "worse", "not stored", "warning")
 GRAVITY: Final = (*FAILING, "not compared", "cannot tell", "stored", "passed")
 
 
@@ -37,6 +37,7 @@ def head(test: str, name: str, within: str, *, level: float, alpha: float) -> di
         "level": level,
         "alpha": alpha,
         "failure": "",
+        "ended": "",
         "baseline": None,
         "had_baseline": False,
         "questions": None,
@@ -149,8 +150,8 @@ def title(record: Mapping[str, Any]) -> str:
 
 
 def failed(record: Mapping[str, Any]) -> bool:
-    """Return whether the check failed its test."""
-    return bool(record["failure"])
+    """Return whether the check failed its test; a failure that pytest expected, or of a skipped test, is none."""
+    return bool(record["failure"]) and not record["ended"]
 
 
 def number(value: float) -> float | None:
