@@ -25,6 +25,7 @@ from llama_index.core.llms import MockLLM
 from llama_index.core.retrievers import QueryFusionRetriever
 from llama_index.core.schema import TextNode
 from llama_index.embeddings.openai import OpenAIEmbedding
+from pydantic import SecretStr
 
 import retrieval_metrics as rm
 from embedding_service import TOPICS, running_service, vector_of
@@ -57,7 +58,7 @@ def of_haystack(address: str) -> tuple[Any, Callable[[], Any]]:
 
 def of_langchain(address: str) -> tuple[Any, Callable[[], Any]]:
     model = OpenAIEmbeddings(
-        api_key="none", base_url=f"{address}/v1", max_retries=0, timeout=10, check_embedding_ctx_length=False
+        api_key=SecretStr("none"), base_url=f"{address}/v1", max_retries=0, timeout=10, check_embedding_ctx_length=False
     )
     store = InMemoryVectorStore(model)
     store.add_documents([Document(topic, id=topic) for topic in TOPICS])

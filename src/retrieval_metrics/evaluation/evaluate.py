@@ -134,7 +134,7 @@ def _warn(scores: Scores) -> None:
         warnings.warn(few_clusters(scores.clusters.count), RetrievalWarning, stacklevel=3)
     if hidden := hidden_calls(scores.metrics, run):
         warnings.warn(hidden, RetrievalWarning, stacklevel=3)
-    if not len(judged.items.rank) and not len(judged.ranks.rank):
+    if judged.is_empty and not judged.unplaced:  # which was said with them
         hint = (
             "do the items have the texts, sources and offsets that the judgments need?"
             if judged.qrels.has_pieces

@@ -12,6 +12,7 @@ from retrieval_metrics.inputs.hosts import host_of
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions, question_texts
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.judging.with_documents import with_documents
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.progress import progress
 from retrieval_metrics.retrieving.answer import as_ranking
@@ -73,9 +74,7 @@ class Asking:
         ask, host = how_to_ask(retriever, synchronously=synchronously)
         self._items = host.items if items is None and host is not None else items
         self.texts = question_texts(questions)
-        self._judgeable = (
-            Judgeable(as_qrels(questions.qrels), match) if isinstance(questions, Questions) and self.texts else None
-        )
+        self._judgeable = _judgeable(questions, match) if isinstance(questions, Questions) and self.texts else None
         self._workers = positive_integer(workers, "workers")
         self._caller = Caller(ask, what="retriever", timeout=timeout, retries=retries)
         self._raise_on_error = raise_on_error
@@ -240,6 +239,11 @@ async def ask_all(askings: Sequence[Asking], *, show_progress: bool) -> list[Ret
 def _without(error: Exception, query: QueryId, text: str) -> str:
     """Return what an error says, without the query and without numbers, such as those of a request."""
     return re.sub(r"[\da-f-]*\d[\da-f-]*", "", str(error).replace(text, "").replace(repr(query), ""))
+
+
+def _judgeable(questions: Questions, match: MatchBy) -> Judgeable:
+    truth = as_qrels(questions.qrels)
+    return Judgeable(truth, with_documents(match, None, truth, questions))
 
 
 def how_to_ask(retriever: Any, *, synchronously: bool = False) -> tuple[Callable[[str], Any], Host | None]:

@@ -107,7 +107,7 @@ def test_an_output_that_a_query_does_not_reach_is_its_failure_and_no_empty_ranki
 def test_joined_branches_equal_the_pipeline(bm25: InMemoryBM25Retriever) -> None:
     pipeline = Pipeline()
     pipeline.add_component("one", bm25)
-    pipeline.add_component("other", Prepared({text: ["for", "x"] for text in QUESTIONS.values()}))
+    pipeline.add_component("other", Prepared({text: ["y", "x"] for text in QUESTIONS.values()}))
     pipeline.add_component("joiner", DocumentJoiner(join_mode="reciprocal_rank_fusion", top_k=3))
     pipeline.connect("one.documents", "joiner.documents")
     pipeline.connect("other.documents", "joiner.documents")

@@ -207,7 +207,7 @@ def test_the_means_of_the_hosts_table_are_those_of_the_core_undefined_queries_le
 def test_it_is_printed_as_the_cores_table_and_in_a_notebook() -> None:
     result = evaluator().evaluate_dataset(ROWS)
     assert str(result) == str(result.evaluation)
-    assert str(result).splitlines()[1] == "mrr       0.5000  [0.139, 0.861]  3"
+    assert str(result).splitlines()[1] == "mrr       0.500  [0.139, 0.861]  3"
     assert result._repr_html_() == result.evaluation._repr_html_()
 
 
@@ -254,7 +254,7 @@ def test_metrics_of_llama_index_alone_give_results_but_no_evaluation() -> None:
     assert [one.metric_vals_dict["mrr"] for one in result] == [1.0, 0.5, 0.0]
     with pytest.raises(ValueError, match="no metric of this package was computed"):
         _ = result.evaluation
-    assert str(result).splitlines() == ["metric of LlamaIndex    mean  n", "mrr                   0.5000  3"]
+    assert str(result).splitlines() == ["metric of LlamaIndex   mean  n", "mrr                   0.500  3"]
     assert "mrr" in str(result._repr_html_())
 
 

@@ -57,7 +57,7 @@ def how_to_ask_synchronously(thing: Any) -> Callable[[str], Any] | None:
     Args:
         thing: A retriever, a query engine or a chat engine; agents and workflows have no synchronous way.
     """
-    ask = how_to_ask(thing)
+    ask: Any = how_to_ask(thing)
     if isinstance(thing, BaseRetriever) and not getattr(thing, "use_async", False):
         return partial(_first_way, thing.retrieve, ask)
     # With use_async=True, it would start an event loop for each query, in which its clients break.
