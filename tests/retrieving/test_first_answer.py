@@ -139,6 +139,9 @@ def test_a_judgment_that_no_answer_could_satisfy_costs_no_call(judgment: rm.Quot
         rm.retrieve(retriever, questions, match=match)
     with pytest.raises(ValueError, match=f"the quote {judgment.text!r} for query 'q' has"):
         asyncio.run(rm.aretrieve(retriever, questions, match=match))
+    too_long = rm.EvaluationSet.of([("q", [rm.Span("d", 0, 30)])]).with_sources({"d": "A short text."})
+    with pytest.raises(ValueError, match="for query 'q' ends beyond its source, which has 13 characters"):
+        rm.retrieve(retriever, too_long)
     assert not asked
     assert len(rm.retrieve(retriever, questions, match=rm.Matching(shortest_quote=3))) == len(questions)
 

@@ -13,6 +13,7 @@ from retrieval_metrics.results.compared import Compared
 from retrieval_metrics.results.scores import Scores
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from os import PathLike
 
     from retrieval_metrics.inputs.qrels import Qrels
@@ -25,13 +26,8 @@ OTHERS = [field.name for field in fields(Compared) if field.name not in OWN]
 
 def save_comparison(compared: Compared, path: str | PathLike[str], labels: Labels | None, *, rankings: bool) -> None:
     """Write a comparison; see `Comparison.save`."""
-    texts, systems = Texts(), Section()
-    for name, scores in compared.scores.items():
-        like = next((other for other in systems if same_questions(scores, compared.scores[other])), None)
-        systems[name] = of_evaluation(scores, texts, rankings=rankings, questions_like=like)
     sections = {
-        "texts": texts.table(),
-        "systems": systems,
+        **of_systems(compared.scores, rankings=rankings),
         "metrics": Lines(map(of_metric, compared.metrics)),
         **{name: of_record(getattr(compared, name), name) for name in OTHERS},
         "differences": Lines(of_record(each, f"the difference in {each.metric}") for each in compared.differences),
@@ -45,12 +41,17 @@ def tested_otherwise(document: Document) -> bool:
         return any("p_t" in each["paired"] for each in document.content["differences"])
 
 
-def compared_of(document: Document, *, differences: bool = True) -> dict[str, Any]:
-    """Return the fields of the `Compared` that was saved.
+def of_systems(scores: Mapping[str, Scores], *, rankings: bool) -> dict[str, Any]:
+    """Return the sections of several systems: their evaluations, and the texts of all of them, once."""
+    texts, systems = Texts(), Section()
+    for name, each in scores.items():
+        like = next((other for other in systems if same_questions(each, scores[other])), None)
+        systems[name] = of_evaluation(each, texts, rankings=rankings, questions_like=like)
+    return {"texts": texts.table(), "systems": systems}
 
-    Args:
-        document: The file.
-        differences: Whether to read the differences too.
+
+def systems_of(document: Document) -> dict[str, Scores]:
+    """Return the scores of each system.
 
     Raises:
         ValueError: If something is malformed; the message names its place.
@@ -67,6 +68,20 @@ def compared_of(document: Document, *, differences: bool = True) -> dict[str, An
         scores[name] = found
         if found.origin is not None:
             judged[name] = found.origin.judged.qrels
+    return scores
+
+
+def compared_of(document: Document, *, differences: bool = True) -> dict[str, Any]:
+    """Return the fields of the `Compared` that was saved.
+
+    Args:
+        document: The file.
+        differences: Whether to read the differences too.
+
+    Raises:
+        ValueError: If something is malformed; the message names its place.
+    """
+    content, scores = document.content, systems_of(document)
     known: dict[str, Any] = {}
     for name in OTHERS:
         if name in content:

@@ -10,7 +10,8 @@ from langchain_retrieval_metrics.documents import items_of
 from langchain_retrieval_metrics.evaluation import Asked, workers_of
 from langchain_retrieval_metrics.retriever import MMRRetriever
 from retrieval_metrics import RetrievalWarning, RetrievedRun, aretrieve, mmr, tune
-from retrieval_metrics.adapting import WORKERS, Tuning, positive_integer, run_until_complete
+from retrieval_metrics.adapting import WORKERS, positive_integer, run_until_complete
+from retrieval_metrics.types import Tuning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from langchain_retrieval_metrics.evaluation import Retriever
     from langchain_retrieval_metrics.vector_cache import Vector
     from retrieval_metrics import Evaluation, Retrieved, Rules
-    from retrieval_metrics.adapting import ClustersBy, MatchBy
+    from retrieval_metrics.types import ClustersBy, MatchBy
 
 LAMBDAS = tuple(step / 10 for step in range(11))
 BASE = "as retrieved"
@@ -248,12 +249,9 @@ class _Tuning:
             for name, setting in [(BASE, None), *self._settings.items()]:
                 evaluations[name] = self._asked.evaluation(self._run(run, setting))
                 warnings.simplefilter("ignore", RetrievalWarning)  # of the same failures, once is enough
-            chosen = tune(evaluations, metric=self._metric, default=BASE)
+            parameters = {name: setting._asdict() for name, setting in self._settings.items()}
+            chosen = tune(evaluations, metric=self._metric, default=BASE, parameters=parameters)
         known = {one.name: getattr(chosen, one.name) for one in fields(chosen)}
-        known["settings"] = tuple(
-            one._replace(parameters={} if one.name == BASE else self._settings[one.name]._asdict())
-            for one in chosen.settings
-        )
         switch = chosen.winner != BASE and (chosen.better or chosen.new_gain > 0)
         best = self._settings[chosen.winner] if switch else None
         retriever = None if best is None else self._retriever.model_copy(update=best._asdict())

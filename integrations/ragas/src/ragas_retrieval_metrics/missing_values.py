@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import retrieval_metrics as rm
 from ragas_retrieval_metrics.references import as_pieces
 from ragas_retrieval_metrics.row import FIELDS
-from retrieval_metrics.adapting import score_queries
+from retrieval_metrics.adapting import Scorer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,6 +66,6 @@ def _has_relevant(one: ScoredRow, named: Named, references: References | None) -
             return None
         truth = {row.query: as_pieces(judgments) if kind == "texts" else judgments}
         recall = rm.Metric.of("recall", None, **{key: value for key, value in named.metric.parameters if key == "rel"})
-        return not isnan(score_queries(truth, {row.query: []}, recall)[recall][row.query].value)
+        return not isnan(Scorer(recall).queries(truth, {row.query: []})[recall][row.query].value)
     except (TypeError, ValueError):
         return True  # a row that cannot be read has failed
