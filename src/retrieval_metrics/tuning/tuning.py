@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import pandas as pd
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from retrieval_metrics.evaluation.evaluation import Evaluation
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
 
 SHOWN = 5
 """How many settings the printed table holds, besides the default."""
+DRAWN = 15
+"""How many settings a figure shows."""
 STABLE = 3
 """How many settings are named with the share of resamples that choose them."""
 
@@ -172,30 +173,18 @@ class Tuning(Printed):
             ImportError: If matplotlib is not installed; the message holds the command.
         """
         require("matplotlib", "plot")
-        from retrieval_metrics.presentation.plots import Panel, figure  # noqa: PLC0415  (matplotlib is an extra)
+        from retrieval_metrics.presentation.plots.figure import figure  # noqa: PLC0415  (matplotlib is an extra)
+        from retrieval_metrics.presentation.plots.rows import Row, rows_panel  # noqa: PLC0415  (likewise)
 
-        return figure([Panel(self._draw, rows=len(self.settings) + 1)], 1, wide=1)
-
-    def _draw(self, axes: Axes) -> None:
-        from retrieval_metrics.presentation.plots import broken, plain  # noqa: PLC0415  (matplotlib is an extra)
-        from retrieval_metrics.presentation.series import style  # noqa: PLC0415  (likewise)
-
-        tried = [one for one in self.settings if one.difference is not None]
-        names = [broken(one.name) for one in tried]
-        for at, one in enumerate(tried, start=1):
-            if one.difference is not None:
-                low, high = one.difference.interval
-                axes.hlines(at, low, high, color=style(0).colour, linewidth=1.6)
-                axes.plot([one.difference.mean], [at], marker="o", color=style(0).colour, markersize=5)
-        low, high = self.new_gain_interval
-        axes.hlines(0, low, high, color=style(1).colour, linewidth=2.4)
-        axes.plot([self.new_gain], [0], marker="s", color=style(1).colour, markersize=6)
-        axes.axvline(0, color="0.6", linewidth=0.9, linestyle=":")
-        axes.set_yticks(range(len(names) + 1), ["the choice, on new questions", *names])
-        axes.set_ylim(len(names) + 0.5, -0.5)
-        axes.set_xlabel(f"difference in {self.metric}")
-        axes.set_title("gain over the default", loc="left")
-        plain(axes, grid="x")
+        tried = [(one.name, one.difference) for one in self.settings if one.difference is not None]
+        found = [(name, each.mean, each.interval, 0) for name, each in tried[:DRAWN]]
+        found.insert(0, ("expected on new questions", self.new_gain, self.new_gain_interval, 1))
+        rows = [Row(*each, numbers.signed(each[1], 3)) for each in found]
+        left = len(tried) - DRAWN
+        note = f"{left:,} settings with smaller means are left out" if left > 0 else ""
+        title = f"gain over {self.default}"
+        panel = rows_panel(rows, title, f"difference in {self.metric}", differences=True)
+        return figure([panel], title=self.conclusion, note=note)
 
     def __repr__(self) -> str:
         return f"<Tuning by {self.metric}: {self.winner} of {len(self.settings)} settings>"
