@@ -37,7 +37,7 @@ def table(content: Table) -> str:
     notes = "".join(f'<p class="notes">{escape(note)}</p>' for note in content.notes)
     # The page's style sheet aligns the cells; inline styles would double the size of a large table.
     drawn = tables.html(*content._replace(notes=())).replace(tables.RIGHT, "").replace(tables.LEFT, " class=l")
-    return f'<div class="wide">{drawn}</div>{notes}' if content.header else notes
+    return f'<div class="wide" tabindex="0">{drawn}</div>{notes}' if content.header else notes
 
 
 def sentences(said: Sequence[str]) -> str:
@@ -91,7 +91,7 @@ def write(
         f'<meta http-equiv="Content-Security-Policy" content="{allowed}">'
         f"<title>{escape(title)}</title><style>{styles}</style>"
     )
-    body = "\n".join([f"<h1>{escape(title)}</h1>", *parts])
+    body = "\n".join([f"<main>\n<h1>{escape(title)}</h1>", *parts, "</main>"])
     if data is not None:
         body += f'\n<script type="application/json" id="data">{_json(data)}</script>'
     body += f"\n<script>{program}</script>"

@@ -172,7 +172,7 @@
     const place = (found) => (found[1] === null ? "not retrieved" : `rank ${found[1]}`);
     return a[1] === b[1] ? null : `${place(a)} → ${place(b)}`;
   };
-  const needed = (query) => make("div", { class: "needed" }, make("h4", {}, "Needed"), make("ol", {}, ...query.needed.map((one, at) => {
+  const needed = (query) => make("div", { class: "needed" }, make("h3", {}, "Needed"), make("ol", {}, ...query.needed.map((one, at) => {
     const [name, , words] = documents[one[0]];
     return make("li", {},
       make("div", { class: "head" }, text(`${at + 1}`, "span", { class: "rank" }), name ? text(name, "span", { class: "id" }) : null, text(`grade ${one[1]}`), one[2] ? text(`group ${one[2].join(", ")}`) : null),
@@ -200,12 +200,12 @@
     const call = (row) => field(plain(row), 6, [])[0] ?? 0;
     const calls = [...new Set(rows.map(call))].sort((one, other) => one - other);
     if (calls.length > 1) { // the searches of an agent: a column each
-      return make("div", { class: "system calls" }, make("h4", {}, text(pair ? systems[system] : "Came back")),
+      return make("div", { class: "system calls" }, make("h3", {}, text(pair ? systems[system] : "Came back")),
         make("div", { class: "systems" }, ...calls.map((number) => make("div", { class: "call" },
-          make("h5", {}, text(number ? `Call ${number}` : "Found by no call")),
+          make("h4", {}, text(number ? `Call ${number}` : "Found by no call")),
           make("ol", {}, ...rows.map((one, at) => call(one) === number ? result(query, plain(one), at) : null))))));
     }
-    return make("div", { class: "system" }, make("h4", {}, text(pair ? systems[system] : "Came back")),
+    return make("div", { class: "system" }, make("h3", {}, text(pair ? systems[system] : "Came back")),
       rows.length ? make("ol", {}, ...rows.map((one, at) => result(query, plain(one), at))) : text("Nothing was retrieved.", "p"));
   };
   const table = (query) => make("table", {}, make("thead", {}, make("tr", {}, make("th", {}, "metric"), ...looked().map((system) => text(pair ? systems[system] : "value", "th")), pair ? make("th", {}, "difference") : null)),
@@ -214,7 +214,7 @@
   const opened = (query) => make("div", { class: "opened" },
     make("p", { class: "link" }, make("a", { href: `#q=${encodeURIComponent(query.id)}` }, "link to this query"),
       query.slice === undefined ? null : text(data.slices[query.slice], "span", { class: "slice" })),
-    make("div", { class: "wide" }, table(query)),
+    make("div", { class: "wide", tabindex: "0" }, table(query)),
     ...(query.needed ? [needed(query), make("div", { class: "systems" }, ...looked().map((system) => results(query, system)))]
       : [text("What was needed and what came back is not on this page: explain(query) tells it.", "p", { class: "hint" })]));
 

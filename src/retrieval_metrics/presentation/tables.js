@@ -4,7 +4,7 @@
   const worth = (cell) => {
     const words = cell ? cell.textContent.trim() : "";
     const number = parseFloat((words.replace(/,/g, "").match(/[-+−]?\d+(\.\d+)?/) || [""])[0].replace("−", "-"));
-    return /^[▲▼=?\s<]*[-+−]?\d/.test(words) ? number : words === "-" || !words ? null : words;
+    return /^[▲▼=?<\s]*[-+−]?\d[\d.,]*(\s*(\[|\/|%).*)?$/.test(words) ? number : words === "-" || !words ? null : words;
   };
   const compare = (one, other) => {
     if (one === null || other === null) return (one === null) - (other === null);

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 SIGNS = ("✓", "✗", "↻", "○")
 """Of a result that is relevant, not relevant, a repeat or unjudged, as in the script."""
-LETTERS = 2_000_000
+LETTERS = 1_500_000
 """Letters of texts that all queries together show."""
 LONGEST = 300
 """The most letters of a text."""
