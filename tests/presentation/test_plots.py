@@ -132,7 +132,7 @@ def test_one_figure_answers_which_is_better_and_how_sure() -> None:
     assert f"{difference.paired.wins} won" in whole
     assert f"{difference.paired.losses} lost" in whole
     (first, change), *_ = difference.moved(1)
-    assert f"{first} {change:+.2f}" in whole
+    assert f"{first} {change:+.2f}" in whole or f"{first} {change:+.3f}" in whole
     assert "▼" in whole
 
 

@@ -96,7 +96,7 @@ class Plan(Printed):
             f"no worse by more than {wanted:g}, if equal" if self.difference is None else f"a difference of {wanted:g}"
         )
         header = ["differences vary as", "by", "questions"]
-        rows = [[each.name, f"{each.spread:.3f}", f"{each.questions:,}"] for each in self.rows]
+        rows = [[each.name, numbers.value(each.spread), f"{each.questions:,}"] for each in self.rows]
         notes = [f"found in {100 * self.power:g} % of such evaluations at {100 * self.level:g} %; {self.basis}"]
         if self.difference is not None:
             header = [*header, "if few carry it"]
@@ -296,7 +296,7 @@ def _of_one_system(metric: Metric, pilot: Evaluation) -> tuple[Sequence[tuple[st
     names = (f"{by:g} times the values of the evaluation" for by in OF_VALUES)
     low, high = bounds_of(pilot.scores, metric, Sums.of(values))
     span = high - max(low, 0.0) if not metric.definition.given else high - low
-    basis = f"an evaluation of {numbers.queries(len(values))} whose values vary by {spread:.3f}"
+    basis = f"an evaluation of {numbers.queries(len(values))} whose values vary by {numbers.value(spread)}"
     effect = pilot.scores.clusters
     of_clusters = 1.0 if effect is None else _design_effect(pilot, metric)
     largest = float(span) if span not in {0.0, float("inf")} else max(float(np.ptp(values)), sqrt(spread))

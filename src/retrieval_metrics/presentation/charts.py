@@ -71,9 +71,9 @@ def means(title: str, rows: Sequence[Mean], level: float, high: float = 1.0, low
                 f"{dot}</svg>"
             )
         line = '<line class="rule" x1="0" x2="100%" y1="9" y2="9"/>'
-        words = f"{escape(name)}: {mean:.3f} {numbers.interval(interval)}"
+        words = f"{escape(name)}: {numbers.value(mean)} {numbers.interval(interval)}"
         picture = f'<svg height="18" role="img" aria-label="{words}">{line}{drawn}</svg>'
-        value = f"{sign} {mean:.3f}".strip()
+        value = f"{sign} {numbers.value(mean)}".strip()
         cells.append(f'<span dir="auto">{escape(name)}</span>{picture}<span>{value}</span>')
     scale = f'<span></span><span class="axis"><span>{low:.3g}</span><span>{high:.3g}</span></span><span></span>'
     note = f"mean and {numbers.level_name(level)}"
@@ -207,7 +207,7 @@ def differences(title: str, gains: Sequence[float], names: Sequence[str], said: 
 def _moved(gains: Sequence[float], names: Sequence[str], sign: int) -> str:
     """Return the first queries with their differences, in words."""
     moved = [(name, gain) for name, gain in zip(names[:MOVED], gains[:MOVED], strict=True) if gain > _NEARLY]
-    return ", ".join(f"{name} {numbers.signed(sign * gain, 2)}" for name, gain in moved)
+    return ", ".join(f"{name} {numbers.signed(sign * gain)}" for name, gain in moved)
 
 
 def _steps(values: Sequence[float]) -> list[tuple[int, int, float]]:

@@ -99,7 +99,7 @@ def _whole(scores: Summed) -> Scores:
 
 def _means_of_one(scores: Summed) -> Panel:
     ends = intervals(scores, LEVEL)
-    rows = [Row(name, mean, ends[name], 0, numbers.three(mean)) for name, mean in means(scores).items()]
+    rows = [Row(name, mean, ends[name], 0, numbers.value(mean)) for name, mean in means(scores).items()]
     asked = numbers.queries(max(numbers_of_queries(scores).values(), default=0))
     return rows_panel(rows, f"means over {asked}", f"mean, with its {numbers.level_name(LEVEL)}")
 
@@ -118,7 +118,7 @@ def _means(comparison: Compared, metrics: Sequence[Metric], *, small: bool | Non
                 found[system].mean,
                 comparison.intervals[metric][system],
                 comparison.systems.index(system),
-                f"{found[system].mean:.3f}",
+                numbers.value(found[system].mean),
                 SIGNS[found[system].standing],
             )
             for system in order

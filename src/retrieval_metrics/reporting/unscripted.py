@@ -42,7 +42,7 @@ def _in_order(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def _folded(data: Mapping[str, Any], row: Mapping[str, Any], length: int) -> str:
     main = data["main"]
     of_system = [
-        (f"{name} " if name else "") + ("-" if values is None or values[main] is None else f"{values[main]:.4f}")
+        (f"{name} " if name else "") + ("-" if values is None or values[main] is None else numbers.value(values[main]))
         for name, values in zip(data["systems"], row["values"], strict=True)
     ]
     summary = f"{', '.join(of_system)}  {row['id']}  {row.get('text', '')}".rstrip()

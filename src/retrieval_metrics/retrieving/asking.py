@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.inputs.hosts import host_of
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions, question_texts
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.judging.with_documents import with_documents
+from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.progress import progress
 from retrieval_metrics.retrieving.answer import as_ranking
 from retrieval_metrics.retrieving.answers import Answers, said_of
@@ -22,9 +25,12 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.inputs.hosts import Host
-    from retrieval_metrics.inputs.item_keys import MatchOrKeyed
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.inputs.shapes import QueryTexts, Ranking, RunMapping
+    from retrieval_metrics.judging.matching.matching import MatchBy
+
+FAILURES_ALIKE = 3
+"""Failures with the same words, before any answer, after which no further query is asked."""
 
 
 class Asking:
@@ -39,7 +45,7 @@ class Asking:
         timeout: float | None,
         retries: int,
         raise_on_error: bool,
-        match: MatchOrKeyed,
+        match: MatchBy,
         check: Callable[[RunMapping], object] | None,
         items: Callable[[Any], Sequence[Retrieved]] | None = None,
         name: str = "",
@@ -63,9 +69,7 @@ class Asking:
         ask, host = how_to_ask(retriever)
         self._items = host.items if items is None and host is not None else items
         self.texts = question_texts(questions)
-        self._judgeable = (
-            Judgeable(as_qrels(questions.qrels), match) if isinstance(questions, Questions) and self.texts else None
-        )
+        self._judgeable = _judgeable(questions, match) if isinstance(questions, Questions) and self.texts else None
         self._workers = positive_integer(workers, "workers")
         self._caller = Caller(ask, what="retriever", timeout=timeout, retries=retries)
         self._raise_on_error = raise_on_error
@@ -96,10 +100,29 @@ class Asking:
         return len(self._rankings) + len(self._errors)
 
     async def first(self) -> None:
-        """Ask the first query alone, so that an error in every answer costs only one query."""
+        """Ask the first query alone, so that an error in every answer costs only one query; after a failure, the next.
+
+        Raises:
+            Exception: The failure, if the first queries fail alike.
+        """
         for query, text in self._waiting:
             await self._ask_one(query, text)
-            return
+            if self._rankings or len(self._errors) == FAILURES_ALIKE:
+                break
+        if len(self._errors) == FAILURES_ALIKE and not self._rankings and self._fail_alike():
+            self._raise_first(f"the first {FAILURES_ALIKE} queries failed alike, so the others were not asked")
+
+    def _fail_alike(self) -> bool:
+        """Whether all failures have the same words but for the query; a service may be slow only at its start."""
+        errors = self._errors.items()
+        return len(
+            {(type(error), _without(error, query, self.texts[query])) for query, error in errors}
+        ) == 1 and not any(isinstance(error, TimeoutError) for _, error in errors)
+
+    def _raise_first(self, why: str) -> NoReturn:
+        query, error = next(iter(self._errors.items()))
+        error.add_note(f"{why}; this is the failure of query {query!r}{self._of_system()}")
+        raise error
 
     async def rest(self, advance: Callable[[], None]) -> None:
         """Ask the other queries, several at a time."""
@@ -111,7 +134,13 @@ class Asking:
         await several_at_a_time(self._waiting, work, min(self._workers, len(self.texts) - self.done))
 
     def run(self) -> RetrievedRun:
-        """Return the rankings in the order of the queries."""
+        """Return the rankings in the order of the queries.
+
+        Raises:
+            Exception: The first failure, if every query failed.
+        """
+        if self.texts and len(self._errors) == len(self.texts):
+            self._raise_first(f"all {numbers.queries(len(self.texts))} failed, so there is nothing to evaluate")
         order = list(self.texts)
         return RetrievedRun(
             {query: self._rankings.get(query, []) for query in order},
@@ -191,6 +220,16 @@ async def ask_all(askings: Sequence[Asking], *, show_progress: bool) -> list[Ret
             for asking in askings:
                 asking.end()
     return [asking.run() for asking in askings]
+
+
+def _without(error: Exception, query: QueryId, text: str) -> str:
+    """Return what an error says, without the query and without numbers, such as those of a request."""
+    return re.sub(r"[\da-f-]*\d[\da-f-]*", "", str(error).replace(text, "").replace(repr(query), ""))
+
+
+def _judgeable(questions: Questions, match: MatchBy) -> Judgeable:
+    truth = as_qrels(questions.qrels)
+    return Judgeable(truth, with_documents(match, None, truth, questions))
 
 
 def how_to_ask(retriever: Any) -> tuple[Callable[[str], Any], Host | None]:

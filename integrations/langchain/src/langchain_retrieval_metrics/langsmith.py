@@ -62,8 +62,8 @@ def langsmith_evaluators(
 
     A single evaluator returns the scores of all metrics, each under its name. If the target failed, they are 0, because
     nothing was retrieved, and the comment has the error; LangSmith's means would otherwise leave failures out. A metric
-    that is undefined for an example has a comment instead of a score. The evaluator computes everything locally. For
-    what `langsmith.evaluate` itself sends, see `langsmith_target`.
+    that is undefined for an example, or an output that cannot be judged, has a comment instead of a score. The
+    evaluator computes everything locally. For what `langsmith.evaluate` itself sends, see `langsmith_target`.
 
     Args:
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
@@ -107,6 +107,8 @@ def langsmith_evaluators(
             comment = f"the example is not judged: {error}"
             return {"results": [{"key": key, "score": None, "comment": comment} for key in keys.values()]}
         found, failure = reading.found(outputs, qrels, run)
+        if isinstance(failure, _Unreadable):
+            return {"results": [{"key": key, "score": None, "comment": failure} for key in keys.values()]}
         scores = score_queries(qrels, {_QUERY: found}, chosen, match=reading.match)
         return {"results": [_result(keys[metric], values[_QUERY], failure) for metric, values in scores.items()]}
 
@@ -123,10 +125,10 @@ def langsmith_summary_evaluators(
 ) -> list[SummaryEvaluator]:
     """Return evaluators for `langsmith.evaluate(..., summary_evaluators=...)`: each mean with its interval and its n.
 
-    It is a single evaluator. Its means are those of `evaluate_retriever`: failures score 0. If LangSmith repeats the
-    examples (`num_repetitions`), the runs of an example are a cluster, so repeating does not narrow the interval.
-    Examples with the same `source` in their metadata are a cluster too. Examples without judgments are left out, and
-    counted.
+    It is a single evaluator. Its means are those of `evaluate_retriever`: failures score 0, and where every example
+    failed there is a comment instead of a score. If LangSmith repeats the examples (`num_repetitions`), the runs of an
+    example are a cluster, so repeating does not narrow the interval. Examples with the same `source` in their metadata
+    are a cluster too. Examples without judgments are left out, and counted.
 
     Args:
         metrics: Names, as in `langsmith_evaluators`.
@@ -157,6 +159,9 @@ def langsmith_summary_evaluators(
         names = {at: str(examples[at].id) for at in truths}
         distinct = len(set(names.values()))
         clusters = _clusters({at: examples[at] for at in truths}, names)
+        if len(errors) == len(found):
+            comment = f"every example failed, so nothing is scored: {next(iter(errors.values()))}"
+            return {"results": [{"key": key, "score": None, "comment": comment} for key in keys.values()]}
         evaluation = evaluate(qrels, retrieved, chosen, match=reading.match, clusters=clusters)
         said = ["" if distinct == len(names) else f" runs of {numbers.count(distinct, 'example')}"]
         if errors:
@@ -217,6 +222,12 @@ async def _awaited(answer: Awaitable[Any]) -> Any:
     return await answer
 
 
+class _Unreadable(str):
+    """Why an output cannot be judged, which says nothing about the retriever; a failed target retrieved nothing."""
+
+    __slots__ = ()
+
+
 class _Reading:
     """Reads documents and judgments from outputs and reference outputs."""
 
@@ -260,9 +271,9 @@ class _Reading:
         except (TypeError, ValueError) as error:
             if run is None:
                 raise
-            # An exception would only be logged, and the question would be missing from LangSmith's mean.
-            failure = f"the output cannot be judged: {type(error).__name__}: {error}"
-            warnings.warn(f"{failure}; it scores 0", RetrievalWarning, stacklevel=3)
+            # An exception would only be logged, and the reason would not stand beside the question.
+            failure = _Unreadable(f"the output cannot be judged: {type(error).__name__}: {error}")
+            warnings.warn(failure, RetrievalWarning, stacklevel=3)
             return [], failure
         return items, None
 

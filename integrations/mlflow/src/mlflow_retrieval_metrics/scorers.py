@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+import mlflow
 import numpy as np
 from mlflow.entities import Feedback, Trace
+from mlflow.entities.assessment import DEFAULT_FEEDBACK_NAME
 from mlflow.genai.scorers import Scorer
+from mlflow.genai.scorers.base import ScorerKind, SerializedScorer
 
 from mlflow_retrieval_metrics.rows import FIELDS, TRACE, Row
 from retrieval_metrics import DEFAULT_METRICS, Evaluation, Metric
@@ -33,6 +37,8 @@ if TYPE_CHECKING:
 
 RELEVANT = "expectations.relevant_ids"
 LEVEL = 0.95
+SERIALIZATION = 1
+"""The version of MLflow's form of a registered scorer."""
 USUAL: dict[str, Any] = {
     "relevant": RELEVANT,
     "retrieved": TRACE,
@@ -90,6 +96,43 @@ class RetrievalScorer(Scorer):
         ).values()
         metadata = {"metric": self.metric, "semantics": rules.name}
         return Feedback(name=self.name, value=score.value, rationale=score.reason, metadata=metadata)
+
+    @property
+    def kind(self) -> ScorerKind:
+        """What it is to MLflow when it is registered: a function, written by `model_dump`."""
+        return ScorerKind.DECORATOR
+
+    def model_dump(self, **_: Any) -> dict[str, Any]:
+        """Return the scorer as MLflow registers scorers: as the source of a function with the same arguments.
+
+        The functions among the aggregations, and so the interval and `n`, cannot be written; a registered scorer has
+        its mean.
+
+        Raises:
+            TypeError: If `match` or `semantics` is not a text, which is all that a registered scorer can hold.
+        """
+        said = {name: getattr(self, name) for name in USUAL}
+        for name in ("match", "semantics"):
+            if not isinstance(said[name], str):
+                raise TypeError(f"a scorer with {name}={said[name]!r} cannot be registered; pass {name}= as a text")
+        given = "".join(f", {name}={value!r}" for name, value in said.items() if value != USUAL[name])
+        source = (
+            "from mlflow_retrieval_metrics import RetrievalScorer\n"
+            f"scorer = RetrievalScorer(name={DEFAULT_FEEDBACK_NAME!r}, metric={self.metric!r}{given})\n"
+            f"return scorer({', '.join(f'{name}={name}' for name in Row._fields)})"
+        )
+        return asdict(
+            SerializedScorer(
+                name=self.name,
+                description=self.description,
+                aggregations=[one for one in self.aggregations or [] if isinstance(one, str)],
+                mlflow_version=mlflow.__version__,
+                serialization_version=SERIALIZATION,
+                call_source=source,
+                call_signature=f"(*, {', '.join(f'{name}=None' for name in Row._fields)})",
+                original_func_name="retrieval_scorer",
+            )
+        )
 
 
 def retrieval_scorers(

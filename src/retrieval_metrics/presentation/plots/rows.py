@@ -207,8 +207,8 @@ def differences_panel(
         draw_shares(bar, [Shares("", won, count - won - lost, lost)])
         bar.set_yticks([])
         key_of_shares(bar, (f"{won:,} won", f"{count - won - lost:,} tied", f"{lost:,} lost"), 4)
-        ends = numbers.interval(interval, signed=True).removesuffix("-").rstrip()
-        axes.set_xlabel(f"mean {numbers.three(mean, signed=True)} {ends}, dashed" if count else "", labelpad=36)
+        ends = numbers.interval(interval, difference=True).removesuffix("-").rstrip()
+        axes.set_xlabel(f"mean {numbers.signed(mean)} {ends}, dashed" if count else "", labelpad=36)
 
     return Panel(draw, 7.6)
 
@@ -246,7 +246,7 @@ def _listed(moved: Sequence[tuple[str, float]]) -> str:
     line = ""
     for name, change in moved[:MOVED]:
         short = name if len(name) <= SHORT else f"{name[: SHORT - 1]}…"
-        said = f"{line}{', ' * bool(line)}{short} {numbers.signed(change, 2)}"
+        said = f"{line}{', ' * bool(line)}{short} {numbers.signed(change)}"
         if len(said) > LINE:
             break
         line = said

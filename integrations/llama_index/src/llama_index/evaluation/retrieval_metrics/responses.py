@@ -10,7 +10,7 @@ from llama_index.evaluation.retrieval_metrics.datasets import as_evaluation_set
 from llama_index.evaluation.retrieval_metrics.nodes import as_items, one_document_each
 from llama_index.evaluation.retrieval_metrics.questions import CheckedQuestions
 from retrieval_metrics import Metric, Qrels, Retrieved
-from retrieval_metrics.adapting import Judgeable, as_matching, score_queries
+from retrieval_metrics.adapting import Judgeable, as_matching, numbers, score_queries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,7 +112,7 @@ class ResponseEvaluator(BaseEvaluator):
             contexts=[item.text or "" for item in items],
             score=score.value,
             passing=score.value >= self._passing,
-            feedback=f"{self._metric} {score.value:.4f}, relevant at ranks {[*score.relevant_ranks]}",
+            feedback=f"{self._metric} {numbers.value(score.value)}, relevant at ranks {[*score.relevant_ranks]}",
         )
 
 
