@@ -67,7 +67,7 @@ def write(
     parts: Sequence[str],
     data: Any = None,
     *,
-    script: str = "queries.js",
+    scripts: Sequence[str] = ("queries.js",),
     style: str = "",
 ) -> None:
     """Write a page with a title to a file.
@@ -77,11 +77,11 @@ def write(
         title: Its title.
         parts: Its parts, as HTML.
         data: What the script shows, as values that JSON can hold; None leaves that script out.
-        script: The file of the script, in this folder. `queries.js` shows the queries in the element of `queries`.
+        scripts: The files of the script, in this folder. `queries.js` shows the queries in the element of `queries`.
             That of the tables, which sorts them by their heads, is always there.
         style: A further style sheet, in this folder.
     """
-    program = _text("tables.js") + ("" if data is None else _text(script))
+    program = "\n".join(map(_text, ("tables.js", *(() if data is None else scripts))))
     digest = b64encode(sha256(program.encode()).digest()).decode()
     # Only the page's own script may run and nothing may be fetched, whatever the texts of the corpus contain.
     allowed = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from browsing import LOOKS, Browser
+from browsing import LOOKS, Browser, until
 from retrieval_builds import Builds
 
 pytest_plugins = ["pytester"]
@@ -54,6 +54,7 @@ def test_failures_come_first_and_every_query_can_be_opened(page: Path, browser: 
         links = browser.run("return [...document.links].map(link => [link.innerText, link.href])")
         assert links[0][0] == "Every query, before and now"
         browser.run("document.links[0].click()")
+        until(lambda: browser.run("return document.readyState === 'complete' && location.href"), links[0][1])
         (opened,) = browser.requests()
         assert opened.endswith("/report/retrieval.checks/test_search.test_words.html")
         assert browser.errors() == []

@@ -15,25 +15,19 @@ from mlflow.genai.scorers.base import ScorerKind, SerializedScorer
 from mlflow_retrieval_metrics.rows import FIELDS, TRACE, Row
 from retrieval_metrics import DEFAULT_METRICS, Evaluation, Metric
 from retrieval_metrics.adapting import (
-    CallsView,
-    Counts,
-    Scores,
-    as_matching,
-    as_metrics,
+    RowScorer,
     as_rules,
-    check_calls,
     check_path,
-    check_row_metrics,
     plain_name,
-    score_row,
     scored_name,
 )
+from retrieval_metrics.types import CallsView, Counts, Scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from retrieval_metrics import Matching, Rules
-    from retrieval_metrics.adapting import Key
+    from retrieval_metrics.types import Key
 
 RELEVANT = "expectations.relevant_ids"
 LEVEL = 0.95
@@ -84,18 +78,12 @@ class RetrievalScorer(Scorer):
             LookupError: If MLflow lost the trace of an answered row.
         """
         row = Row(inputs, outputs, expectations, trace)
-        metric, rules = Metric.parse(self.metric), as_rules(self.semantics)
-        (score,) = score_row(
-            row.part(self.relevant),
-            lambda: row.retrieved(self.retrieved, self.calls),
-            [metric],
-            rules,
-            self.match,
-            max_grade=self.max_grade,
-            failure=row.failure(),
+        scorer = RowScorer(self.metric, semantics=self.semantics, match=self.match, max_grade=self.max_grade)
+        (score,) = scorer.row(
+            row.part(self.relevant), lambda: row.retrieved(self.retrieved, self.calls), failure=row.failure()
         ).values()
-        metadata = {"metric": self.metric, "semantics": rules.name}
-        return Feedback(name=self.name, value=score.value, rationale=score.reason, metadata=metadata)
+        metadata = {"metric": self.metric, "semantics": scorer.rules.name}
+        return Feedback(name=self.name, value=score.known, rationale=score.reason, metadata=metadata)
 
     @property
     def kind(self) -> ScorerKind:
@@ -184,27 +172,24 @@ def retrieval_scorers(
         >>> feedback.name, round(feedback.value, 4), feedback.rationale  # 1 / log2(2 + 1)
         ('ndcg_at_10', 0.6309, '1 relevant, 2 retrieved; ranks of the relevant: 2')
     """
-    chosen = as_metrics(metrics)
-    check_row_metrics(chosen, max_grade)
-    rules = as_rules(semantics)
-    as_matching(match)
+    scorer = RowScorer(metrics, semantics=semantics, match=match, calls=calls, max_grade=max_grade)
     said: dict[str, Any] = {
         "relevant": check_path(relevant, "relevant", FIELDS),
         "retrieved": check_path(retrieved, "retrieved", (*FIELDS, TRACE)),
-        "calls": check_calls(calls),
+        "calls": calls,
         "match": match,
         "semantics": semantics,
         "max_grade": max_grade,
     }
     return [
         RetrievalScorer(
-            name=scored_name(plain_name(metric), said | {"semantics": rules.name}, USUAL, prefix=prefix),
+            name=scored_name(plain_name(metric), said | {"semantics": scorer.rules.name}, USUAL, prefix=prefix),
             description=metric.in_words,
             aggregations=["mean", *_aggregations(metric)],
             metric=str(metric),
             **said,
         )
-        for metric in chosen
+        for metric in scorer.metrics
     ]
 
 

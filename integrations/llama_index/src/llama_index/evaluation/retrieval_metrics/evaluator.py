@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable
 
     from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
-    from retrieval_metrics.adapting import ClustersBy, Judgments, MatchBy
+    from retrieval_metrics.types import ClustersBy, Judgments, MatchBy
 
 
 class RetrieverEvaluator(StockRetrieverEvaluator):

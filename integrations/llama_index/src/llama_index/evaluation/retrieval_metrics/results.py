@@ -11,7 +11,7 @@ from llama_index.core.bridge.pydantic import Field
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalResult
 
 from retrieval_metrics import compare
-from retrieval_metrics.adapting import numbers, save_text, tables
+from retrieval_metrics.adapting.printing import numbers, save_text, tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from retrieval_metrics import Comparison, Evaluation, RetrievedRun
-    from retrieval_metrics.adapting import MatchBy, QueryId
+    from retrieval_metrics.types import MatchBy, QueryId
 
 
 class RetrieverEvalResult(RetrievalEvalResult):
