@@ -136,7 +136,7 @@ class Plan(Printed):
         """
         require("matplotlib", "plot")
         from retrieval_metrics.presentation.plots.curves import rows_at_ends  # noqa: PLC0415  (matplotlib is an extra)
-        from retrieval_metrics.presentation.plots.figure import Panel, figure  # noqa: PLC0415  (likewise)
+        from retrieval_metrics.presentation.plots.layout import Panel, figure  # noqa: PLC0415  (likewise)
 
         return figure([Panel(self._draw, rows_at_ends([self._named(each) for each in self.rows]))])
 
@@ -146,7 +146,7 @@ class Plan(Printed):
 
     def _draw(self, axes: Axes) -> None:
         from retrieval_metrics.presentation.plots.curves import dash, name_ends  # noqa: PLC0415  (matplotlib is an extra)
-        from retrieval_metrics.presentation.plots.figure import entitle, plain  # noqa: PLC0415  (likewise)
+        from retrieval_metrics.presentation.plots.layout import entitle, plain  # noqa: PLC0415  (likewise)
         from retrieval_metrics.presentation.series import TIED, style  # noqa: PLC0415  (likewise)
 
         wanted = self.size

@@ -10,7 +10,7 @@ import numpy as np
 from retrieval_metrics.definition.metric import spelled
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.plots.curves import from_zero
-from retrieval_metrics.presentation.plots.figure import Panel, broken, entitle, figure, plain
+from retrieval_metrics.presentation.plots.layout import Panel, broken, entitle, figure, plain
 from retrieval_metrics.presentation.series import TIED, style
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.history.entry import Entry
-    from retrieval_metrics.presentation.plots.figure import Plot
+    from retrieval_metrics.presentation.plots.layout import Plot
 
 MOST_LABELS = 8
 """The number of labels below a panel."""

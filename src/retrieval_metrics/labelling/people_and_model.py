@@ -160,14 +160,14 @@ class Agreement(Printed):
             ImportError: If matplotlib is not installed; the message holds the command.
         """
         require("matplotlib", "plot")
-        from retrieval_metrics.presentation.plots.figure import figure  # noqa: PLC0415  (matplotlib is an extra)
-        from retrieval_metrics.presentation.plots.rows import Row, rows_panel  # noqa: PLC0415  (likewise)
+        from retrieval_metrics.presentation.plots.layout import figure  # noqa: PLC0415  (matplotlib is an extra)
+        from retrieval_metrics.presentation.plots.rows import DrawnRow, rows_panel  # noqa: PLC0415  (likewise)
 
         first, second = self.names
         given = self.confusion.sum(axis=0).astype(int)
         counts = {grade: numbers.count(int(n), "document") for grade, n in zip(self.grades, given, strict=True)}
         rows = [
-            Row(f"{second}: {grade:g}", found.value, found.interval, 0, f"{found.value:.2f} of {counts[grade]}")
+            DrawnRow(f"{second}: {grade:g}", found.value, found.interval, 0, f"{found.value:.2f} of {counts[grade]}")
             for grade, found in reversed(self.calibration.items())
         ]
         relevant = "relevant" if self.relevant_from is None else f"relevant (from grade {self.relevant_from:g})"

@@ -9,8 +9,8 @@ import numpy as np
 from retrieval_metrics.definition.metric import Metric, as_metric
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.plots.curves import FEW, Line, Point, cutoffs_panel, points_panel
-from retrieval_metrics.presentation.plots.figure import Panel, figure
-from retrieval_metrics.presentation.plots.rows import Row, Shares, differences_panel, rows_panel, shares_panel
+from retrieval_metrics.presentation.plots.layout import Panel, figure
+from retrieval_metrics.presentation.plots.rows import DrawnRow, Shares, differences_panel, rows_panel, shares_panel
 from retrieval_metrics.reporting.verdict import telling
 from retrieval_metrics.results.cutoffs import intervals_over_cutoffs, over_cutoffs, size_of, unit_of, usual_cutoffs
 from retrieval_metrics.results.scores import Scores
@@ -20,7 +20,7 @@ from retrieval_metrics.results.summary import LEVEL, intervals, means, numbers_o
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics.presentation.plots.figure import Plot
+    from retrieval_metrics.presentation.plots.layout import Plot
     from retrieval_metrics.results.compared import Compared
     from retrieval_metrics.results.summary import Summed
 
@@ -99,7 +99,7 @@ def _whole(scores: Summed) -> Scores:
 
 def _means_of_one(scores: Summed) -> Panel:
     ends = intervals(scores, LEVEL)
-    rows = [Row(name, mean, ends[name], 0, numbers.value(mean)) for name, mean in means(scores).items()]
+    rows = [DrawnRow(name, mean, ends[name], 0, numbers.value(mean)) for name, mean in means(scores).items()]
     asked = numbers.queries(max(numbers_of_queries(scores).values(), default=0))
     return rows_panel(rows, f"means over {asked}", f"mean, with its {numbers.level_name(LEVEL)}")
 
@@ -113,7 +113,7 @@ def _means(comparison: Compared, metrics: Sequence[Metric], *, small: bool | Non
     for metric in metrics:
         found = {place.system: place for place in places[str(metric)]}
         rows = [
-            Row(
+            DrawnRow(
                 system,
                 found[system].mean,
                 comparison.intervals[metric][system],

@@ -166,7 +166,7 @@ class MMRSweep(Printed):
         """
         require("matplotlib", "plot")
         from retrieval_metrics.presentation.plots.curves import Point, points_panel  # noqa: PLC0415  (brings matplotlib)
-        from retrieval_metrics.presentation.plots.figure import figure  # noqa: PLC0415  (as above)
+        from retrieval_metrics.presentation.plots.layout import figure  # noqa: PLC0415  (as above)
 
         name = str(self.retrieved.metrics[0] if metric is None else metric)
         points = [

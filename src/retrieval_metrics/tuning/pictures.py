@@ -10,15 +10,15 @@ from matplotlib import rcParams
 from matplotlib.colors import LinearSegmentedColormap, TwoSlopeNorm, to_rgba
 
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.plots.figure import SMALL, Panel, broken, entitle, figure
-from retrieval_metrics.presentation.plots.rows import Row, rows_panel
+from retrieval_metrics.presentation.plots.layout import SMALL, Panel, broken, entitle, figure
+from retrieval_metrics.presentation.plots.rows import DrawnRow, rows_panel
 from retrieval_metrics.presentation.series import GAIN, LOSS
 from retrieval_metrics.tuning.grid import grid
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from retrieval_metrics.presentation.plots.figure import Plot
+    from retrieval_metrics.presentation.plots.layout import Plot
     from retrieval_metrics.tuning.choice import Choice
 
 SHOWN = 24
@@ -40,7 +40,7 @@ def drawn(tuning: Choice, kind: str) -> Plot:
         left = len(tried) - SHOWN
         found = [(name, each.mean, each.interval, 0) for name, each in tried[:SHOWN]]
         found.insert(0, ("expected on new questions", tuning.new_gain, tuning.new_gain_interval, 1))
-        rows = [Row(*each, numbers.signed(each[1])) for each in found]
+        rows = [DrawnRow(*each, numbers.signed(each[1])) for each in found]
         panel = rows_panel(rows, f"gain over {tuning.default}", f"difference in {tuning.metric}", differences=True)
         note = f"{numbers.count(left, 'setting')} with smaller means left out" if left > 0 else ""
         return figure([panel], title=tuning.conclusion, note=note)

@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import offset_copy
 
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.plots.figure import HEIGHT, SMALL, Panel, broken, entitle, plain
+from retrieval_metrics.presentation.plots.layout import HEIGHT, SMALL, Panel, broken, entitle, plain
 from retrieval_metrics.presentation.plots.rows import PERFECT
 from retrieval_metrics.presentation.series import style
 

@@ -11,7 +11,7 @@ from matplotlib.offsetbox import AnnotationBbox, HPacker, TextArea
 from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.plots.figure import SMALL, Panel, broken, entitle, plain
+from retrieval_metrics.presentation.plots.layout import SMALL, Panel, broken, entitle, plain
 from retrieval_metrics.presentation.series import GAIN, LOSS, TIED, style
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ PERFECT = 1.1
 """An axis that ends below this, and starts at 0, ends at 1: there is only room around a value of 1."""
 
 
-class Row(NamedTuple):
+class DrawnRow(NamedTuple):
     """A value with its interval.
 
     Attributes:
@@ -49,7 +49,13 @@ class Row(NamedTuple):
 
 
 def rows_panel(
-    rows: Sequence[Row], title: str, label: str, *, small: bool = False, shares: bool = False, differences: bool = False
+    rows: Sequence[DrawnRow],
+    title: str,
+    label: str,
+    *,
+    small: bool = False,
+    shares: bool = False,
+    differences: bool = False,
 ) -> Panel:
     """Return a panel of values with their intervals, one below the other, each named where it is.
 
@@ -97,7 +103,7 @@ def _heights(names: Sequence[str]) -> list[float]:
     return [1 + 0.6 * broken(name, NAME).count("\n") for name in names]
 
 
-def _draw(axes: Axes, at: float, row: Row, *, signed: bool) -> None:
+def _draw(axes: Axes, at: float, row: DrawnRow, *, signed: bool) -> None:
     colour, marker, _ = style(row.series)
     if not isnan(row.interval.low):
         axes.plot(row.interval, [at, at], color=colour, linewidth=2.4, solid_capstyle="round", clip_on=False)
