@@ -161,7 +161,7 @@ class Agreement(Printed):
         """
         require("matplotlib", "plot")
         from retrieval_metrics.presentation.plots.layout import figure  # noqa: PLC0415  (matplotlib is an extra)
-        from retrieval_metrics.presentation.plots.rows import DrawnRow, rows_panel  # noqa: PLC0415  (likewise)
+        from retrieval_metrics.presentation.plots.row_panels import DrawnRow, rows_panel  # noqa: PLC0415  (likewise)
 
         first, second = self.names
         given = self.confusion.sum(axis=0).astype(int)

@@ -10,7 +10,13 @@ from retrieval_metrics.definition.metric import Metric, as_metric
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.plots.curves import FEW, Line, Point, cutoffs_panel, points_panel
 from retrieval_metrics.presentation.plots.layout import Panel, figure
-from retrieval_metrics.presentation.plots.rows import DrawnRow, Shares, differences_panel, rows_panel, shares_panel
+from retrieval_metrics.presentation.plots.row_panels import (
+    DrawnRow,
+    Shares,
+    differences_panel,
+    rows_panel,
+    shares_panel,
+)
 from retrieval_metrics.reporting.verdict import telling
 from retrieval_metrics.results.cutoffs import intervals_over_cutoffs, over_cutoffs, size_of, unit_of, usual_cutoffs
 from retrieval_metrics.results.scores import Scores

@@ -11,7 +11,7 @@ from matplotlib.colors import LinearSegmentedColormap, TwoSlopeNorm, to_rgba
 
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.plots.layout import SMALL, Panel, broken, entitle, figure
-from retrieval_metrics.presentation.plots.rows import DrawnRow, rows_panel
+from retrieval_metrics.presentation.plots.row_panels import DrawnRow, rows_panel
 from retrieval_metrics.presentation.series import GAIN, LOSS
 from retrieval_metrics.tuning.grid import grid
 

@@ -11,7 +11,7 @@ from matplotlib.transforms import offset_copy
 
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.plots.layout import HEIGHT, SMALL, Panel, broken, entitle, plain
-from retrieval_metrics.presentation.plots.rows import PERFECT
+from retrieval_metrics.presentation.plots.row_panels import PERFECT
 from retrieval_metrics.presentation.series import style
 
 if TYPE_CHECKING:
