@@ -89,7 +89,7 @@ class Recording:
             self._open[span] |= values
 
     def said(self, span: str, around: str | None, output: Any) -> None:
-        """Note the message of a model where a host shows it: of the last model inside a span, if it is still to be told.
+        """Note the message of a model where a host shows it: of the last model inside a span, if that is untold.
 
         Without such a model, the span that shows the message stands for it.
 
