@@ -10,6 +10,7 @@ from retrieval_metrics.definition.largest_grade import divides_by_largest_grade
 from retrieval_metrics.evaluation.hidden_calls import hidden_calls
 from retrieval_metrics.evaluation.scored_run import scored_run
 from retrieval_metrics.evaluation.unplaced import warn_of_unplaced
+from retrieval_metrics.inputs.entries import judgments_of
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.results.query_scores import query_scores
@@ -67,7 +68,7 @@ def score_row(
     """Return the values of `evaluate` for this row, each with its reason.
 
     Args:
-        relevant: The judgments.
+        relevant: The judgments, also as JSON holds quotes, texts and spans.
         retrieved: Returns what was retrieved, or what was seen of several searches. If the application failed, and this
             raises TypeError or ValueError, nothing was retrieved.
         metrics: The metrics.
@@ -86,7 +87,7 @@ def score_row(
         RetrievalWarning: If some of what was retrieved cannot be placed.
     """
     try:
-        truth = as_qrels({_QUERY: relevant})
+        truth = as_qrels({_QUERY: judgments_of(relevant, row)})
     except (TypeError, ValueError) as error:
         raise row_error(error, _QUERY, row) from error
 
