@@ -79,8 +79,10 @@ def test_rows_hold_them_under_the_names_of_other_tools() -> None:
 
 def test_the_question_in_its_context_is_one_text() -> None:
     found = WITH_BOTH.in_context()
-    assert found.queries["q1"] == "Who may open the vault?\nThe duty officer.\nAnd at night?"
-    assert found.queries["q2"] == WITH_BOTH.queries["q2"]
+    assert [*found.queries.values()] == [
+        "Who may open the vault?\nThe duty officer.\nAnd at night?",
+        "What does a seat cost?",
+    ]
     assert (found.history, found.answers, found.qrels) == ({}, WITH_BOTH.answers, WITH_BOTH.qrels)
 
 
@@ -158,7 +160,7 @@ class TestOtherTools:
         assert rows[0]["inputs"] == {"question": "And at night?", "history": list(SAID)}
         (scorer,) = retrieval_scorers("mrr", retrieved="outputs")
         found = [{"id": "a", "page_content": "no"}, {"id": "b", "page_content": "at night by the duty officer"}]
-        feedback = scorer(inputs=rows[0]["inputs"], outputs=found, expectations=rows[0]["expectations"])
+        feedback: Any = scorer(inputs=rows[0]["inputs"], outputs=found, expectations=rows[0]["expectations"])
         assert feedback.value == 0.5
 
     def test_pydantic_evals_scores_the_cases_it_gets(self) -> None:

@@ -41,8 +41,8 @@ class Questions:
     provenance: Mapping[QueryId, Provenance] = field(default_factory=dict)
     changes: tuple[str, ...] = ()
     sources: Sources | None = field(default=None, compare=False, repr=False)
-    answers: Mapping[QueryId, str] = field(default_factory=dict)
-    history: Mapping[QueryId, Sequence[Message]] = field(default_factory=dict)
+    answers: Mapping[Any, str] = field(default_factory=dict)
+    history: Mapping[Any, Sequence[Message]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not (self.answers or self.history):
