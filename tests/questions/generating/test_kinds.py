@@ -167,7 +167,7 @@ class TestUnanswerable:
         asked = [prompt for prompt in model.asked if "<text>" in prompt and "Does the text" not in prompt]
         assert sum("fire brigade" in prompt for prompt in asked) == sum(SECOND in prompt for prompt in asked) == 1
         assert "unanswerable" in made.questions.lint().counts
-        run: Any = {query: [rm.Retrieved("vault", VAULT)], "q": ["d"]}
+        run: Any = {query: ["vault"], "q": ["d"]}
         result = rm.evaluate(made.questions.merge(rm.EvaluationSet({"q": "why?"}, {"q": ["d"]})), run, "mrr")
         assert result.means == {"mrr": 1.0}
 
@@ -215,7 +215,10 @@ class TestComparisons:
 
     def test_both_are_needed(self) -> None:
         corpus = {**RULES, "gate": "The gate may be opened at night by the night watch, and by nobody else."}
-        told = {"question": "Who opens which door after hours?", "quotes": [OPENED, "by the night watch, and by nobody else"]}
+        told = {
+            "question": "Who opens which door after hours?",
+            "quotes": [OPENED, "by the night watch, and by nobody else"],
+        }
         always = ("Can the question be answered", {"answerable": True})
         made = one(Told(("that compares", told), always), "comparison", corpus)
         assert len(made) == 0

@@ -12,13 +12,13 @@ from llama_index.core.agent.workflow import AgentOutput, AgentWorkflow
 from llama_index.core.agent.workflow.base_agent import BaseWorkflowAgent
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.bridge.pydantic import create_model
 from llama_index.core.chat_engine.types import BaseChatEngine
 from llama_index.core.llms import LLM
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.tools import FunctionTool
 from llama_index.core.workflow import Workflow
-from pydantic import create_model
 
 from llama_index.evaluation.retrieval_metrics.nodes import items_of
 from llama_index.evaluation.retrieval_metrics.recording import items_of_agent
@@ -114,10 +114,11 @@ def _tool(schema: dict[str, Any]) -> FunctionTool:
 
 
 def _kind(schema: dict[str, Any]) -> Any:
-    return list[_KINDS[schema["items"]["type"]]] if schema["type"] == "array" else _KINDS[schema["type"]]  # type: ignore[misc]  # a list of what the schema names
+    return _LISTS[schema["items"]["type"]] if schema["type"] == "array" else _KINDS[schema["type"]]
 
 
 _KINDS: dict[str, Any] = {"string": str, "integer": int, "boolean": bool}
+_LISTS: dict[str, Any] = {"string": list[str], "integer": list[int]}
 """The types of the values that the core asks for."""
 
 
