@@ -93,7 +93,7 @@ def main() -> None:
     for name, run in runs.items():
         true = rm.evaluate(everything, run, "ndcg@10").means["ndcg@10"]
         low, high = estimate.intervals()["ndcg@10"][name]
-        print(f"\n{name}, ndcg@10 with all {len(texts)} questions graded by hand: {true:.4f}", end="")
+        print(f"\n{name}, ndcg@10 with all {len(texts)} questions graded by hand: {true:.3f}", end="")
         print(f" ({'inside' if low <= true <= high else 'outside'} the interval)", end="")
     print()
 

@@ -128,7 +128,7 @@ def main(picture: Path | None = None) -> None:
     }
     for name, retriever in retrievers.items():
         means = evaluate_retriever(retriever, dataset, METRICS, max_concurrency=2).means
-        print(f"{name:18}", "  ".join(f"{metric} {mean:.4f}" for metric, mean in means.items()))
+        print(f"{name:18}", "  ".join(f"{metric} {mean:.3f}" for metric, mean in means.items()))
 
     question = next(iter(dataset.queries.values()))
     print(f"\n{question}")

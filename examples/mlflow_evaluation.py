@@ -89,7 +89,7 @@ def main() -> None:
                 result = mlflow.genai.evaluate(data, retrieval_scorers(METRICS), application(retriever, texts))
             for metric in ("ndcg_at_10", "mrr_at_10", "recall_at_10"):
                 mean, low, high = (result.metrics[f"{metric}/{part}"] for part in ("mean", "low_95", "high_95"))
-                print(f"{name:6} {metric:13} {mean:.4f} [{low:.3f}, {high:.3f}]")
+                print(f"{name:6} {metric:13} {mean:.3f} [{low:.3f}, {high:.3f}]")
 
         runs = {
             name: {query: list(retriever.search(text, DEPTH)) for query, text in asked.items()}
@@ -98,7 +98,7 @@ def main() -> None:
         run_id = log_comparison(rm.compare(qrels, runs, METRICS, baseline="BM25"))
         print("\nlogged of the comparison:")
         for metric, value in sorted(mlflow.get_run(run_id).data.metrics.items()):
-            print(f"{metric:36} {value:.4f}")
+            print(f"{metric:36} {value:.3f}")
         held = mlflow.MlflowClient().list_artifacts(run_id, "comparison")
         print(*(artifact.path for artifact in held), sep="\n")
 

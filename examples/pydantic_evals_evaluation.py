@@ -58,7 +58,7 @@ def main() -> None:
         (table,) = (analysis for analysis in report.analyses if isinstance(analysis, TableResult))
         print(f"{name}: {table.description}")
         for metric, mean, low, high, n in table.rows:
-            print(f"  {metric:10} {mean:.4f} [{low:.3f}, {high:.3f}] {n}")
+            print(f"  {metric:10} {mean:.3f} [{low:.3f}, {high:.3f}] {n}")
         evaluations[name] = to_evaluation(report, METRICS)
 
     print("\ndense, where it does worst")

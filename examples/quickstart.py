@@ -44,12 +44,12 @@ def main() -> None:
 
     print(f"{'':<14}" + "".join(f"{name:>8}" for name in results))
     for metric, meaning in MEANING.items():
-        means = "".join(f"{result.means[metric]:8.4f}" for result in results.values())
+        means = "".join(f"{result.means[metric]:8.3f}" for result in results.values())
         print(f"{metric:<14}{means}   {meaning}")
 
     best = max(results, key=lambda name: results[name].means["ndcg@10"])
     value, text = min((results[best].per_query["ndcg@10"][query], text) for query, text in texts.items())
-    print(f"\nThe worst question of {best}, the better one: {text!r} (ndcg@10 {value:.4f})")
+    print(f"\nThe worst question of {best}, the better one: {text!r} (ndcg@10 {value:.3f})")
 
 
 if __name__ == "__main__":

@@ -109,7 +109,7 @@ def main() -> None:
     evaluations = {name: to_evaluation(evaluate(found, suite, show_progress=False)) for name, found in rows.items()}
     print("\nmetric         " + "".join(f"{name:>8}" for name in evaluations))
     for metric in evaluations["BM25"].means:
-        print(f"{metric:<15}" + "".join(f"{evaluation.means[metric]:8.4f}" for evaluation in evaluations.values()))
+        print(f"{metric:<15}" + "".join(f"{evaluation.means[metric]:8.3f}" for evaluation in evaluations.values()))
 
     quotes = by_quotes()
     texts = [metric(DEPTH, by="texts", qrels=quotes) for metric in (HitRate, Recall, MRR, NDCG)]
@@ -121,7 +121,7 @@ def main() -> None:
     dataset: Dataset[Any] = Dataset("questions", "inmemory", data=numbered)
     metrics: list[RetrievalMetric] = [MRR(DEPTH, qrels=asked), NDCG(DEPTH, qrels=asked)]
     result = asyncio.run(quietly(answer.arun(dataset, metrics=metrics)))
-    print(f"mean of the remaining rows, as ragas shows it: {result.to_pandas()['mrr_at_10'].mean():.4f}")
+    print(f"mean of the remaining rows, as ragas shows it: {result.to_pandas()['mrr_at_10'].mean():.3f}")
     with warnings.catch_warnings(action="ignore", category=rm.RetrievalWarning):  # the printed result says the same
         print(to_evaluation(result, dataset))
 

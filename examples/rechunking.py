@@ -87,7 +87,7 @@ def main() -> None:
     rows = {
         "chunks": [str(len(pieces)) for pieces in chunkings.values()],
         "characters each": [f"{sum(len(p.text) for p in pieces) / len(pieces):.0f}" for pieces in chunkings.values()],
-        **{metric: [f"{result.means[metric]:.4f}" for result in results.values()] for metric in METRICS},
+        **{metric: [f"{result.means[metric]:.3f}" for result in results.values()] for metric in METRICS},
     }
     print(f"{'':<24}" + "".join(f"{name:>12}" for name in chunkings))
     for name, cells in rows.items():

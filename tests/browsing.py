@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 QUIET = (
     *("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars"),
     *("--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
+
+T = TypeVar("T")
+PATIENCE = 60.0
+"""Seconds after which a page that is still not as it should be counts as wrong, on a slow machine too."""
+
+
+def until(read: Callable[[], T], wanted: T) -> None:
+    """Wait until a page is as wanted: a key that was pressed and a page that was opened take their time.
+
+    Raises:
+        AssertionError: If it is not so in the end; the message holds what was read last.
+    """
+    end = time.monotonic() + PATIENCE
+    while (found := read()) != wanted:
+        assert time.monotonic() < end, f"{found!r} instead of {wanted!r}"
+        time.sleep(0.02)
 
 
 class Look(NamedTuple):

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from os import PathLike
 
 FORMAT = "retrieval-metrics"
-VERSION = 1
+VERSION = 2
+"""Of files and journals; files of version 1 may end without a digest."""
 COMPRESSED = (".bz2", ".gz", ".xz", ".zst")
 CHUNK = 1 << 16
 CONFLICT = re.compile(rb"^(?:<{7} .*|={7}|>{7} .*|\|{7} .*)\r?$", re.MULTILINE)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.keeping.comparisons import compared_of
+from retrieval_metrics.keeping.comparisons import compared_of, systems_of, tested_otherwise
 from retrieval_metrics.keeping.document import Section, read_document, write_document
 from retrieval_metrics.keeping.evaluations import evaluation_of, scale_of
 from retrieval_metrics.keeping.question_sets import questions_of, sources_of
+from retrieval_metrics.keeping.records import record_of
 from retrieval_metrics.keeping.runs import Texts, of_run, run_of
 from retrieval_metrics.labelling.labels import labels_of
 from retrieval_metrics.questions.evaluation_set import EvaluationSet
@@ -18,6 +21,8 @@ from retrieval_metrics.questions.sample import sample_of
 from retrieval_metrics.results.scores import Scores
 from retrieval_metrics.results.totals import Totals, totals_of
 from retrieval_metrics.retrieving import answers as resumed
+from retrieval_metrics.tuning.choice import TuningRule
+from retrieval_metrics.tuning.choosing import chosen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -26,12 +31,38 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.keeping.document import Document, Labels
+    from retrieval_metrics.tuning.tuning import Tuning
+
+
+def _tuning(document: Document) -> Tuning:
+    """Choose again: the settings and the rule are saved, and the choice follows from them."""
+    scores = systems_of(document)
+    with document.place("rule"):
+        rule = TuningRule(**record_of(document.content["rule"]))
+        return chosen({name: Evaluation(each) for name, each in scores.items()}, rule)
+
+
+def _comparison(document: Document) -> Comparison:
+    """Return a saved comparison; one of the earlier version is tested anew, since its tests were others."""
+    if not tested_otherwise(document):
+        return Comparison(**compared_of(document))
+    known = compared_of(document, differences=False)
+    warnings.warn(
+        f"{document.name} was saved by an earlier version, whose tests and intervals were others: its evaluations are "
+        "as they were, and are compared anew",
+        RetrievalWarning,
+        stacklevel=3,
+    )
+    evaluations = {name: Evaluation(scores) for name, scores in known["scores"].items()}
+    said = {name: known[name] for name in ("baseline", "level", "margin") if name in known}
+    return Comparison.of(evaluations, metrics=known["metrics"], **said)
 
 
 SMALL: Mapping[str, Callable[[Document], Any]] = {
-    "comparison": lambda document: Comparison(**compared_of(document)),
+    "comparison": _comparison,
     "labels": labels_of,
     "sample": sample_of,
+    "tuning": _tuning,
 }
 """The reader of each kind of file that needs no further arguments."""
 
@@ -68,15 +99,15 @@ def save_run(run: RunMapping | Run, path: str | PathLike[str], *, labels: Labels
 
 
 def load(path: str | PathLike[str]) -> Any:
-    """Load a saved `Evaluation`, `Comparison`, `EvaluationSet`, `Labels`, `Sample` or run.
+    """Load any saved result: an evaluation, comparison, tuning, question set, labels, sample or run.
 
     A loaded object works as before it was saved: explanations, slices, reports, comparisons, merging. Every number is
     the same to the last bit. Loading runs no code from the file, so import the module that defines a metric of your own
     before you load a result with it.
 
     Args:
-        path: A file written by `Evaluation.save`, `Comparison.save`, `EvaluationSet.save`, `save_run` or
-            `retrieve(..., resume=path)`, or exported from a labelling page. It can be compressed.
+        path: A file written by `Evaluation.save`, `Comparison.save`, `EvaluationSet.save`, `Tuning.save`,
+            `save_run` or `retrieve(..., resume=path)`, or exported from a labelling page. It can be compressed.
 
     Raises:
         OSError: If the file cannot be opened.

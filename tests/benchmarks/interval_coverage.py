@@ -253,7 +253,7 @@ def power_as_promised(draws: int) -> None:
     for n, population in itertools.product(DIFFERENCE_SIZES, DIFFERENCES):
         random = np.random.default_rng(n)
         promised, found = [], []
-        for seed in range(draws // 2):
+        for seed in range(draws):
             claim = detectable_difference(population.draw(random, n))
             if not np.isfinite(claim.high):
                 continue
@@ -268,7 +268,7 @@ def power_as_promised(draws: int) -> None:
 
 def plans(draws: int) -> None:
     """Power with as many queries as a pilot of n says are needed to find a difference of 0.4 standard deviations."""
-    for n, population in itertools.product((15, 30, 60), DIFFERENCES[:5]):
+    for n, population in itertools.product((15, 30, 60), [*DIFFERENCES[:5], DIFFERENCES[-1]]):
         random = np.random.default_rng(n)
         deviation = float(population.draw(random, 100_000).std())
         needed, found = [], []
@@ -276,8 +276,8 @@ def plans(draws: int) -> None:
             pilot = population.draw(random, n)
             if not pilot.any():
                 continue
-            needed.append(units_needed(0.4 * deviation, float(pilot.var(ddof=1)), 0.0, 0.8, 0.05))
-            fresh = population.draw(random, needed[-1]) + 0.4 * deviation
+            needed.append(units_needed(0.4 * deviation, float(pilot.var(ddof=1)), 0.0, 0.8, 0.05, freedom=n - 1))
+            fresh = population.draw(random, needed[-1]) - population.mean + 0.4 * deviation
             found.append(sign_flip_test(fresh, resamples=FLIPS, seed=seed).p_value <= 0.05)
         ends = np.percentile(needed, [10, 50, 90])
         line(population.name, n, [f"{100 * np.mean(found):9.1f}", *(f"{end:9.0f}" for end in ends)])
@@ -314,11 +314,11 @@ def equal_systems(random: np.random.Generator, n: int, systems: int, kind: str) 
 
 
 def family_wise(draws: int) -> None:
-    """Share of comparisons of equal systems, all pairs, with any pair called different, of twice the draws."""
+    """Share of comparisons of equal systems, all pairs, with any pair called different."""
     for kind, systems in itertools.product(("independent", "clones", "sweep"), (2, 4, 10)):
         random, n = np.random.default_rng(systems), 50
         rejected = []
-        for seed in range(2 * draws):
+        for seed in range(draws):
             values = equal_systems(random, n, systems, kind)
             pairs = np.column_stack([values[:, a] - values[:, b] for a, b in itertools.combinations(range(systems), 2)])
             found = joint_sign_flips(pairs, resamples=FLIPS, seed=seed)
@@ -332,7 +332,7 @@ def correlated(draws: int) -> None:
     for correlation in (0.0, 0.5, 0.8, 0.95):
         random, n = np.random.default_rng(int(100 * correlation)), 50
         found = []
-        for seed in range(draws // 2):
+        for seed in range(draws):
             shared, own = random.normal(0, 1, (n, 3, 1)), random.normal(0, 1, (n, 3, 6))
             values = np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * own
             values[:, 2] += 0.45
@@ -401,16 +401,22 @@ SIZES_OF_CLUSTERS = {
 }
 
 
+ALIKE = dict.fromkeys(list(SIZES_OF_CLUSTERS)[-2:], 0.6)
+"""Correlations other than 0.3, of which these sizes are simulated as well."""
+
+
 def clusters(draws: int) -> None:
     """Two equal systems on questions of the same documents, correlation 0.3: with clusters, and without."""
-    for at, (name, drawn_sizes) in enumerate(SIZES_OF_CLUSTERS.items()):
+    rows = [*((at, name, 0.3) for at, name in enumerate(SIZES_OF_CLUSTERS)), *((0, *each) for each in ALIKE.items())]
+    for at, name, correlation in rows:
         random = np.random.default_rng(at)
+        drawn_sizes = SIZES_OF_CLUSTERS[name]
         sizes = drawn_sizes(random)
         labels = np.repeat(np.arange(len(sizes)), sizes)
         found = []
         for seed in range(draws):
             shared, own = random.normal(0, 1, len(sizes))[labels], random.normal(0, 1, len(labels))
-            values = np.sqrt(0.3) * shared + np.sqrt(0.7) * own
+            values = np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * own
             cells = []
             for by in (labels, None):
                 one = paired_difference(0.2 * values, np.zeros(len(values)), resamples=FLIPS, seed=seed, clusters=by)
@@ -418,7 +424,8 @@ def clusters(draws: int) -> None:
                 low, high = interval_from_sums(Sums.of(mean) if by is None else effective_sums(mean, by))
                 cells += [one.interval.low <= 0 <= one.interval.high, one.p_randomisation <= 0.05, low <= 0.6 <= high]
             found.append(cells)
-        line(name, len(labels), [f"{100 * rate:9.1f}" for rate in np.mean(found, axis=0)])
+        of = name if correlation == 0.3 else f"{name}, {correlation:g}"
+        line(of, len(labels), [f"{100 * rate:9.1f}" for rate in np.mean(found, axis=0)])
 
 
 PARTS: dict[str, tuple[Callable[[int], None], str, str]] = {
@@ -444,7 +451,7 @@ PARTS: dict[str, tuple[Callable[[int], None], str, str]] = {
     ),
     "family": (
         family_wise,
-        "Equal systems, any pair called different at 5 % (%); twice the draws",
+        "Equal systems, any pair called different at 5 % (%)",
         "    joint     Holm",
     ),
     "correlated": (correlated, "True differences found (%)", "    joint     Holm"),

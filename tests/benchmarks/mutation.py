@@ -6,7 +6,8 @@
 
 Every mutant is one changed expression in a copy of the repository: a comparison, `and` or `or`, an operator, a number,
 a condition. The tests that belong to its file (as `pytest --quick` chooses them, doctests included) run on the copy.
-Survivors are printed: either a test is missing, or the change changes nothing, which only a reader can decide.
+Survivors are printed: either a test is missing, or the change changes nothing, which only a reader can decide. What
+fails is run once more without the change, since a test that wants a program or a repository decides nothing.
 """
 
 import argparse
@@ -32,8 +33,8 @@ FOLDERS = (
     *("auditing", "comparing", "definition", "evaluation", "explaining", "files", "inputs", "judging", "keeping"),
     *("labelling", "metrics", "questions", "reranking", "results", "retrieving", "scoring", "statistics"),
 )
-SLOWER = 10
-"""A mutant that takes so many times as long as the unchanged tests has been noticed."""
+SECONDS = 1200
+"""A mutant whose tests take so long has been noticed: a loop no longer ends. (The slowest take a quarter of it.)"""
 
 OPPOSITE: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE,
@@ -134,29 +135,49 @@ def drawn(folders: Sequence[str], number: int, seed: int) -> list[Mutant]:
     return chosen[:number]
 
 
-class Ran(NamedTuple):
-    """What the tests of a file said: whether one failed, which did, and how long they took."""
-
-    noticed: bool
-    failed: tuple[str, ...] = ()
-    seconds: float = 0.0
-
-
-def run(copy: Path, tests: Sequence[str], *options: str, seconds: float | None = None) -> Ran:
-    """Run tests on the copy; taking too long is a failure."""
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "-W", "ignore", *tests]
+def failing(copy: Path, tests: Sequence[str], *options: str) -> set[str] | None:
+    """Return which test fails first on the copy, if any does; None if the tests do not end."""
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", "-W", "ignore", *tests]
     command += ["--hypothesis-profile=quick", *options]
     command += ["-o", "python_functions=test_*"]  # a file that is named is read for tests, and some say `tested`
     environment = {**os.environ, "PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
-    before = os.times().elapsed
     try:
         done = subprocess.run(
-            command, cwd=copy, env=environment, capture_output=True, text=True, timeout=seconds, check=False
+            command, cwd=copy, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
-        return Ran(noticed=True)
-    failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", done.stdout, flags=re.MULTILINE)
-    return Ran(done.returncode != 0, tuple(failed), os.times().elapsed - before)
+        return None
+    # What cannot even be collected fails without a name.
+    named = set(re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", done.stdout, flags=re.MULTILINE))
+    return named or ({"collection"} if done.returncode else set())
+
+
+def noticed(mutant: Mutant, copy: Path) -> bool:
+    """Return whether a test fails because of the change."""
+    relative = mutant.path.relative_to(ROOT)
+    tests = nearest_first(mutant.path)
+    kept, changed = (copy / relative).read_text(), mutant.text()
+    left_out: set[str] = set()
+    while True:
+        (copy / relative).write_text(changed)
+        failed = failing(copy, tests, *(f"--deselect={name}" for name in left_out))
+        (copy / relative).write_text(kept)
+        if not failed:
+            return failed is None
+        if failed == {"collection"} or not failing(copy, sorted(failed)):
+            return True
+        left_out |= failed
+
+
+def nearest_first(path: Path) -> list[str]:
+    """Return the tests that belong to a file of the core: its own, then those of its folder, then the others."""
+    tests = belonging([path.relative_to(ROOT).as_posix()]) - {ROOT / "tests" / "test_architecture.py"}
+    folder = ROOT / "tests" / path.parent.relative_to(CORE)
+
+    def distance(test: Path) -> tuple[bool, bool, Path]:
+        return test not in {path, folder / f"test_{path.stem}.py"}, not test.is_relative_to(folder), test
+
+    return [test.relative_to(ROOT).as_posix() for test in sorted(tests, key=distance)]
 
 
 def main() -> int:
@@ -172,21 +193,10 @@ def main() -> int:
             shutil.copytree(ROOT / part, copy / part, ignore=shutil.ignore_patterns("__pycache__", "_build"))
         for part in ("pyproject.toml", "README.md"):
             shutil.copy(ROOT / part, copy / part)
-        usual: dict[Path, Ran] = {}
         for mutant in drawn(given.folder or FOLDERS, given.mutants, given.seed):
-            relative = mutant.path.relative_to(ROOT)
-            tests = [path.relative_to(ROOT).as_posix() for path in belonging([relative.as_posix()])]
-            tests = sorted(set(tests) - {"tests/test_architecture.py"})
-            if mutant.path not in usual:
-                usual[mutant.path] = run(copy, tests)
-            # What fails without a change, for want of a program or a repository, decides nothing.
-            left_out = [f"--deselect={name}" for name in usual[mutant.path].failed]
-            (copy / relative).write_text(mutant.text())
-            noticed = run(copy, tests, "-x", *left_out, seconds=SLOWER * usual[mutant.path].seconds).noticed
-            (copy / relative).write_text(mutant.path.read_text())
-            found[mutant.path.relative_to(CORE).parts[0]]["killed" if noticed else "survived"] += 1
-            if not noticed:
-                print(f"survived: {mutant}", flush=True)
+            outcome = "killed" if noticed(mutant, copy) else "survived"
+            found[mutant.path.relative_to(CORE).parts[0]][outcome] += 1
+            print(f"{outcome}: {mutant}", flush=True)
     for part, outcomes in sorted(found.items()):
         decided = outcomes["killed"] + outcomes["survived"]
         print(f"{part:<12} {outcomes['killed']:>4} of {decided:<4} killed")

@@ -6,7 +6,8 @@ The population are the 225 questions of Cranfield. Settings are fusions of BM25,
 of scores and reciprocal ranks with several k and weights; the default is RRF with k = 60 and equal weights. Each line
 draws n questions with replacement, chooses the best of s settings by NDCG@10, and compares what is said of the gain
 with the gain of the chosen setting over the whole population. `equal` permutes the settings of each question, so that
-all are equal. `naive` is the winner's own gain with Student's interval.
+all are equal. `naive` is the winner's own gain with Student's interval. `fixed` is the standard error of the gain of
+the chosen setting if it had been fixed before: no estimate from n questions that is nearly unbiased errs much less.
 """
 
 from __future__ import annotations
@@ -70,11 +71,21 @@ def simulate(values: Values, settings: int, n: int, draws: int, *, equal: bool) 
         half = stats.t.ppf(0.975, n - 1) * own.std(ddof=1) / np.sqrt(n)
         naive = own.mean() - truth
         held = low - 1e-12 <= truth <= max(high, low) + 1e-12
-        rows.append([truth, naive, abs(naive) <= half + 1e-12, found.gain - truth, held, corrected <= 0.05])
-    truth, naive, naive_covers, bias, covers, better = np.mean(rows, axis=0)
-    rmse = np.sqrt(np.mean(np.array(rows)[:, 3] ** 2))
-    cells = f"{truth:+9.4f}{naive:+9.4f}{naive_covers:8.2f}{bias:+9.4f}{rmse:8.4f}{covers:8.2f}{better:8.2f}"
+        variance = drawn_variance(whole, found.winner, equal=equal) / n
+        rows.append([truth, naive, abs(naive) <= half + 1e-12, found.gain - truth, held, corrected <= 0.05, variance])
+    truth, naive, naive_covers, bias, covers, better, variance = np.mean(rows, axis=0)
+    rmse, fixed = np.sqrt(np.mean(np.array(rows)[:, 3] ** 2)), np.sqrt(variance)
+    cells = (
+        f"{truth:+9.4f}{naive:+9.4f}{naive_covers:8.2f}{bias:+9.4f}{rmse:8.4f}{fixed:8.4f}{covers:8.2f}{better:8.2f}"
+    )
     return f"{'equal' if equal else 'Cranfield':10}{settings:9}{n:6}{cells}"
+
+
+def drawn_variance(whole: Values, winner: int, *, equal: bool) -> float:
+    """Return the variance of the gain of a setting over the default, for one question."""
+    if equal:  # the two are any two settings of a question
+        return float(2 * whole.var(axis=1, ddof=1).mean())
+    return float((whole[:, winner] - whole[:, 0]).var(ddof=1)) if winner else 0.0
 
 
 def main() -> None:
@@ -84,7 +95,7 @@ def main() -> None:
     values = population("ndcg@10")
     best = (values.mean(axis=0) - values[:, 0].mean()).max()
     print(f"{values.shape[1]} settings, {draws} draws a line; best true gain {best:+.4f}")
-    print("            settings     n    truth    naive  covers     bias    rmse  covers  better")
+    print("            settings     n    truth    naive  covers     bias    rmse   fixed  covers  better")
     for equal, settings, n in itertools.product((False, True), (5, 20, values.shape[1]), (25, 50, 150)):
         print(simulate(values, settings, n, draws, equal=equal), flush=True)
 

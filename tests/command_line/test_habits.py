@@ -47,16 +47,16 @@ def test_runs_stand_side_by_side(files: list[str], capsys: Out) -> None:
     main(["evaluate", *files, "-m", "mrr,ndcg@10"])
     header, mrr, *_ = capsys.readouterr().out.splitlines()
     assert header.split() == ["metric", "one", "two"]
-    assert mrr.split() == ["mrr", "1.0000", "0.8333"]  # (1 + 1/2 + 1) / 3: d3 is tied with d2 and has the larger id
+    assert mrr.split() == ["mrr", "1.000", "0.833"]  # (1 + 1/2 + 1) / 3: d3 is tied with d2 and has the larger id
     main(["evaluate", *files, "-m", "mrr", "-q", "--format", "json"])
     content = json.loads(capsys.readouterr().out)["runs"]
     assert content["two"]["per_query"]["mrr"] == {"q1": 1.0, "q2": 0.5, "q3": 1.0}
     main(["evaluate", *files, "-m", "mrr", "-q", "--format", "csv"])
     assert capsys.readouterr().out.splitlines()[:2] == ["run,query,mrr", "one,q1,1.0"]
     main(["evaluate", *files, "-m", "mrr", "-q"])
-    assert "q2     1.0000  0.5000" in capsys.readouterr().out
+    assert "q2     1.000  0.500" in capsys.readouterr().out
     assert main(["evaluate", *files, "-m", "mrr", "--fail-under", "mrr=0.9"]) == 1
-    assert "mrr of two is 0.8333, below 0.9" in capsys.readouterr().err
+    assert "mrr of two is 0.833, below 0.9" in capsys.readouterr().err
 
 
 def test_ties_and_match(files: list[str], tmp_path: Path, capsys: Out) -> None:
@@ -79,7 +79,7 @@ def test_ties_and_match(files: list[str], tmp_path: Path, capsys: Out) -> None:
             )
             == 0
         )
-        assert "1.0000" in capsys.readouterr().out
+        assert "1.000" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("command", ["evaluate", "compare", "audit"])

@@ -44,7 +44,7 @@ def test_the_whole_loop(capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     assert main(["history", "show", "history.jsonl"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[2:4] for line in lines[1:3]] == [["old", "0.5000"], ["new", "1.0000"]]
+    assert [line.split()[2:4] for line in lines[1:3]] == [["old", "0.500"], ["new", "1.000"]]
     assert main(["history", "show", "history.jsonl", "--format", "json"]) == 0
     entries = json.loads(capsys.readouterr().out)["entries"]
     assert [entry["metrics"]["mrr"]["mean"] for entry in entries] == [0.5, 1.0]
@@ -139,8 +139,8 @@ def test_slices_are_shown_and_reported(capsys: pytest.CaptureFixture[str]) -> No
     assert main([*call, "--report", "report.html"]) == 0
     out = capsys.readouterr().out
     assert [line.split()[:3] for line in out.splitlines() if "short" in line or "long" in line] == [
-        ["short", "mrr", "1.0000"],
-        ["long", "mrr", "0.5000"],
+        ["short", "mrr", "1.000"],
+        ["long", "mrr", "0.500"],
     ]
     assert "1 query without a label, in no slice" in out
     assert '"slices":["short","long"]' in Path("report.html").read_text()

@@ -35,7 +35,7 @@ def test_the_table_is_that_of_python_and_warnings_stand_beside_it(
     assert main(["evaluate", *files, "-m", "mrr", "-m", "nDCG_cut_10"]) == 0
     out, err = capsys.readouterr()
     assert out == str(evaluation(files, ["mrr", "ndcg@10"])) + "\n"
-    assert "mrr      0.7500  [0.265, 0.955]  2" in out
+    assert "mrr      0.750  [0.265, 0.955]  2" in out
     assert err.startswith("retrieval-metrics: warning: nothing was retrieved for 1 of 3 judged queries")
 
 
@@ -57,18 +57,18 @@ def test_csv_is_a_table_of_means_or_of_queries(files: list[str], capsys: pytest.
 
 
 def test_text_markdown_and_html_hold_the_queries_too(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    for kind, row in (("text", "q2     0.5000"), ("markdown", "| q2 | 0.5000 |"), ("html", ">q2</td>")):
+    for kind, row in (("text", "q2     0.500"), ("markdown", "| q2 | 0.500 |"), ("html", ">q2</td>")):
         main(["evaluate", *files, "-m", "mrr", "--format", kind, "--per-query"])
         out = capsys.readouterr().out
         assert row in out
-        assert "0.7500" in out
+        assert "0.750" in out
     assert out.startswith("<!doctype html>")
 
 
 def test_the_output_may_go_to_a_file(files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", *files, "-m", "mrr", "--format", "markdown", "-o", str(tmp_path / "out.md")]) == 0
     assert capsys.readouterr().out == ""
-    assert "| mrr | 0.7500 | [0.265, 0.955] | 2 |" in (tmp_path / "out.md").read_text()
+    assert "| mrr | 0.750 | [0.265, 0.955] | 2 |" in (tmp_path / "out.md").read_text()
 
 
 @pytest.mark.parametrize(("floor", "code"), [("0.75", 0), ("0.7501", 1)])
@@ -77,7 +77,7 @@ def test_a_mean_below_its_floor_fails(
 ) -> None:
     assert main(["evaluate", *files, "-m", "map", "--fail-under", f"mrr={floor}"]) == code
     out, err = capsys.readouterr()
-    assert "mrr     0.7500  [0.265, 0.955]  2" in out
+    assert "mrr     0.750  [0.265, 0.955]  2" in out
     assert ("FAILED: mrr is 0.7500, below 0.7501" in err) == bool(code)
 
 
@@ -95,7 +95,7 @@ def test_columns_and_formats_are_said(tmp_path: Path, capsys: pytest.CaptureFixt
     (tmp_path / "run").write_text('{"q1": ["d2", "d1"]}')
     call = ["evaluate", str(tmp_path / "qrels.txt"), str(tmp_path / "run"), "-m", "mrr", "--qrels-format", "csv"]
     assert main([*call, "--qrels-column", "document=passage"]) == 0
-    assert "mrr     0.5000  [0.123, 0.877]  1" in capsys.readouterr().out
+    assert "mrr     0.500  [0.123, 0.877]  1" in capsys.readouterr().out
     assert main(call) == 2
     assert "has no column named like a document" in capsys.readouterr().err
     assert main([*call, "--qrels-column", "passage"]) == 2
@@ -107,7 +107,7 @@ def test_a_run_larger_than_its_memory_is_streamed_and_says_so(
 ) -> None:
     assert main(["evaluate", *files, "-m", "mrr", "--memory", "0.01KB"]) == 0
     out, err = capsys.readouterr()
-    assert "mrr     0.7500  [0.265, 0.955]  2" in out
+    assert "mrr     0.750  [0.265, 0.955]  2" in out
     assert "note: <StreamedRun: 2 queries, 5 documents, streamed from" in err
 
 
@@ -352,7 +352,7 @@ def test_the_extension_of_the_output_says_its_format(files: list[str], tmp_path:
     assert main(["evaluate", *files, "-m", "mrr", "-o", str(tmp_path / name)]) == 0
     assert (tmp_path / name).read_text().startswith(begins)
     assert main(["evaluate", *files, "-m", "mrr", "-o", str(tmp_path / name), "--format", "text"]) == 0
-    assert (tmp_path / name).read_text().startswith("metric    mean")
+    assert (tmp_path / name).read_text().startswith("metric   mean")
 
 
 def test_a_target_without_a_folder_is_named_as_it_was_given(

@@ -187,3 +187,32 @@ def test_what_the_comparison_refuses_costs_no_call(
         compared({"a": retriever, "b": retriever}, given.pop("questions"), given.pop("metrics"), **given)
     assert not asked
     assert not hasattr(caught.value, "__notes__")
+
+
+def test_an_interrupted_comparison_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    questions = [(f"question {number}", ["d"]) for number in range(8)]
+    asked: list[tuple[str, str]] = []
+
+    def retriever(name: str, ranking: list[str], *, ends_at: str = "") -> Any:
+        def search(text: str) -> list[str]:
+            asked.append((name, text))
+            if text == ends_at:
+                raise KeyboardInterrupt
+            return ranking
+
+        return search
+
+    def compared(*, ends_at: str = "") -> Any:
+        retrievers = {"a/b": retriever("a/b", ["d"]), "c": retriever("c", ["x", "d"], ends_at=ends_at)}
+        return rm.compare_retrievers(retrievers, questions, "mrr", workers=1, resume=tmp_path / "answers")
+
+    with pytest.raises(KeyboardInterrupt):
+        compared(ends_at="question 5")
+    before = len(asked)
+    result = compared()
+    assert sorted(asked[before:]) == [("c", f"question {number}") for number in range(5, 8)]
+    assert result.table == {"mrr": {"a/b": 1.0, "c": 0.5}}
+    assert sorted(path.name for path in (tmp_path / "answers").iterdir()) == ["a%2Fb.jsonl", "c.jsonl"]
+    done = len(asked)
+    assert str(compared()) == str(result)
+    assert len(asked) == done

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import retrieval_metrics as rm
-from retrieval_metrics.presentation.numbers import three
+from retrieval_metrics.presentation.numbers import signed, three
 from retrieval_metrics.statistics import (
     detectable_difference,
     joint_sign_flips,
@@ -26,7 +26,7 @@ METRICS = ["mrr", "hit_rate@1", "ndcg@10"]
 
 def interval_text(comparison: rm.Comparison, metric: str) -> str:
     low, high = comparison.difference(metric).interval
-    return f"[{three(low, signed=True)}, {three(high, signed=True)}]"
+    return f"[{signed(low)}, {signed(high)}]"
 
 
 def ranked(rank: int) -> list[str]:
@@ -125,8 +125,8 @@ def test_what_the_data_cannot_decide_comes_with_what_it_would_take() -> None:
     (said,) = comparison.conclusions
     assert said.kind == "no clear difference"
     assert said.sentence == (
-        f"No clear difference between b and a in mrr (95 % interval {three(low, signed=True)} to "
-        f"{three(high, signed=True)}); a difference of {difference.detectable().low:.2g} would have been found in four "
+        f"No clear difference between b and a in mrr (95 % interval {signed(low)} to "
+        f"{signed(high)}); a difference of {difference.detectable().low:.2g} would have been found in four "
         "of five cases."
     )
     assert low < 0 < high
@@ -214,7 +214,7 @@ def test_the_queries_that_moved_most_come_first_and_those_that_did_not_are_left_
     comparison = rm.compare(*systems({"a": [2, 1, 1, 4], "b": [1, 4, 1, 5]}), "mrr")
     assert comparison.difference("mrr").moved() == [("q1", -0.75), ("q0", 0.5), ("q3", pytest.approx(-0.05))]
     assert len(comparison.difference("mrr").moved(2)) == 2
-    assert "moved most in mrr: q1 -0.75, q0 +0.50, q3 -0.05" in str(comparison)
+    assert "moved most in mrr: q1 -0.750, q0 +0.500, q3 -0.0500" in str(comparison)
 
 
 def test_the_same_seed_gives_the_same_text_to_the_last_digit() -> None:
@@ -281,7 +281,7 @@ def test_the_text_is_tables_and_a_verdict() -> None:
         "metric difference 95 % interval p won/tied/lost",
         f"mrr +0.500 {interval_text(comparison, 'mrr')} {p_value} 8/0/0",
         f"hit_rate@1 +1.00 {interval_text(comparison, 'hit_rate@1')} {p_value} 8/0/0",
-        "moved most in mrr: q0 +0.50, q1 +0.50, q2 +0.50",
+        "moved most in mrr: q0 +0.500, q1 +0.500, q2 +0.500",
         "",
         *comparison.verdict,
         "Exact randomisation test, corrected for 2 comparisons",

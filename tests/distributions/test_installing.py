@@ -142,9 +142,9 @@ STEPS: tuple[tuple[str, list[str], str], ...] = (
     ("", [], "there is no baseline retrieval_baselines/test_it/test_it.json; --retrieval-update writes it"),
     ("", ["--retrieval-update"], "retrieval_baselines/test_it/test_it.json: new"),
     ("", [], "1 passed"),
-    ("1", ["--retrieval-report=r.html"], "mrr worse: 1.0000 -> 0.5000 (p <0.0001), 20 of 20 queries"),
+    ("1", ["--retrieval-report=r.html"], "mrr worse: 1.000 -> 0.500 (p < 0.001), 20 of 20 queries"),
     ("1", ["--retrieval-update"], "the baseline was not replaced; --retrieval-accept-worse replaces it"),
-    ("1", ["--retrieval-update", "--retrieval-accept-worse"], "mrr 1.0000 -> 0.5000 (p <0.0001): 20 lost, 0 won"),
+    ("1", ["--retrieval-update", "--retrieval-accept-worse"], "mrr 1.000 -> 0.500 (p < 0.001): 20 lost, 0 won"),
     ("1", [], "1 passed"),
 )
 

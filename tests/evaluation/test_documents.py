@@ -52,8 +52,16 @@ def test_a_chunk_is_found_in_its_document_whatever_its_offsets_say(documents: An
 
 
 def test_without_documents_what_is_not_confirmed_is_said() -> None:
-    with pytest.warns(rm.RetrievalWarning, match="pass documents="):
+    with pytest.warns(rm.RetrievalWarning, match="pass documents=") as caught:
         assert rm.evaluate(QUESTIONS, RUN, "recall").means["recall"] == 0
+    (said,) = caught  # one finding for one fact
+    assert "so no span was found in them, nor is anything else judged, so every metric is 0: 1 with" in str(
+        said.message
+    )
+    questions = {"q": [SPAN], "p": ["d1"]}
+    with pytest.warns(rm.RetrievalWarning, match="no span was found in them: 1 with offsets") as caught:
+        assert rm.evaluate(questions, {**RUN, "p": [rm.Retrieved("d1")]}, "recall").means["recall"] == 0.5
+    assert len(caught) == 1
 
 
 def test_judgments_by_id_ignore_documents() -> None:

@@ -48,28 +48,28 @@ def test_means_do_not_depend_on_the_order_of_the_queries() -> None:
 
 def test_the_text_is_an_aligned_table_with_notes(result: rm.Evaluation) -> None:
     assert str(result).splitlines() == [
-        "metric                mean   95 % interval  n",
-        "map                 0.7500  [0.265, 0.955]  2",
-        f"ndcg@10             {result.means['ndcg@10']:.4f}  [0.317, 0.928]  2",
-        "precision(rel=2)@5  0.2000  [0.029, 0.200]  1",
+        "metric               mean   95 % interval  n",
+        "map                 0.750  [0.265, 0.955]  2",
+        f"ndcg@10             {result.means['ndcg@10']:.3f}  [0.317, 0.928]  2",
+        "precision(rel=2)@5  0.200  [0.029, 0.200]  1",
         "2 queries",
         "n too small: an interval of fewer than 4 queries says little",
     ]
 
 
 def test_the_repr_is_one_line(result: rm.Evaluation) -> None:
-    assert repr(result).startswith("<Evaluation of 2 queries: map 0.7500, ndcg@10 0.")
+    assert repr(result).startswith("<Evaluation of 2 queries: map 0.750, ndcg@10 0.")
 
 
 def test_markdown_and_html_hold_the_same_cells(result: rm.Evaluation) -> None:
     assert result.to_markdown().splitlines()[:3] == [
         "| metric | mean | 95 % interval | n |",
         "| --- | ---: | ---: | ---: |",
-        "| map | 0.7500 | [0.265, 0.955] | 2 |",
+        "| map | 0.750 | [0.265, 0.955] | 2 |",
     ]
     page = result._repr_html_()
     assert page.partition("</table>")[0].count("<tr>") == 4
-    assert ">0.7500</td>" in page
+    assert ">0.750</td>" in page
     assert "2 queries" in page
 
 
@@ -81,7 +81,7 @@ def test_html_escapes_what_is_written_into_it() -> None:
 def test_the_residual_of_rbp_is_printed() -> None:
     result = rm.evaluate({"q": ["a"]}, {"q": ["a", "x"]}, "rbp(p=0.5)")
     assert result.residuals["rbp(p=0.5)"] == 0.5  # 1 - .5: only rank 1 is judged
-    assert "rbp(p=0.5): residual 0.5000" in str(result)
+    assert "rbp(p=0.5): residual 0.500" in str(result)
 
 
 def test_a_dataframe_has_a_row_per_query_and_a_column_per_metric(result: rm.Evaluation) -> None:

@@ -44,10 +44,10 @@ def test_one_table_holds_all_slices(result: rm.Evaluation) -> None:
     lines = str(result.by(LABELS)).splitlines()
     assert [line.split()[:3] for line in lines] == [
         ["slice", "metric", "mean"],
-        ["short", "mrr", "1.0000"],
-        ["short", "rbp", "0.2000"],
-        ["long", "mrr", "0.5000"],
-        ["long", "rbp", "0.1600"],
+        ["short", "mrr", "1.000"],
+        ["short", "rbp", "0.200"],
+        ["long", "mrr", "0.500"],
+        ["long", "rbp", "0.160"],
     ]
     frame = result.by(LABELS).to_pandas()
     assert frame["mean"].tolist() == pytest.approx([1, 0.2, 0.5, 0.16])

@@ -156,7 +156,7 @@ def test_sums_alone_say_that_they_know_no_query(ask: Callable[[rm.Evaluation], A
     merged = rm.merge([rm.evaluate({"q1": ["a"]}, {"q1": ["a"]}, "mrr").totals()])
     with pytest.raises(ValueError, match=r"totals, which hold no single queries|it holds sums only"):
         ask(merged)
-    assert repr(merged) == "<Evaluation of 1 queries: mrr 1.0000>"
+    assert repr(merged) == "<Evaluation of 1 queries: mrr 1.000>"
 
 
 def evaluated(qrels: Any = None, metrics: Any = "mrr", **options: Any) -> rm.Evaluation:

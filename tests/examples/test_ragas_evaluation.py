@@ -20,13 +20,13 @@ def test_it_prints_the_numbers_of_the_core(capsys: pytest.CaptureFixture[str]) -
     printed = capsys.readouterr().out
     pieces = passages()
     qrels, texts = questions.qrels(pieces), questions.queries()
-    rows = re.findall(r"^(\w+@(?:3|10)) +([01]\.\d{4}) +([01]\.\d{4})$", printed, flags=re.MULTILINE)
+    rows = re.findall(r"^(\w+@(?:3|10)) +([01]\.\d{3}) +([01]\.\d{3})$", printed, flags=re.MULTILINE)
     assert len(rows) == 14
     retrievers: dict[str, Retriever] = {"BM25": BM25(pieces), "dense": Dense(pieces)}
     for column, retriever in enumerate(retrievers.values(), start=1):
         run = {query: list(retriever.search(text, ragas_evaluation.DEPTH)) for query, text in texts.items()}
         means = rm.evaluate(qrels, run, [row[0] for row in rows]).means
-        assert [row[column] for row in rows] == [f"{mean:.4f}" for mean in means.values()]
+        assert [row[column] for row in rows] == [f"{mean:.3f}" for mean in means.values()]
 
     run = {query: list(retrievers["BM25"].search(text, ragas_evaluation.DEPTH)) for query, text in texts.items()}
     for number, query in enumerate(texts):
@@ -36,7 +36,7 @@ def test_it_prints_the_numbers_of_the_core(capsys: pytest.CaptureFixture[str]) -
         means = rm.evaluate(qrels, run, ["mrr@10", "ndcg@10"]).means
     failing = printed.partition("every fifth row fails")[2]
     for name, mean in means.items():
-        assert f"{name}".ljust(9) + f"{mean:.4f}" in failing
-    (flattered,) = re.findall(r"as ragas shows it: ([01]\.\d{4})", failing)
+        assert f"{name}".ljust(9) + f"{mean:.3f}" in failing
+    (flattered,) = re.findall(r"as ragas shows it: ([01]\.\d{3})", failing)
     assert float(flattered) > means["mrr@10"]
     assert f"{len(range(0, len(texts), 5))} for which the retriever failed, scored 0" in failing.splitlines()

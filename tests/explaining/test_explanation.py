@@ -135,8 +135,8 @@ def test_the_worst_come_first_and_all_failures_are_summed() -> None:
     assert worst.summary == "2 of 3 failures: never retrieved; 1: beyond the cut-off"
     assert str(worst).splitlines() == [
         "query  recall@2  found  missing               needed  came back first",
-        "b        0.0000    0/1  1 never retrieved     d1      x",
-        "c        0.0000    0/1  1 beyond the cut-off  d1      x",
+        "b         0.000    0/1  1 never retrieved     d1      x",
+        "c         0.000    0/1  1 beyond the cut-off  d1      x",
         "2 of 3 failures: never retrieved; 1: beyond the cut-off",
         "over 3 queries, 3 of 4 needed documents are missing",
     ]
@@ -190,8 +190,8 @@ def test_the_texts_of_an_evaluation_set_are_known() -> None:
     questions = rm.EvaluationSet({"q1": "who opens the vault?", "same": "same"}, {"q1": ["a"], "same": ["b"]})
     result = rm.evaluate(questions, {"q1": ["x", "a"], "same": ["x"]}, "recall@1")
     assert result.explain("q1").text == "who opens the vault?"
-    assert str(result.explain("q1")).startswith("who opens the vault?\nq1: recall@1 0.0000")
-    assert str(result.explain("same")).startswith("same: recall@1 0.0000")  # not twice
+    assert str(result.explain("q1")).startswith("who opens the vault?\nq1: recall@1 0.000")
+    assert str(result.explain("same")).startswith("same: recall@1 0.000")  # not twice
     assert "q1 who opens the vault?" in str(result.worst("recall@1", 2))
     assert result.explain("q1", queries={"q1": "another"}).text == "another"
 

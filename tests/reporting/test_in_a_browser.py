@@ -2,14 +2,13 @@
 
 import base64
 import os
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import retrieval_metrics as rm
-from browsing import LOOKS, Browser, Look
+from browsing import LOOKS, Browser, Look, until
 
 pytestmark = pytest.mark.browser
 
@@ -111,12 +110,8 @@ def press(browser: Browser, key: str) -> None:
     browser.run("document.body.dispatchEvent(new KeyboardEvent('keydown', {key: arguments[0], bubbles: true}))", key)
 
 
-def until(browser: Browser, script: str, wanted: Any) -> None:
-    for _ in range(100):
-        if browser.run(script) == wanted:
-            return
-        time.sleep(0.02)
-    assert browser.run(script) == wanted
+def shows(browser: Browser, script: str, wanted: Any) -> None:
+    until(lambda: browser.run(script), wanted)
 
 
 @pytest.mark.parametrize("look", LOOKS, ids=lambda look: f"{look.width} {look.scheme}")
@@ -126,7 +121,7 @@ def test_it_fits_asks_for_nothing_and_runs_nothing(
     browser.open(page, look)
     assert browser.requests() == {page.as_uri()}
     browser.run("document.querySelectorAll('.query').forEach(e => { e.open = true; })")
-    until(browser, "return document.querySelectorAll('.opened').length", N)
+    shows(browser, "return document.querySelectorAll('.opened').length", N)
     assert browser.errors() == []
     assert browser.run("return document.title") == "Comparison"
     assert browser.run("return document.documentElement.scrollWidth") <= look.width
@@ -144,7 +139,7 @@ def test_it_fits_asks_for_nothing_and_runs_nothing(
 def test_hostile_texts_are_shown_as_they_are(browser: Browser, page: Path) -> None:
     browser.open(page, LOOKS[0])
     browser.run("document.querySelectorAll('.query').forEach(e => { e.open = true; })")
-    until(browser, "return document.querySelectorAll('.opened').length", N)
+    shows(browser, "return document.querySelectorAll('.opened').length", N)
     # Half a pair does not travel from the browser to the test, so it is shown as what stands for it.
     script = "return [...document.querySelectorAll('.text, .words')].map(e => e.textContent.toWellFormed())"
     shown = set(browser.run(script))
@@ -194,7 +189,7 @@ def test_queries_are_sorted_filtered_and_searched(browser: Browser, page: Path) 
     browser.run(
         "const box = document.querySelector('input'); box.value = 'VERY LONG'; box.dispatchEvent(new Event('input'))"
     )
-    until(browser, "return document.querySelectorAll('.query').length", 1)
+    shows(browser, "return document.querySelectorAll('.query').length", 1)
     assert listed(browser) == ["q3"]
 
 
@@ -204,13 +199,13 @@ def test_the_keyboard_and_links_open_queries(browser: Browser, page: Path) -> No
     opened = "return [...document.querySelectorAll('.query[open] > summary .id')].map(e => e.textContent)"
     press(browser, "j")
     press(browser, "j")
-    assert browser.run(opened) == ["q1"]
+    shows(browser, opened, ["q1"])
     press(browser, "k")
-    assert browser.run(opened) == ["q0"]
+    shows(browser, opened, ["q0"])
     press(browser, "/")
-    assert browser.run("return document.activeElement.type") == "search"
+    shows(browser, "return document.activeElement.type", "search")
     browser.run("location.hash = '#q=q17'")
-    until(browser, opened, ["q17"])
+    shows(browser, opened, ["q17"])
     assert browser.run("return document.querySelector('.query[open] .link a').getAttribute('href')") == "#q=q17"
 
 
@@ -219,7 +214,7 @@ def test_an_opened_query_shows_both_systems_and_what_moved(
 ) -> None:
     browser.open(page, LOOKS[2])
     browser.run("location.hash = '#q=q3'")
-    until(browser, "return document.querySelectorAll('.query[open] .system').length", 2)
+    shows(browser, "return document.querySelectorAll('.query[open] .system').length", 2)
     text = browser.run("return document.querySelector('.query[open]').innerText")
     assert "what is \U0001f600 needed" in text
     assert "\u2713 relevant" in text
@@ -233,7 +228,7 @@ def test_an_opened_query_shows_both_systems_and_what_moved(
 def test_the_needed_words_are_marked(browser: Browser, quotes: Path, request: pytest.FixtureRequest) -> None:
     browser.open(quotes, LOOKS[2])
     browser.run("location.hash = '#q=found'")
-    until(
+    shows(
         browser,
         "return [...document.querySelectorAll('.query[open] mark')].map(e => e.textContent)",
         ["The \u201cneeded\u201d\nwords stand"],
@@ -260,10 +255,10 @@ def test_a_thousand_queries_of_two_systems_open_and_sort(
     rm.compare(qrels, runs, ["mrr@20"]).report(path, queries={query: f"question {query}" for query in qrels})
     assert path.stat().st_size <= 10_000_000
     browser.open(path, LOOKS[2])
-    until(browser, "return document.querySelectorAll('.query').length", 100)  # more follow as the reader scrolls
+    shows(browser, "return document.querySelectorAll('.query').length", 100)  # more follow as the reader scrolls
     choose(browser, "order", "as given")
     assert listed(browser)[:3] == ["q0", "q1", "q2"]
     browser.run("location.hash = '#q=q950'")
-    until(browser, "return document.querySelectorAll('.query[open] .result').length", 40)
+    shows(browser, "return document.querySelectorAll('.query[open] .result').length", 40)
     assert browser.errors() == []
     picture(browser, request)

@@ -56,4 +56,4 @@ def test_what_a_notebook_shows_is_small_and_needs_no_plot(
 def test_an_evaluation_without_its_run_shows_its_means() -> None:
     whole = rm.evaluate({"q": ["d"]}, {"q": ["x", "d"]}, "mrr")
     merged = rm.merge([whole.totals()])
-    assert "0.5000" in merged._repr_html_()
+    assert "0.500" in merged._repr_html_()

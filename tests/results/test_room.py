@@ -69,6 +69,36 @@ def test_results_too_long_for_a_budget_are_said_to_be() -> None:
     assert not comparison.differences[0].significant
 
 
+def test_an_evaluation_says_how_far_a_budget_is_filled() -> None:
+    result = rm.evaluate(QRELS, first(100, 3), ["recall@2000chars", "mrr@300chars", "ndcg@50chars", "map"])
+    assert str(result).splitlines()[-3:] == [
+        (
+            "2000chars: filled to 15 % on average; 30 of 30 rankings end before 90 %, about 20 results instead of 3 "
+            "would fill it"
+        ),
+        "300chars: filled to 100 % on average",
+        "50chars: filled to 0 % on average; the next result does not fit",
+    ]
+    assert "filled" not in str(rm.evaluate(QRELS, first(100, 3), ["recall@2", "map"]))
+    calls = rm.Trajectories({"q1": rm.Trajectory([rm.SearchCall("?", ["d"])])}).union()
+    assert "filled" not in str(rm.evaluate({"q1": ["d"]}, calls, "recall@2calls"))
+
+
+def test_numbers_alone_still_know_how_far_a_budget_is_filled(tmp_path: Path) -> None:
+    saved, evaluations = tmp_path / "numbers.json", {}
+    for name, size in (("small", 100), ("big", 1000)):
+        evaluation = rm.evaluate(QRELS, first(size, 3), "recall@2000chars")
+        evaluation.save(saved, rankings=False)
+        evaluations[name] = rm.load(saved)
+        assert str(evaluations[name]) == str(evaluation)
+    comparison = rm.compare(evaluations)
+    assert [each.comparable for each in comparison.differences] == [False]
+    assert comparison.verdict[0].startswith("The budget of 2,000 characters is not filled: small fills 15 % of it")
+    some = rm.evaluate({"q0": QRELS["q0"]}, first(100, 30), "recall@2000chars")
+    others = rm.evaluate({"q1": QRELS["q1"]}, first(100, 3), "recall@2000chars")
+    assert "% on average; 1 of 2 rankings end" in str(rm.merge([some, others]))
+
+
 def test_tokens_and_cut_offs_by_number_do_not_hide_it() -> None:
     runs = {"small": first(100, 3, tokens=20), "big": first(1000, 3, tokens=200)}
     comparison = rm.compare(QRELS, runs, ["recall@3", "recall@400tokens", "ndcg@400tokens"])

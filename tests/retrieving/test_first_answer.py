@@ -1,5 +1,6 @@
 """What is wrong with every answer costs one question: the first answer is read before the others are asked."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -124,6 +125,25 @@ def test_ids_alone_are_too_little_for_quotes() -> None:
     with pytest.raises(TypeError, match="returned only ids for query 'text 0', but the judgments or match= need"):
         rm.retrieve(retriever, questions)
     assert len(asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("judgment", "match"), [(rm.Quote("wiki"), "id"), (rm.Quote("long enough"), rm.Matching(shortest_quote=40))]
+)
+def test_a_judgment_that_no_answer_could_satisfy_costs_no_call(judgment: rm.Quote, match: Any) -> None:
+    retriever, asked = asked_for([rm.Retrieved("d1", "a text that is long enough")])
+    questions = rm.EvaluationSet.of(
+        [*((text, [rm.Text("a text of five words here")]) for text in TEXTS), ("q", [judgment])]
+    )
+    with pytest.raises(ValueError, match=f"the quote {judgment.text!r} for query 'q' has"):
+        rm.retrieve(retriever, questions, match=match)
+    with pytest.raises(ValueError, match=f"the quote {judgment.text!r} for query 'q' has"):
+        asyncio.run(rm.aretrieve(retriever, questions, match=match))
+    too_long = rm.EvaluationSet.of([("q", [rm.Span("d", 0, 30)])]).with_sources({"d": "A short text."})
+    with pytest.raises(ValueError, match="for query 'q' ends beyond its source, which has 13 characters"):
+        rm.retrieve(retriever, too_long)
+    assert not asked
+    assert len(rm.retrieve(retriever, questions, match=rm.Matching(shortest_quote=3))) == len(questions)
 
 
 @pytest.mark.parametrize(

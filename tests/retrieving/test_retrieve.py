@@ -5,6 +5,7 @@ import contextvars
 import pickle
 import sys
 import threading
+import uuid
 from collections import Counter
 from collections.abc import Awaitable
 from typing import Any
@@ -142,9 +143,75 @@ def test_a_query_that_fails_is_asked_again_as_often_as_wanted() -> None:
         assert rm.retrieve(getattr(flaky, how), QUERIES, retries=2).errors == {}
         assert set(flaky.asked.values()) == {3}
         flaky = Flaky(2)
+        flaky.asked["text 0"] = 2  # answers at once
         run = rm.retrieve(getattr(flaky, how), QUERIES, retries=1)
         assert {str(error) for error in run.errors.values()} == {"failure 2"}
-        assert len(run.errors) == 20
+        assert len(run.errors) == 19
+
+
+def test_where_the_first_queries_fail_alike_the_others_are_not_asked() -> None:
+    asked: list[str] = []
+
+    def retriever(text: str) -> list[str]:
+        asked.append(text)
+        raise PermissionError(f"401 for {text!r}, request {uuid.uuid4()}")
+
+    with pytest.raises(PermissionError, match="401 for 'text 0'") as raised:
+        rm.retrieve(retriever, QUERIES)
+    assert asked == ["text 0", "text 1", "text 2"]
+    assert raised.value.__notes__ == [
+        "the first 3 queries failed alike, so the others were not asked; this is the failure of query 'q0'"
+    ]
+
+
+def test_where_the_first_queries_fail_in_different_ways_the_others_are_asked() -> None:
+    failures = {"text 0": OSError("busy"), "text 1": ValueError("odd"), "text 2": OSError("busy")}
+
+    def retriever(text: str) -> list[str]:
+        if text in failures:
+            raise failures[text]
+        return [text]
+
+    run = rm.retrieve(retriever, QUERIES)
+    assert run.errors == {"q0": failures["text 0"], "q1": failures["text 1"], "q2": failures["text 2"]}
+
+
+def test_a_service_that_is_slow_at_its_start_only_loses_the_queries_that_waited() -> None:
+    asked: list[str] = []
+
+    async def retriever(text: str) -> list[str]:
+        asked.append(text)
+        if len(asked) <= 3:
+            raise TimeoutError("still loading")
+        return [text]
+
+    assert len(rm.retrieve(retriever, QUERIES).errors) == 3
+
+
+def test_where_every_query_fails_the_first_failure_is_raised() -> None:
+    def retriever(text: str) -> list[str]:
+        raise [OSError, ValueError, KeyError][len(text) % 3](text)
+
+    texts = {"q1": "a", "q2": "bb", "q3": "ccc"}
+    with pytest.raises(ValueError, match="a") as raised:
+        rm.retrieve(retriever, texts)
+    assert raised.value.__notes__ == [
+        "all 3 queries failed, so there is nothing to evaluate; this is the failure of query 'q1'"
+    ]
+
+
+def test_from_failures_alone_nothing_is_evaluated() -> None:
+    failed = rm.RetrievedRun({"q1": [], "q2": []}, {"q1": OSError("down"), "q2": OSError("down")})
+    truth = {"q1": ["d7"], "q2": ["d1"]}
+    message = "nothing to evaluate: the retriever failed for every query, 2 of 2; the first, 'q1': OSError: down"
+    with pytest.raises(ValueError, match=message):
+        rm.evaluate(truth, failed, "mrr")
+    with pytest.raises(ValueError, match=message) as raised:
+        rm.compare(truth, {"sound": {"q1": ["d7"], "q2": ["d1"]}, "broken": failed}, "mrr")
+    assert raised.value.__notes__ == ["while evaluating the system 'broken'"]
+    with pytest.warns(rm.RetrievalWarning, match="failed for 1 of them"):
+        some = rm.evaluate(truth, rm.RetrievedRun({"q1": [], "q2": ["d1"]}, {"q1": OSError("down")}), "mrr")
+    assert (some.means["mrr"], some.counts["failed"]) == (0.5, 1)
 
 
 def test_a_query_that_takes_too_long_fails_alone_and_is_cancelled() -> None:
@@ -204,8 +271,8 @@ def test_a_timeout_of_the_retriever_itself_is_its_own() -> None:
     async def retriever(_: str) -> list[str]:
         raise TimeoutError("the index is busy")
 
-    run = rm.retrieve(retriever, {"q": "?"}, timeout=60)
-    assert str(run.errors["q"]) == "the index is busy"
+    with pytest.raises(TimeoutError, match="the index is busy"):
+        rm.retrieve(retriever, {"q": "?"}, timeout=60)
 
 
 def test_a_cancelled_retrieval_stops_at_once_although_a_thread_hangs() -> None:

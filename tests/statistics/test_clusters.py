@@ -58,6 +58,7 @@ def test_queries_that_are_all_alike_in_a_cluster_count_as_one() -> None:
     assert units.design_effect == pytest.approx(4 * 99 / 96)
     assert units.effective_count == 25
     assert Units.of([1.0] * 8, [0, 0, 1, 1, 2, 2, 3, 3]).effective_count == 4
+    assert Units.of([1.0] * 12, [*"aaaaaaaaaabc"]).effective_count == pytest.approx(12**2 / (10**2 + 1 + 1))
 
 
 def test_effective_sums_keep_the_mean_and_shrink_the_count() -> None:
@@ -81,6 +82,19 @@ def test_the_interval_of_a_clustered_mean_covers() -> None:
         covered += low <= 2 / 3.2 <= high
 
     assert covered / 300 >= 0.92
+
+
+def test_the_interval_of_a_mean_covers_where_a_few_clusters_hold_most_questions() -> None:
+    random = np.random.default_rng(5)
+    sizes = np.maximum(1, 50 // np.arange(1, 41))  # of Zipf
+    labels = np.repeat(np.arange(40), sizes)
+    covered = 0
+    for _ in range(300):
+        easy = random.beta(0.6, 0.4, 40)[labels]  # questions of a document are much alike
+        low, high = interval_from_sums(effective_sums(random.beta(9 * easy + 0.1, 9 * (1 - easy) + 0.1), labels))
+        covered += low <= (9 * 0.6 + 0.1) / 9.2 <= high
+
+    assert covered / 300 >= 0.92  # 74 % if the effective number were never below that of the clusters
 
 
 def test_equal_systems_under_clusters_are_not_told_apart() -> None:

@@ -1,8 +1,10 @@
 """Tuning: the choice, and a number for new questions that does not fool itself."""
 
+import html
 import itertools
 import random
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -142,7 +144,7 @@ def test_it_prints_what_was_chosen_and_draws_it() -> None:
     [
         ({"default": "z"}, ValueError, "there is no system 'z' for the baseline"),
         ({"default": {"k": 1}}, TypeError, "default must be the name of a setting"),
-        ({"default": "s0", "parameters": {"k": [1]}}, TypeError, "parameters are those of a function"),
+        ({"default": "s0", "parameters": {"k": [1]}}, TypeError, "so parameters are those of each"),
         ({"default": "s0", "candidates": rm.fuse}, ValueError, "a function needs parameters"),
         ({"default": "s0", "questions": None}, TypeError, "need questions with judgments"),
         ({"default": "s0", "metric": "mrrr"}, ValueError, "mrrr"),
@@ -152,3 +154,85 @@ def test_what_cannot_be_tuned_is_refused(options: Any, error: type[Exception], m
     qrels, runs = data(2)
     with pytest.raises(error, match=message):
         rm.tune(**{"candidates": runs, "questions": qrels, "metric": "mrr", **options})
+
+
+def grid_of(runs: Runs, qrels: dict[str, list[str]], **options: Any) -> Any:
+    return rm.tune(
+        partial(rm.fuse, runs),
+        qrels,
+        "mrr",
+        parameters={"k": [1, 20, 60], "weights": [(1, 1), (1, 0), (0, 1)]},
+        default={"k": 60, "weights": (1, 1)},
+        **options,
+    )
+
+
+@pytest.mark.parametrize("rankings", [True, False])
+def test_a_saved_tuning_is_the_same_choice_with_the_same_numbers(tmp_path: Path, *, rankings: bool) -> None:
+    qrels, runs = data(2, 30, better=0.4)
+    found = grid_of(runs, qrels, others=["hit_rate@1", "ndcg@3"], at_least={"hit_rate@1": 0.01}, seed=3)
+    path = tmp_path / "tuning.json.gz"
+    found.save(path, labels={"commit": "4f2"}, rankings=rankings)
+    loaded = rm.load(path)
+    assert str(loaded) == str(found)
+    assert loaded.rule == found.rule
+    assert loaded.new_gain_interval == found.new_gain_interval
+    assert loaded.to_pandas().equals(found.to_pandas())
+    assert loaded[found.winner].parameters["weights"] == found[found.winner].parameters["weights"]
+
+
+def test_what_cannot_be_saved_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    qrels, runs = data(2)
+    asked = rm.EvaluationSet({query: query for query in qrels}, qrels)
+    retrievers: dict[str, Any] = {name: runs[name].__getitem__ for name in runs}
+    timed = rm.tune(retrievers, asked, "mrr", default="s0", at_most={"seconds": 10})
+    timed.save(tmp_path / "whole.json")
+    assert rm.load(tmp_path / "whole.json").rule.at_most == {"seconds": 10}
+    with pytest.raises(ValueError, match="seconds are bounded"):
+        timed.save(tmp_path / "small.json", rankings=False)
+    makers = [lambda: runs["s0"], lambda: runs["s1"]]
+    made = rm.tune(lambda make: make(), qrels, "mrr", parameters={"make": makers}, default={"make": makers[0]})
+    with pytest.raises(ValueError, match="functions are not saved"):
+        made.save(tmp_path / "small.json")
+    assert not (tmp_path / "small.json").exists()
+
+
+def test_settings_that_may_be_the_best_as_well_are_named() -> None:
+    qrels, runs = data(5, 60)
+    bad = {query: [f"y{at}" for at in range(5)] for query in qrels}
+    found = rm.tune({**runs, "bad": bad}, qrels, "mrr", default="s0")
+    assert "bad" not in found.as_good
+    assert found.winner not in found.as_good
+    assert set(found.as_good) <= set(runs)
+    assert len(found.as_good) >= 3
+    assert "cannot be told from the winner: " in str(found)
+
+
+def test_the_grid_of_two_parameters_is_drawn_and_other_grids_are_refused() -> None:
+    qrels, runs = data(2)
+    found = grid_of(runs, qrels)
+    picture = found.plot("grid")
+    axes = picture.axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["1", "20", "60"]
+    words = [text.get_text() for text in axes.texts]
+    assert len(words) == 9
+    assert sum("default" in word for word in words) == 1
+    assert sum("winner" in word for word in words) == (found.winner != found.default)
+    named = rm.tune(runs, qrels, "mrr", default="s0", parameters={"s0": {"a": 1}, "s1": {"a": 2}})
+    with pytest.raises(ValueError, match="a grid needs two parameters that vary; here 1 do"):
+        named.plot("grid")
+    with pytest.raises(ValueError, match="there is no plot 'heat'"):
+        found.plot("heat")
+
+
+def test_many_settings_are_drawn_and_reported_in_a_readable_number(tmp_path: Path) -> None:
+    qrels, runs = data(60, 20)
+    found = rm.tune(runs, qrels, "mrr", default="s0")
+    (axes,) = found.plot().axes
+    assert len(axes.get_yticklabels()) == 25
+    assert "35 more settings are lower" in axes.get_xlabel()
+    found.report(tmp_path / "tuning.html", title="<K>")
+    page = (tmp_path / "tuning.html").read_text()
+    assert "<h1>&lt;K&gt;</h1>" in page
+    assert page.index(html.escape(found.conclusion)) < page.index("Every setting")
+    assert all(f"<td class=l>{name}</td>" in page for name in runs)

@@ -13,6 +13,7 @@ from retrieval_metrics.keeping.rescoring import refuse_wrong_values
 from retrieval_metrics.loading import load
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.scores import Scores
+from retrieval_metrics.tuning.tuning import Tuning
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,6 +65,8 @@ def _scores_of(held: Any) -> Mapping[str, Scores]:
         return held.scores
     if isinstance(held, Evaluation) and isinstance(held.record, Scores):
         return {"": held.record}
+    if isinstance(held, Tuning):
+        return {name: each.scores for name, each in held.evaluations.items()}
     return {}
 
 

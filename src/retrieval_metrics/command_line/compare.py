@@ -16,15 +16,13 @@ from retrieval_metrics.command_line.arguments import (
     add_texts_to,
     texts_of,
 )
-from retrieval_metrics.command_line.named_files import named, questions_at, read_both
+from retrieval_metrics.command_line.named_files import named, read_both, saved_evaluations
 from retrieval_metrics.command_line.values import clusters
 from retrieval_metrics.comparing.compare import compare
 from retrieval_metrics.comparing.plan import FEWEST_OF_A_PILOT, plan
 from retrieval_metrics.definition.metric import DEFAULT_METRICS
-from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.files.folders import texts_at
-from retrieval_metrics.keeping.document import is_saved
-from retrieval_metrics.loading import load
+from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reporting.retrieval import notes_tables
 from retrieval_metrics.reporting.verdict import comparison_tables
@@ -32,6 +30,7 @@ from retrieval_metrics.scoring.rules import as_rules
 
 if TYPE_CHECKING:
     from retrieval_metrics.comparing.comparison import Comparison
+    from retrieval_metrics.evaluation.evaluation import Evaluation
 
 EXAMPLES = """\
 examples:
@@ -97,13 +96,12 @@ def run(given: argparse.Namespace) -> bool:
     """Run the command; with --fail-if-worse, return whether no run is significantly worse than the baseline."""
     if given.fail_if_worse and given.baseline is None:
         raise ValueError("--fail-if-worse needs --baseline NAME, the run to compare with")
-    (first,) = named([given.qrels]).values()
-    saved = is_saved(first) and questions_at(first) is None
-    paths = named([given.qrels, *given.runs] if saved else given.runs)
-    if given.baseline is not None and given.baseline not in paths:
-        raise ValueError(f"no run is named {given.baseline!r}, the --baseline; the runs are {', '.join(paths)}")
+    saved = saved_evaluations([given.qrels, *given.runs])
+    names = named(given.runs) if saved is None else saved
+    if given.baseline is not None and given.baseline not in names:
+        raise ValueError(f"no run is named {given.baseline!r}, the --baseline; the runs are {', '.join(names)}")
     texts = texts_of(given)
-    result = _of_saved(given, paths) if saved else _of_runs(given, paths)
+    result = _of_runs(given, named(given.runs)) if saved is None else _of_saved(given, saved)
     if given.report is not None:
         result.report(given.report, **texts)
     if given.save is not None:
@@ -132,11 +130,7 @@ def _of_runs(given: argparse.Namespace, paths: dict[str, str]) -> Comparison:
     )
 
 
-def _of_saved(given: argparse.Namespace, paths: dict[str, str]) -> Comparison:
-    evaluations = {name: load(path) for name, path in paths.items()}
-    for name, one in evaluations.items():
-        if not isinstance(one, Evaluation):
-            raise ValueError(f"{paths[name]} holds a {type(one).__name__}, not an evaluation")  # noqa: TRY004  (said of the file)
+def _of_saved(given: argparse.Namespace, evaluations: dict[str, Evaluation]) -> Comparison:
     return compare(
         evaluations,
         metrics=given.metric or DEFAULT_METRICS,
@@ -184,7 +178,7 @@ def _plan_table(plans: list[dict[str, Any]], size: float) -> Table:
         [
             each["metric"],
             f"{each['system']} - {each['baseline']}",
-            f"{each['spread']:.3f}",
+            numbers.value(each["spread"]),
             f"{each['questions']:,}",
             "{:,} to {:,}".format(*each["range"]),
             f"{each['if_few_carry_it']:,}",

@@ -26,6 +26,7 @@ from retrieval_metrics.command_line.values import by_query, clusters, labels_of,
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metric
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.files.folders import texts_at
+from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.summary import summary_table
 from retrieval_metrics.scoring.rules import as_rules
@@ -247,7 +248,7 @@ def _query_table(
 
 
 def _number(value: float) -> str:
-    return "-" if isnan(value) else f"{value:.4f}"
+    return "-" if isnan(value) else numbers.value(value)
 
 
 def _data(result: Evaluation, *, per_query: bool) -> dict[str, Any]:
@@ -271,5 +272,5 @@ def too_low(results: Mapping[str, Evaluation], floors: list[tuple[Metric, float]
             mean = result.means[str(name)]
             if isnan(mean) or mean < floor:
                 of_run = f" of {run_name}" if len(results) > 1 else ""
-                found.append(f"{name}{of_run} is {mean:.4f}, below {floor:g}")
+                found.append(f"{name}{of_run} is {numbers.apart(mean, floor)[0]}, below {floor:g}")
     return found

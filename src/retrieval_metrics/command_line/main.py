@@ -21,6 +21,7 @@ from retrieval_metrics.command_line import (
     lint,
     output,
     report,
+    tune,
 )
 from retrieval_metrics.command_line.arguments import import_metrics, refuse_lost_files
 from retrieval_metrics.command_line.messages import in_options
@@ -40,6 +41,7 @@ examples:
   retrieval-metrics evaluate qrels.trec run.trec --fail-under ndcg@10=0.35     (exit code 1 if it is lower)
   retrieval-metrics evaluate qrels.trec run.trec --metrics-from my_metrics -m my_metric@10
   retrieval-metrics compare qrels.trec bm25.run dense.run -m ndcg@10 --baseline bm25
+  retrieval-metrics tune qrels.trec k10.run k60.run k100.run -m ndcg@10 --default k60
   retrieval-metrics audit qrels.trec run.trec -m ndcg@10,map
   retrieval-metrics evaluate qrels.trec run.trec --save today.json.gz
   retrieval-metrics compare last-week.json.gz today.json.gz
@@ -76,7 +78,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="store_true", help="print the version and exit")
     commands = top.add_subparsers(title="commands", metavar="COMMAND")
-    for command in (evaluate, compare, audit, lint, generate, convert, check, history, report):
+    for command in (evaluate, compare, tune, audit, lint, generate, convert, check, history, report):
         command.add_to(commands)
     return top
 

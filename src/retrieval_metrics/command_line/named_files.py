@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import positive_integer, positive_number
 from retrieval_metrics.command_line.values import assignments
+from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.files.formats import COMPRESSIONS
 from retrieval_metrics.files.limits import Limits
 from retrieval_metrics.files.opening import STANDARD_INPUT, opened
@@ -54,6 +55,23 @@ def read_both(given: argparse.Namespace, runs: dict[str, str]) -> tuple[Qrels | 
         limits=limits(given),
     )
     return qrels, {name: _read(path, given) for name, path in runs.items()}
+
+
+def saved_evaluations(arguments: Sequence[str]) -> dict[str, Evaluation] | None:
+    """Return the saved evaluations that arguments name; None if the first is a file of judgments.
+
+    Raises:
+        ValueError: If the first is a saved result and one of them is no evaluation.
+    """
+    (first,) = named(arguments[:1]).values()
+    if not is_saved(first) or questions_at(first) is not None:
+        return None
+    paths = named(arguments)
+    evaluations = {name: load(path) for name, path in paths.items()}
+    for name, one in evaluations.items():
+        if not isinstance(one, Evaluation):
+            raise ValueError(f"{paths[name]} holds a {type(one).__name__}, not an evaluation")  # noqa: TRY004  (said of the file)
+    return evaluations
 
 
 def questions_at(path: str) -> EvaluationSet | None:

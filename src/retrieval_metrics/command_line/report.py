@@ -9,6 +9,7 @@ from retrieval_metrics.command_line.arguments import Target, add_modules_to, add
 from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.loading import load
+from retrieval_metrics.tuning.tuning import Tuning
 
 EXAMPLES = """\
 examples:
@@ -21,13 +22,15 @@ def add_to(commands: Any) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         "report",
-        help="write the HTML report of a saved evaluation or comparison",
-        description="Write a self-contained HTML report of a saved evaluation or comparison.",
+        help="write the HTML report of a saved evaluation, comparison or tuning",
+        description="Write a self-contained HTML report of a saved evaluation, comparison or tuning.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run_command=run)
-    parser.add_argument("saved", metavar="SAVED", help="a file written by --save, Evaluation.save or Comparison.save")
+    parser.add_argument(
+        "saved", metavar="SAVED", help="a file written by --save, Evaluation.save, Comparison.save or Tuning.save"
+    )
     parser.add_argument("-o", "--output", type=Target, metavar="FILE", required=True, help="where to write the report")
     parser.add_argument("--title", default="", help="the heading of the report")
     add_texts_to(parser)
@@ -37,6 +40,11 @@ def add_to(commands: Any) -> None:
 def run(given: argparse.Namespace) -> bool:
     """Run the command; the exit code of a report is always 0."""
     saved = load(given.saved)
+    if isinstance(saved, Tuning):
+        if (given.queries, given.corpus) != (None, None):
+            raise ValueError("the report of a tuning shows no single queries, so it takes no --queries and no --corpus")
+        saved.report(given.output, title=given.title)
+        return True
     if not isinstance(saved, (Evaluation, Comparison)):
         raise ValueError(f"{given.saved} cannot be reported: it holds a {type(saved).__name__}")  # noqa: TRY004  (of the file)
     saved.report(given.output, title=given.title, **texts_of(given))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from retrieval_metrics.comparing.compare import compare
 from retrieval_metrics.comparing.paired_tests import pairs_of
@@ -20,6 +22,7 @@ from retrieval_metrics.retrieving.retrieve import WORKERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from os import PathLike
 
     from retrieval_metrics.comparing.comparison import Comparison
     from retrieval_metrics.inputs.retrieved_run import RetrievedRun
@@ -40,6 +43,7 @@ def compare_retrievers(
     retries: int = 0,
     show_progress: bool = False,
     raise_on_error: bool = False,
+    resume: str | PathLike[str] | None = None,
     **options: Any,
 ) -> Comparison:
     """Ask several retrievers the same questions, and test in which metrics they differ.
@@ -61,6 +65,8 @@ def compare_retrievers(
         retries: How often a failed query is repeated, as in `retrieve`.
         show_progress: Show a progress bar on stderr; needs rich.
         raise_on_error: Raise the first failure instead of recording it.
+        resume: A folder with a file per system to which every answer is written as it arrives, as in `retrieve`. What
+            is there is not asked again, so that an interrupted comparison goes on.
         **options: Other arguments of `compare`, such as `documents`, `level` and `seed`.
 
     Returns:
@@ -95,6 +101,8 @@ def compare_retrievers(
         timeout=timeout,
         retries=retries,
         raise_on_error=raise_on_error,
+        synchronously=True,
+        resume=resume,
     )
     runs = run_until_complete(ask_all(asked.askings, show_progress=show_progress))
     return asked.compared(runs)
@@ -113,6 +121,7 @@ async def acompare_retrievers(
     retries: int = 0,
     show_progress: bool = False,
     raise_on_error: bool = False,
+    resume: str | PathLike[str] | None = None,
     **options: Any,
 ) -> Comparison:
     """Ask several retrievers the same questions on the running event loop, and compare them.
@@ -128,15 +137,29 @@ async def acompare_retrievers(
         timeout=timeout,
         retries=retries,
         raise_on_error=raise_on_error,
+        resume=resume,
     )
     return asked.compared(await ask_all(asked.askings, show_progress=show_progress))
+
+
+def _file_of(system: str, folder: str | PathLike[str]) -> Path:
+    """Return the file for the answers of a system, whatever its name holds; the folder is made."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    return Path(folder) / f"{quote(system, safe=' =,()')}.jsonl"
 
 
 class _Retrieval:
     """The retrievers and the questions, checked before any retriever is asked."""
 
     def __init__(
-        self, retrievers: Mapping[str, Any], questions: Any, metrics: Any, options: dict[str, Any], **limits: Any
+        self,
+        retrievers: Mapping[str, Any],
+        questions: Any,
+        metrics: Any,
+        options: dict[str, Any],
+        *,
+        resume: str | PathLike[str] | None,
+        **limits: Any,
     ) -> None:
         if not isinstance(retrievers, Mapping):
             raise TypeError(
@@ -164,7 +187,8 @@ class _Retrieval:
         self.askings = []
         for name, retriever in retrievers.items():
             try:
-                asking = Asking(retriever, evaluation_set, match=match, check=check, name=name, **limits)
+                kept = None if resume is None else _file_of(name, resume)
+                asking = Asking(retriever, evaluation_set, match=match, check=check, name=name, resume=kept, **limits)
             except (TypeError, ImportError) as error:
                 error.add_note(f"this is the retriever of the system {name!r}")
                 raise

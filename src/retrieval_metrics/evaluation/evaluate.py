@@ -14,6 +14,7 @@ from retrieval_metrics.evaluation.scored_run import scored_run
 from retrieval_metrics.evaluation.unplaced import warn_of_unplaced
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.question_clusters import clusters_of
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.judging.by_id import common_queries
 from retrieval_metrics.judging.with_documents import with_documents
 from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, failed_queries
@@ -80,7 +81,7 @@ def evaluate(
         TypeError: If something has the wrong type: a bare string for a list of ids, an unordered ranking, ids that are
             str on one side and int on the other, or flat judgments mixed with nested ones.
         ValueError: If judgments or run are empty or have no query in common, a score or a grade is not finite, a metric
-            or rule set is unknown, or the rule set refuses a query.
+            or rule set is unknown, or the rule set refuses a query; or if the retriever failed for every query.
 
     Warns:
         RetrievalWarning: If judged queries are missing from the run, or no retrieved document is judged anywhere.
@@ -95,6 +96,8 @@ def evaluate(
     rules, chosen, truth = as_rules(semantics, ties, unjudged), as_metrics(metrics), as_qrels(qrels)
     chosen = relevant_from(chosen, truth.relevant_from)
     common_queries(run, truth)
+    if isinstance(run, RetrievedRun):
+        run.require_an_answer()
     matching = with_documents(match, documents, truth, qrels)
     scores = clustered(scored_run(truth, run, chosen, rules, matching), clusters_of(qrels, truth, clusters))
     _warn(scores)
@@ -131,7 +134,7 @@ def _warn(scores: Scores) -> None:
         warnings.warn(few_clusters(scores.clusters.count), RetrievalWarning, stacklevel=3)
     if hidden := hidden_calls(scores.metrics, run):
         warnings.warn(hidden, RetrievalWarning, stacklevel=3)
-    if not len(judged.items.rank) and not len(judged.ranks.rank):
+    if judged.is_empty and not judged.unplaced:  # which was said with them
         hint = (
             "do the items have the texts, sources and offsets that the judgments need?"
             if judged.qrels.has_pieces

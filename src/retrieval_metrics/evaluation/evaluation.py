@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from retrieval_metrics.checks import require
+from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.results import summary
 from retrieval_metrics.results.scores import Scores
@@ -57,9 +58,9 @@ class Evaluation(Printed):
         ...     {"q1": ["d7"], "q2": ["d1"]}, {"q1": ["d3", "d7"], "q2": ["d1"]}, ["mrr", "hit_rate@1"]
         ... )
         >>> print(result)
-        metric        mean   95 % interval  n
-        mrr         0.7500  [0.265, 0.955]  2
-        hit_rate@1  0.5000  [0.013, 0.987]  2
+        metric       mean   95 % interval  n
+        mrr         0.750  [0.265, 0.955]  2
+        hit_rate@1  0.500  [0.013, 0.987]  2
         2 queries
         n too small: an interval of fewer than 4 queries says little
         >>> result.per_query["rr"]["q1"]
@@ -342,7 +343,7 @@ class Evaluation(Printed):
         Example:
             >>> import retrieval_metrics as rm
             >>> print(rm.evaluate({"q1": ["d7", "d9"]}, {"q1": ["d3", "d7"]}, "ndcg@10").explain("q1"))
-            q1: ndcg@10 0.3869
+            q1: ndcg@10 0.387
             needed  grade  rank  what became of it
             d7          1     2  found
             d9          1     -  never retrieved; the ranking has 2 documents
@@ -525,6 +526,6 @@ class Evaluation(Printed):
         return evaluation_html(self.record)
 
     def __repr__(self) -> str:
-        means = ", ".join(f"{name} {mean:.4f}" for name, mean in self.means.items())
+        means = ", ".join(f"{name} {numbers.value(mean)}" for name, mean in self.means.items())
         n_queries = len(self.record.queries) if isinstance(self.record, Scores) else self.counts["queries"]
         return f"<Evaluation of {n_queries} queries: {means}>"

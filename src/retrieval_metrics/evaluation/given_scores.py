@@ -84,6 +84,7 @@ def with_given(
         residuals=known.residuals,
         ideals=known.ideals,
         origin=known.origin,
+        fills=known.fills,
         clusters=known.clusters,
         **tables,
     )

@@ -11,6 +11,7 @@ import numpy as np
 from retrieval_metrics.checks import id_kind
 from retrieval_metrics.evaluation.evaluation import TOTALS_HOLD_NO_CLUSTERS, Evaluation, is_clustered
 from retrieval_metrics.inputs.question_clusters import Clusters
+from retrieval_metrics.judging.matching.budget import Filled
 from retrieval_metrics.results.scores import Scores
 from retrieval_metrics.results.totals import Totals
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.aliases import FloatArray, QueryId
     from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.judging.matching.budget import Budget
     from retrieval_metrics.results.scores import Column
 
 
@@ -81,8 +83,15 @@ def _joined(parts: Sequence[Scores], whole: Totals) -> Scores:
         ideals=_of_each_metric(parts, "ideal"),
         lowest=_all_rows([part.lowest for part in parts]),
         highest=_all_rows([part.highest for part in parts]),
+        fills=_all_fills(parts),
         clusters=_all_clusters(parts),
     )
+
+
+def _all_fills(parts: Sequence[Scores]) -> dict[Budget, Filled]:
+    first, *others = [part.all_fills() for part in parts]
+    shared = [budget for budget in first if all(budget in other for other in others)]
+    return {budget: reduce(Filled.plus, (other[budget] for other in others), first[budget]) for budget in shared}
 
 
 def _all_clusters(parts: Sequence[Scores]) -> Clusters | None:

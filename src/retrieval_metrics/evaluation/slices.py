@@ -69,7 +69,7 @@ class Slices(Printed, Mapping[Any, T_co], Generic[T_co]):
 
     def _tables(self) -> list[Table]:
         rows = [
-            [str(label), name, f"{mean:.4f}", numbers.interval(interval), str(n)]
+            [str(label), name, numbers.value(mean), numbers.interval(interval), str(n)]
             for label, name, mean, interval, n in self._rows()
         ]
         notes = [f"{numbers.queries(self.unlabelled)} without a label, in no slice"] if self.unlabelled else []

@@ -46,8 +46,10 @@ def warn_of_unplaced(judged: JudgedRun, stacklevel: int) -> None:
     advice = "pass documents=, the texts by source or the documents of the framework, and they are found by their texts"
     if numbers["not in the source"] == len(judged.unplaced):
         advice = "look at how their texts were changed, or judge by Quote"
+    nothing = ", nor is anything else judged, so every metric is 0" if judged.is_empty else ""
     warnings.warn(
-        f"the place of {len(judged.unplaced)} retrieved items is unknown, so no span was found in them: {reasons}; for "
+        f"the place of {len(judged.unplaced)} retrieved items is unknown, so no span was found in them{nothing}: "
+        f"{reasons}; for "
         f"example {first.document!r} for query {first.query!r} ({first.doubt}). To place them, {advice}",
         RetrievalWarning,
         stacklevel=stacklevel,

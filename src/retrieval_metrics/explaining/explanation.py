@@ -198,7 +198,7 @@ class Worst(Printed, Sequence[Explanation]):
 
 
 def _value(value: float) -> str:
-    return "undefined" if isnan(value) else f"{value:.4f}"
+    return "undefined" if isnan(value) else numbers.value(value)
 
 
 def _found_by(place: tuple[int, int] | None) -> str:

@@ -240,7 +240,7 @@ def _newest(entries: Sequence[Entry], label: str) -> Entry:
 def _cell(entry: Entry, metric: str) -> str:
     if metric not in entry.means:
         return "-"
-    return f"{entry.means[metric]:.4f} {numbers.interval(entry.intervals[metric])}"
+    return f"{numbers.value(entry.means[metric])} {numbers.interval(entry.intervals[metric])}"
 
 
 def _number(content: bytes) -> str:

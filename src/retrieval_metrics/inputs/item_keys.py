@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.retrieved import Retrieved
 
     Key: TypeAlias = Callable[[Retrieved], DocumentId | None]
-    MatchOrKeyed: TypeAlias = "str | Key | Keyed"
-    """What ids of the judgments are compared with; see `key_of`."""
 
 METADATA = "metadata:"
 

@@ -47,6 +47,19 @@ class RetrievedRun(dict[Any, Any]):
     def __repr__(self) -> str:
         return f"<RetrievedRun: {len(self)} queries, {len(self.errors)} failed>"
 
+    def require_an_answer(self) -> None:
+        """Raise if every query failed: from nothing follows nothing, not that the retriever is bad.
+
+        Raises:
+            ValueError: If so; it names the first failure, which is its cause.
+        """
+        if self and len(self.errors) >= len(self):
+            query, error = next(iter(self.errors.items()))
+            raise ValueError(
+                f"there is nothing to evaluate: the retriever failed for every query, {len(self.errors)} of "
+                f"{len(self)}; the first, {query!r}: {type(error).__name__}: {error}"
+            ) from error
+
     def place(self, query: QueryId, rank: int) -> tuple[int, int] | None:  # noqa: ARG002  (a retriever has no calls)
         """Return the number of the call that found an item of a ranking and its rank in that call; None if unknown."""
         return None

@@ -111,6 +111,11 @@ class JudgedRun:
         return self.ranks is self.items
 
     @property
+    def is_empty(self) -> bool:
+        """Whether nothing that was retrieved is judged for its query."""
+        return not len(self.items.rank) and not len(self.ranks.rank)
+
+    @property
     def n_repeated(self) -> IntArray:
         """How many of the retrieved documents repeat an earlier one, shape (queries,)."""
         return np.bincount(self.repeats.query, minlength=self.n_queries)

@@ -13,6 +13,7 @@ from retrieval_metrics.results.compared import Compared
 from retrieval_metrics.results.scores import Scores
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from os import PathLike
 
     from retrieval_metrics.inputs.qrels import Qrels
@@ -25,13 +26,8 @@ OTHERS = [field.name for field in fields(Compared) if field.name not in OWN]
 
 def save_comparison(compared: Compared, path: str | PathLike[str], labels: Labels | None, *, rankings: bool) -> None:
     """Write a comparison; see `Comparison.save`."""
-    texts, systems = Texts(), Section()
-    for name, scores in compared.scores.items():
-        like = next((other for other in systems if same_questions(scores, compared.scores[other])), None)
-        systems[name] = of_evaluation(scores, texts, rankings=rankings, questions_like=like)
     sections = {
-        "texts": texts.table(),
-        "systems": systems,
+        **of_systems(compared.scores, rankings=rankings),
         "metrics": Lines(map(of_metric, compared.metrics)),
         **{name: of_record(getattr(compared, name), name) for name in OTHERS},
         "differences": Lines(of_record(each, f"the difference in {each.metric}") for each in compared.differences),
@@ -39,8 +35,23 @@ def save_comparison(compared: Compared, path: str | PathLike[str], labels: Label
     write_document(path, "comparison", sections, labels)
 
 
-def compared_of(document: Document) -> dict[str, Any]:
-    """Return the fields of the `Compared` that was saved.
+def tested_otherwise(document: Document) -> bool:
+    """Return whether the differences of a comparison hold a test of the first version, which is no longer made."""
+    with document.place("differences"):
+        return any("p_t" in each["paired"] for each in document.content["differences"])
+
+
+def of_systems(scores: Mapping[str, Scores], *, rankings: bool) -> dict[str, Any]:
+    """Return the sections of several systems: their evaluations, and the texts of all of them, once."""
+    texts, systems = Texts(), Section()
+    for name, each in scores.items():
+        like = next((other for other in systems if same_questions(each, scores[other])), None)
+        systems[name] = of_evaluation(each, texts, rankings=rankings, questions_like=like)
+    return {"texts": texts.table(), "systems": systems}
+
+
+def systems_of(document: Document) -> dict[str, Scores]:
+    """Return the scores of each system.
 
     Raises:
         ValueError: If something is malformed; the message names its place.
@@ -57,13 +68,28 @@ def compared_of(document: Document) -> dict[str, Any]:
         scores[name] = found
         if found.origin is not None:
             judged[name] = found.origin.judged.qrels
+    return scores
+
+
+def compared_of(document: Document, *, differences: bool = True) -> dict[str, Any]:
+    """Return the fields of the `Compared` that was saved.
+
+    Args:
+        document: The file.
+        differences: Whether to read the differences too.
+
+    Raises:
+        ValueError: If something is malformed; the message names its place.
+    """
+    content, scores = document.content, systems_of(document)
     known: dict[str, Any] = {}
     for name in OTHERS:
         if name in content:
             with document.place(name):
                 known[name] = record_of(content[name])
-    with document.place("differences"):
-        differences = tuple(record_of(each) for each in content["differences"])
+    if differences:
+        with document.place("differences"):
+            known["differences"] = tuple(record_of(each) for each in content["differences"])
     with document.place("metrics"):
         metrics = tuple(metric_of(each, document.name) for each in content["metrics"])
-    return {"scores": scores, "metrics": metrics, "differences": differences, **known}
+    return {"scores": scores, "metrics": metrics, **known}

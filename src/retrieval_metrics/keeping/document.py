@@ -40,6 +40,8 @@ DIGEST = b',\n"digest": "sha256:'
 """What stands before the digest, which is the last key of a file."""
 OF_PEOPLE = {"labels", "questions"}
 """Kinds of files that people and the labelling page write too, without a digest."""
+WITHOUT_DIGEST = 1
+"""The version whose files may have no digest."""
 
 
 class Section(dict[str, Any]):
@@ -131,12 +133,13 @@ def _refuse_other_content(text: bytes, name: str, content: Mapping[str, Any]) ->
     """Raise if a text is not what was written.
 
     Raises:
-        ValueError: If it does not have the digest of its content, or has none and is not of a kind that people write.
+        ValueError: If it does not have the digest of its content, or has none and is neither of a kind that people
+            write nor of the version that wrote none.
     """
     kind = str(content.get("kind"))
     before, found, digest = text.replace(b"\r\n", b"\n").rpartition(DIGEST)  # git can change the ends of lines
     if not found:
-        if kind in OF_PEOPLE and "digest" not in content:
+        if "digest" not in content and (kind in OF_PEOPLE or content.get("version") == WITHOUT_DIGEST):
             return
         raise ValueError(f"{name} is damaged: the digest at its end is missing")
     if digest.partition(b'"')[0].decode(errors="replace") != sha256(before).hexdigest():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from retrieval_metrics.definition.metric import Metric, parse_computed
 from retrieval_metrics.inputs.item_keys import key_of
 from retrieval_metrics.inputs.ranking_entries import of_id
 from retrieval_metrics.judging.matching.matching import Matching
-from retrieval_metrics.keeping.document import Lines, Section, write_document
+from retrieval_metrics.keeping.document import WITHOUT_DIGEST, Lines, Section, write_document
 from retrieval_metrics.keeping.question_sets import of_qrels, qrels_of
 from retrieval_metrics.keeping.records import column_of, of_column, of_record, record_of
 from retrieval_metrics.keeping.rescoring import refuse_wrong_values
@@ -64,6 +64,8 @@ def of_evaluation(
     """
     if isinstance(record, Totals):
         return _of_totals(record)
+    if not rankings:
+        record = replace(record, fills=record.all_fills())  # of which the rankings would tell
     said = Section(metrics=Lines(map(of_metric, record.metrics)))
     for name in (field.name for field in fields(record)):
         if name not in OWN:
@@ -176,7 +178,15 @@ def evaluation_of(
         origin = _origin_of(said["origin"], document, texts, known.get("rules"), others or {})
     with document.place("values"):
         scores = _scores(said["values"], metrics, known, origin)
-        refuse_wrong_values(scores)
+        try:
+            refuse_wrong_values(scores)
+        except ValueError as error:
+            if document.content.get("version") != WITHOUT_DIGEST:
+                raise
+            raise ValueError(
+                f"{document.name} was saved by an earlier version, whose rules may have been others: {error}; evaluate "
+                "again what it holds"
+            ) from error
         return scores
 
 

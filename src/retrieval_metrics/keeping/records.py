@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from retrieval_metrics.inputs.question_clusters import Clusters
-from retrieval_metrics.judging.matching.budget import Budget
+from retrieval_metrics.judging.matching.budget import Budget, Filled
 from retrieval_metrics.judging.matching.matching import Matching
 from retrieval_metrics.results.difference import Difference
 from retrieval_metrics.results.ignorance import Ignorance, UnjudgedBounds
@@ -30,6 +30,7 @@ RECORDS: dict[str, Any] = {
         Clusters,
         Difference,
         ExactSums,
+        Filled,
         Filling,
         Ignorance,
         Interval,

@@ -209,7 +209,8 @@ class Estimate(Printed):
         ends = numbers.interval(weighted.interval)
         both = f"{numbers.count(found.n, 'document')} of {numbers.queries(len(found.by_query))}"
         shift = f"{abs(found.shift):.2f} {'higher' if found.shift > 0 else 'lower'} on average"
-        kappas = f"kappa {kappa:.3f}, weighted by squares {weighted.value:.3f} {ends}, {found.relevant} {binary:.3f}"
+        squared = f"weighted by squares {numbers.value(weighted.value)} {ends}"
+        kappas = f"kappa {numbers.value(kappa)}, {squared}, {found.relevant} {numbers.value(binary)}"
         said = [
             f"{people} with {model}: {kappas}",
             f"{both}, {100 * found.same.value:.0f} % with the same grade; {model} grades {shift}",
@@ -223,9 +224,9 @@ class Estimate(Printed):
         rows = []
         for one in self.estimated.values():
             found = one.corrected
-            alone = "-" if isnan(found.model) else f"{found.model:.4f}"
+            alone = "-" if isnan(found.model) else numbers.value(found.model)
             interval = numbers.interval(one.interval(self.level))
-            cells = [f"{found.mean:.4f}", interval, f"{found.people:.4f}", alone, f"{found.worth:.0f}"]
+            cells = [numbers.value(found.mean), interval, numbers.value(found.people), alone, f"{found.worth:.0f}"]
             rows.append([one.metric, one.system, *cells])
         n, of = len(self.sample), len(self.sample.of)
         title = f"{numbers.queries(n)} of {of:,} graded by people, all by a model"
@@ -257,7 +258,7 @@ class Estimate(Printed):
         shown = [each for each in self.differences if self._listed(each)]
         rows = []
         for each in shown:
-            ends = numbers.interval(each.interval, signed=True)
+            ends = numbers.interval(each.interval, difference=True)
             cells = [numbers.signed(each.mean), ends, numbers.signed(each.corrected.model)]
             rows.append([each.metric, f"{each.system} - {each.baseline}", *cells, "yes" if each.decided else "no"])
         notes = [f"told apart: 0 is outside the interval, corrected for {numbers.count(len(shown), 'difference')}"]
@@ -271,7 +272,8 @@ class Estimate(Printed):
                 continue
             width = abs(each.interval.high - each.interval.low)
             half, more = width / 4, each.labels_needed(width / 2)
-            what = f"{each.system} - {each.baseline} in {each.metric}, to know it within -+{half:.3f} (half as wide)"
+            precision = f"to know it within -+{numbers.value(half)} (half as wide)"
+            what = f"{each.system} - {each.baseline} in {each.metric}, {precision}"
             if isinf(more):
                 said.append(f"{what}: not with these {each.corrected.queries:,} queries, even if people graded all")
             else:
@@ -284,7 +286,7 @@ def _said_of_what_no_label_shows(difference: EstimatedDifference) -> list[str]:
     what, said = f"{difference.system} - {difference.baseline} in {difference.metric}", []
     alone = difference.corrected.alone
     if difference.extrapolates and alone is not None:
-        ends = numbers.interval(difference.people_interval, signed=True)
+        ends = numbers.interval(difference.people_interval, difference=True)
         said.append(
             f"{what}: on {numbers.queries(difference.corrected.outside)} the model sees differences beyond those that "
             "people graded, and nothing shows whether people agree. People alone: "

@@ -118,5 +118,6 @@ class EstimatedDifference:
         return self.corrected.labels_needed(width, level=self.level)
 
     def __repr__(self) -> str:
-        ends = numbers.interval(self.interval, signed=True)
-        return f"<EstimatedDifference {self.system} - {self.baseline} in {self.metric}: {self.mean:+.4f} {ends}>"
+        ends = numbers.interval(self.interval, difference=True)
+        what = f"{self.system} - {self.baseline} in {self.metric}"
+        return f"<EstimatedDifference {what}: {numbers.signed(self.mean)} {ends}>"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import integer
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.labelling.pooled import Pooled
 
+NO_WORD = re.compile(r"[\W_]+")
 PLACE = '<div id="labelling"><p>This page needs a browser that runs its script.</p></div>'
 
 
@@ -31,8 +34,9 @@ def write_page(
     rubric: Collection[str] | None,
     relevant_from: int,
     seed: int,
+    person: str | None = None,
 ) -> None:
-    """Write the page; see `Pool.labelling_page`."""
+    """Write the page, for anybody or for one person; see `Pool.labelling_page`."""
     meaning = checked_rubric(rubric)
     chance = random.Random(integer(seed, "seed"))  # noqa: S311  (not a secret)
     of_query: dict[Any, list[Pooled]] = {}
@@ -44,19 +48,31 @@ def write_page(
     for query in order:
         held = of_query[query]
         chance.shuffle(held)
-        passages = [{"document": json.dumps(item.document), "text": item.text} for item in held]
+        passages = [
+            {
+                "document": json.dumps(item.document),
+                "text": item.text,
+                # Another page finds the grade of the same passage for the same question, whatever else is on it.
+                "key": fingerprint([json.dumps(query), queries[query], json.dumps(item.document), item.text]),
+            }
+            for item in held
+        ]
         questions.append({"query": json.dumps(query), "text": queries[query], "passages": passages})
-    # A new page of the same pool finds the grades given on the old one; a page of another pool or rubric does not.
-    pooled = sorted([str(item.query), queries[item.query], str(item.document), item.text] for item in items)
     scale = Scale.of(relevant_from)
-    key = fingerprint([pooled, list(meaning), list(scale)])
     data = {
-        "key": f"{FORMAT} labels {key}",
         "format": FORMAT,
         "version": VERSION,
+        "person": person,
         "rubric": list(meaning),
         "scale": scale._asdict(),
+        "rubric_key": fingerprint([list(meaning), list(scale)]),  # under another rubric, everything is graded anew
         "prompt": f"rubric {fingerprint(list(meaning))[:8]}",
         "questions": questions,
     }
-    page.write(path, title, [PLACE], data, script="labelling.js", style="labelling.css")
+    page.write(path, title, [PLACE], data, scripts=("labelling_store.js", "labelling.js"), style="labelling.css")
+
+
+def path_of(path: str | PathLike[str], person: str) -> Path:
+    """Return the path of the page of one person: `label.html` becomes `label-Ada.html`."""
+    whole = Path(path)
+    return whole.with_name(f"{whole.stem}-{NO_WORD.sub('-', person)}{whole.suffix}")

@@ -311,7 +311,8 @@ class Labels(Printed):
             except ValueError:  # they graded nothing in common
                 continue
             said.append(
-                f"{one} and {other}: kappa {found.kappa.value:.3f}, weighted {found.weighted_kappa.value:.3f} "
+                f"{one} and {other}: kappa {numbers.value(found.kappa.value)}, "
+                f"weighted {numbers.value(found.weighted_kappa.value)} "
                 f"{numbers.interval(found.weighted_kappa.interval)}, {numbers.count(found.n, 'document')}"
             )
         if self.conflicts:

@@ -159,7 +159,7 @@ class Agreement(Printed):
 
     def _measures(self) -> Table:
         rows = [
-            [name, "-" if np.isnan(found.value) else f"{found.value:.3f}", numbers.interval(found.interval)]
+            [name, "-" if np.isnan(found.value) else numbers.value(found.value), numbers.interval(found.interval)]
             for name, found in (
                 ("same grade", self.same),
                 ("kappa", self.kappa),
@@ -193,9 +193,11 @@ class Agreement(Printed):
         for (respect, kind), pairs in sorted(held.items()):
             same = np.mean([one == other for one, other in pairs])
             shift = np.mean([other - one for one, other in pairs])
-            rows.append([respect, kind, f"{len(pairs):,}", f"{same:.3f}", numbers.signed(float(shift), 2)])
+            rows.append([respect, kind, f"{len(pairs):,}", numbers.value(float(same)), numbers.signed(float(shift))])
         header = ["kind of passage", "", "n", "same grade", f"{self.names[1]} higher by"]
         return Table(header, rows, words=(0, 1))
 
     def __repr__(self) -> str:
-        return f"<Agreement of {self.names[0]} and {self.names[1]}: kappa {self.kappa.value:.3f}, n={self.n}>"
+        return (
+            f"<Agreement of {self.names[0]} and {self.names[1]}: kappa {numbers.value(self.kappa.value)}, n={self.n}>"
+        )

@@ -5,13 +5,15 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from retrieval_metrics.checks import integer, positive_integer, require
+from retrieval_metrics.labelling.assigning import shared_out
 from retrieval_metrics.labelling.drawing import SHARES, where_systems_differ
 from retrieval_metrics.labelling.grading import Grading, grades_of
 from retrieval_metrics.labelling.label import RELEVANT_FROM
-from retrieval_metrics.labelling.labelling_page import write_page
+from retrieval_metrics.labelling.labelling_page import path_of, write_page
 from retrieval_metrics.labelling.pooled import Pooled, kinds_of
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
@@ -20,7 +22,7 @@ from retrieval_metrics.questions.sample import Sample, draw
 from retrieval_metrics.retrieving.event_loop import run_until_complete
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
     from os import PathLike
 
     import pandas as pd
@@ -157,29 +159,59 @@ class Pool(Printed):
         rubric: Collection[str] | None = None,
         relevant_from: int = RELEVANT_FROM,
         seed: int = 0,
-    ) -> None:
+        people: Iterable[str] | None = None,
+        overlap: float = 0.2,
+    ) -> tuple[Path, ...]:
         """Write a self-contained HTML page on which a person grades the pool; it needs no server.
 
-        It shows questions with their passages in random order, one at a time or as a list, without ids, systems and
-        ranks. Grades 0 to 3 are given by key, with the rubric in view. There are keys for "cannot tell", skip and undo,
-        and words that answer the question can be marked. Grades are kept in the browser. "Export" saves a file that
-        `load` reads as `Labels`; merge files of several people with `Labels.merge`.
+        It asks for the name, and shows questions with their passages in random order, one at a time or as a list,
+        without ids, systems and ranks. Grades 0 to 3 are given by key, with the rubric in view. There are keys for
+        "cannot tell", skip and undo, and words that answer the question can be marked. The browser keeps every grade
+        with its grader, rubric and time, and any page with the same passage finds it. "Export" saves a file that `load`
+        reads as `Labels`, and that the page takes in again on another machine; merge files of several people with
+        `Labels.merge`.
 
         Args:
             path: The file to write.
             title: The title.
             rubric: The meanings of the grades 0, 1, 2 and 3, four texts; None takes those in the prompts for models.
             relevant_from: The lowest of these grades with which a document is relevant; the labels carry it.
-            seed: Seed of the order of questions and passages.
+            seed: Seed of the order of questions and passages, and of who grades what.
+            people: The names of several people; each gets a page of their own, `label-Ada.html` for `label.html`, with
+                whole questions and about as many passages as the others.
+            overlap: With `people`, the part of the questions that everybody grades, so that
+                `first.merge(second).agreement()` says how far they agree.
+
+        Returns:
+            The files written.
 
         Raises:
-            ValueError: If there is nothing to grade, a document has no text, there are not four texts in the rubric, or
-                `relevant_from` is not 1, 2 or 3.
-            OSError: If the file cannot be written.
+            TypeError: If people are not names.
+            ValueError: If there is nothing to grade, a document has no text, there are not four texts in the rubric,
+                `relevant_from` is not 1, 2 or 3, names are empty, equal or make equal files, somebody would have
+                nothing to grade, or the overlap is not from 0 to 1.
+            OSError: If a file cannot be written.
         """
-        write_page(
-            path, self._with_texts(), self.queries, title=title, rubric=rubric, relevant_from=relevant_from, seed=seed
-        )
+        items = self._with_texts()
+        if people is None:
+            pages: dict[Path, tuple[str | None, Sequence[Pooled]]] = {Path(path): (None, items)}
+        else:
+            shares = shared_out(items, people, overlap, seed)
+            pages = {path_of(path, person): (person, held) for person, held in shares.items()}
+            if len(pages) < len(shares):
+                raise ValueError(f"the names {', '.join(shares)} make equal names of files")
+        for at, (file, (person, held)) in enumerate(pages.items()):
+            write_page(
+                file,
+                held,
+                self.queries,
+                title=title,
+                rubric=rubric,
+                relevant_from=relevant_from,
+                seed=seed + at,
+                person=person,
+            )
+        return tuple(pages)
 
     def grade(self, model: Any, **options: Unpack[Grading]) -> Labels:
         """Ask a model to grade the pool.

@@ -69,9 +69,9 @@ def means(title: str, rows: Sequence[Mean], level: float, high: float = 1.0, low
                 f"{dot}</svg>"
             )
         line = '<line class="rule" x1="0" x2="100%" y1="9" y2="9"/>'
-        words = f"{escape(name)}: {mean:.4f} {numbers.interval(interval)}"
+        words = f"{escape(name)}: {numbers.value(mean)} {numbers.interval(interval)}"
         picture = f'<svg height="18" role="img" aria-label="{words}">{line}{drawn}</svg>'
-        cells.append(f'<span dir="auto">{escape(name)}</span>{picture}<span>{mean:.4f}</span>')
+        cells.append(f'<span dir="auto">{escape(name)}</span>{picture}<span>{numbers.value(mean)}</span>')
     scale = f'<span></span><span class="axis"><span>{low:.3g}</span><span>{high:.3g}</span></span><span></span>'
     note = f"mean and {numbers.level_name(level)}"
     return _figure(title, f"{title}: {note}", f'<div class="bars">{"".join(cells)}{scale}</div>')

@@ -1,104 +1,69 @@
-// The page on which a person grades passages: by keys, kept in the browser, exported as a file.
+// The page on which a person grades passages: by keys, kept in the browser, exported as a file and taken in again.
 // Whatever comes from the data becomes text, never HTML.
-"use strict";
-(() => {
+(async () => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const root = document.getElementById("labelling");
   const items = data.questions.flatMap((question, at) => question.passages.map((passage) => ({
-    ...passage, question: at, id: JSON.stringify([question.query, passage.document]),
+    ...passage, question: at, query: question.query,
   })));
-  // answers: by the id of the item {grade, quotes, date, time}, grade null for "cannot tell", undefined for none; skipped:
-  // ids of items. The browser keeps the answers of each name apart; those before a name is given belong to whoever gives it.
-  const empty = () => ({ at: 0, list: false, answers: {}, skipped: [], past: [] });
+  // answers: by the key of the item {grade, quotes, time}, grade null for "cannot tell", undefined for none.
+  const state = { name: "", at: 0, list: false, answers: new Map(), damaged: [], skipped: new Set(), past: [] };
   const MOST_UNDONE = 200;
-
-  let keeps = true;
-  const kept = () => {
-    try { return { last: "", people: {}, ...JSON.parse(localStorage.getItem(data.key) || "{}") }; }
-    catch { keeps = false; return { last: "", people: {} }; }
-  };
-  const state = { name: kept().last, ...empty() };
-  // Every tab writes, so that of each answer the latest holds, whichever tab gave it.
-  const merge = (answers) => {
-    for (const [id, one] of Object.entries(answers ?? {})) {
-      if (!state.answers[id] || state.answers[id].time < one.time) state.answers[id] = one;
-    }
-  };
-  const open = (name) => {
-    Object.assign(state, empty(), kept().people[name], { name });
-    state.at = Math.min(Math.max(0, state.at | 0), items.length - 1);
-  };
-  const keep = () => {
-    const all = kept(), { name, ...own } = state;
-    merge(all.people[name]?.answers);
-    all.people[name] = own;
-    all.last = name;
-    try { localStorage.setItem(data.key, JSON.stringify(all)); keeps = true; }
-    catch { keeps = false; }
-  };
-  const called = (name) => {
-    if (name === state.name) return;
-    keep();
-    if (state.name) { open(name); say(`These are the grades of ${name || "nobody"}.`); return; }
-    const before = graded(), all = kept();
-    delete all.people[""];
-    try { localStorage.setItem(data.key, JSON.stringify(all)); } catch { keeps = false; }
-    state.name = name;
-    keep();
-    if (graded() !== before) draw();
-  };
-  open(state.name);
+  const NAME = "#by="; // the name stands in the address: each tab has its own, and keeps it when it is loaded again
 
   const make = (tag, attributes, ...children) => {
     const element = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes || {})) if (value !== null) element.setAttribute(name, value);
-    element.append(...children.filter((child) => child !== null && child !== undefined));
+    element.append(...children);
     return element;
   };
   const button = (key, words, action, attributes = {}) => {
-    const element = make("button", { type: "button", ...attributes }, make("kbd", {}, key), " " + words);
+    const element = make("button", { type: "button", ...attributes }, ...(key ? [make("kbd", {}, key), " "] : []), words);
     element.addEventListener("click", action);
     return element;
   };
 
   // What was done.
-  const answer = (at) => state.answers[items[at].id];
-  const isSkipped = (at) => state.skipped.includes(items[at].id);
-  const unskip = (at) => { state.skipped = state.skipped.filter((id) => id !== items[at].id); };
-  const graded = () => Object.values(state.answers).filter((one) => one.grade !== undefined).length;
+  const answer = (at) => state.answers.get(items[at].key);
   const isOpen = (at) => answer(at)?.grade === undefined;
-  const remember = (at) => {
-    state.past.push({ id: items[at].id, answer: answer(at) ?? null, skipped: isSkipped(at) });
-    if (state.past.length > MOST_UNDONE) state.past.shift();
-  };
+  const isSkipped = (at) => state.skipped.has(items[at].key) && isOpen(at);
+  const count = (is) => items.filter((_, at) => is(at)).length;
+  const graded = () => items.length - count(isOpen);
   const next = (from) => {
     const order = items.map((_, at) => (from + 1 + at) % items.length);
     return order.find((at) => isOpen(at) && !isSkipped(at)) ?? order.find(isOpen) ?? from;
   };
-  const finished = () => graded() === items.length;
+  const remember = (at) => {
+    state.past.push({ at, answer: answer(at), skipped: state.skipped.has(items[at].key) });
+    if (state.past.length > MOST_UNDONE) state.past.shift();
+  };
+  const put = (at, { grade, quotes = [] }) => {
+    const time = Math.max(Date.now(), (answer(at)?.time ?? 0) + 1); // a clock can be set back
+    const record = { rubric: data.rubric_key, by: state.name, item: items[at].key, grade, quotes, time };
+    state.answers.set(record.item, record);
+    store.add([record]);
+  };
+  const gradeWords = (grade) => (grade === null ? "cannot tell" : `grade ${grade}`);
 
   const give = (grade) => {
-    const at = state.at;
-    remember(at);
-    state.answers[items[at].id] = { quotes: [], ...answer(at), grade, date: new Date().toISOString().slice(0, 10), time: Date.now() };
-    unskip(at);
-    state.at = next(at);
-    say(finished() ? "Everything is graded: export it now." : "");
+    remember(state.at);
+    put(state.at, { ...answer(state.at), grade });
+    state.skipped.delete(items[state.at].key);
+    state.at = next(state.at);
+    say(graded() === items.length ? "Everything is graded: export it now." : `Given: ${gradeWords(grade)}.`);
   };
   const skip = () => {
-    const at = state.at;
-    remember(at);
-    if (!isSkipped(at) && isOpen(at)) state.skipped.push(items[at].id);
-    state.at = next(at);
+    remember(state.at);
+    state.skipped.add(items[state.at].key);
+    state.at = next(state.at);
     say("Skipped; it comes again at the end.");
   };
   const undo = () => {
     const last = state.past.pop();
     if (!last) return say("There is nothing to undo.");
-    state.answers[last.id] = { ...last.answer, time: Date.now() };
-    state.at = items.findIndex((item) => item.id === last.id);
-    unskip(state.at);
-    if (last.skipped) state.skipped.push(last.id);
+    state.at = last.at;
+    put(last.at, last.answer ?? {});
+    state.skipped[last.skipped ? "add" : "delete"](items[last.at].key);
     say("Undone.");
   };
   const move = (by) => { state.at = Math.min(Math.max(0, state.at + by), items.length - 1); say(""); };
@@ -108,7 +73,7 @@
   const mark = () => {
     const selection = getSelection();
     const holder = root.querySelector(".passage.current .text");
-    if (!selection.rangeCount || selection.isCollapsed || !holder) return say("Select the words that answer, then mark them.", true);
+    if (!selection.rangeCount || selection.isCollapsed) return say("Select the words that answer, then mark them.", true);
     const range = selection.getRangeAt(0);
     if (!holder.contains(range.startContainer) || !holder.contains(range.endContainer)) {
       return say("Select words of the passage that is being graded.", true);
@@ -125,53 +90,99 @@
     remember(state.at);
     const held = answer(state.at) ?? {};
     const others = (held.quotes ?? []).filter(([from, to]) => to <= start || from >= end);
-    state.answers[items[state.at].id] = { ...held, quotes: [...others, [start, end]].sort((one, other) => one[0] - other[0]), time: Date.now() };
+    put(state.at, { ...held, quotes: [...others, [start, end]].sort((one, other) => one[0] - other[0]) });
     selection.removeAllRanges();
     say("Marked.");
   };
   const unmark = () => {
-    if (!answer(state.at)?.quotes?.length) return say("Nothing is marked here.");
+    if (!answer(state.at)?.quotes.length) return say("Nothing is marked here.");
     remember(state.at);
-    state.answers[items[state.at].id] = { ...answer(state.at), quotes: [], time: Date.now() };
+    put(state.at, { ...answer(state.at), quotes: [] });
     say("The marks are gone.");
   };
 
-  const exported = () => {
-    const labels = [];
-    items.forEach((item, at) => {
-      const one = answer(at);
-      if (!one || one.grade === undefined) return;
-      const label = { grade: one.grade, by: state.name, kind: "person", prompt: data.prompt, date: one.date };
-      if (one.grade === null) label.reason = "cannot tell";
-      const quotes = (one.quotes || []).map(([from, to]) => item.text.slice(from, to));
-      if (quotes.length) label.quotes = [...new Set(quotes)];
-      // The ids are JSON already: as numbers of this language, those above 2^53 would be others.
-      labels.push(`{"query": ${data.questions[item.question].query}, "document": ${item.document}, ${JSON.stringify(label).slice(1)}`);
-    });
-    const head = { format: data.format, version: data.version, kind: "labels", written: { date: new Date().toISOString() }, notes: [], scale: data.scale };
-    return `${JSON.stringify(head).slice(0, -1)},\n"labels": [\n${labels.join(",\n")}\n]}\n`;
-  };
-  const save = () => {
-    if (!state.name) {
-      say("Write your name first, so that it is known whose grades these are.", true);
-      root.querySelector("#name").focus();
-      return;
-    }
+  const save = async () => {
     if (!graded()) return say("Nothing is graded yet.", true);
-    const url = URL.createObjectURL(new Blob([exported()], { type: "application/json" }));
+    const text = await fileOf(data, items, state.name, (item) => state.answers.get(item.key), state.damaged);
+    const url = URL.createObjectURL(new Blob([text], { type: "application/json" }));
     const link = make("a", { href: url, download: `labels-${state.name.replace(/[^\p{L}\p{N}]+/gu, "-")}.json` });
     document.body.append(link);
     link.click();
     link.remove();
     setTimeout(() => URL.revokeObjectURL(url), 10000);
-    say(`${graded()} grades were exported. They stay here, too.`);
+    say(`${counted(graded(), "grade was", "grades were")} exported, and kept here, too.`);
+  };
+  const chosen = make("input", { type: "file", id: "file", accept: ".json,application/json", hidden: "", "aria-label": "an exported file" });
+  const takeIn = () => chosen.click();
+  chosen.addEventListener("change", async () => {
+    const file = chosen.files[0];
+    if (!file) return;
+    try {
+      const found = await answersIn(await file.text(), file.name, data, items);
+      const mine = data.person ?? state.name;
+      if (mine && found.by !== mine) throw new Error(`${file.name} holds the grades of ${found.by}, and you are ${mine}. Nothing was changed.`);
+      if (!state.name) await begin(found.by);
+      const later = found.records.filter((one) => !(state.answers.get(one.item)?.time > one.time));
+      for (const one of later) state.answers.set(one.item, one);
+      await store.add(later);
+      const kept = found.records.length - later.length;
+      state.at = isOpen(state.at) ? state.at : next(state.at);
+      say(`${counted(later.length, "grade was", "grades were")} imported from ${file.name}.${kept ? ` ${counted(kept, "was changed here later and stays", "were changed here later and stay")}.` : ""}`
+        + `${found.elsewhere ? ` ${counted(found.elsewhere, "belongs", "belong")} to passages that are not on this page.` : ""}`);
+    } catch (error) { if (state.name) say(error.message, true); else await ask(error.message); }
+    chosen.value = "";
+  });
+
+  // Whose grades they are.
+  const begin = async (name) => {
+    const { answers, damaged } = await store.read(name);
+    Object.assign(state, { name, answers, damaged, list: false, skipped: new Set(), past: [] });
+    state.at = Math.max(0, items.findIndex((_, at) => isOpen(at)));
+    location.replace(NAME + encodeURIComponent(name));
+    root.replaceChildren(...page, chosen);
+    drawn = null;
+    const lost = damaged.length;
+    say(lost ? `${counted(lost, "stored answer", "stored answers")} could not be read: grade ${lost === 1 ? "it" : "them"} again. What is stored goes into the export as a note.` : "", lost > 0);
+  };
+  const ask = async (why = "") => {
+    state.name = "";
+    location.replace(NAME);
+    const known = await store.graders();
+    const field = make("input", { id: "name", autocomplete: "name", required: "", maxlength: "100" });
+    const form = make("form", { class: "who" }, make("label", { for: "name" }, "Who grades?"), field, make("button", { id: "begin" }, "begin"));
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const name = field.value.trim().normalize();
+      if (name) begin(name);
+    });
+    const others = [...known].map(([name, n]) => button("", `${name}: ${n} of ${items.length}`, () => begin(name)));
+    root.replaceChildren(form, make("p", { class: "said wrong", role: "alert" }, store.keeps ? why : KEEPS_NOTHING),
+      ...(others.length ? [make("p", { class: "hint" }, "Graded here before:"), make("div", { class: "more-keys known" }, ...others)] : []),
+      make("p", { class: "hint" }, "You see and export only the grades given under your name. Go on with those of another machine:"),
+      make("div", { class: "more-keys" }, button("", "import an exported file", takeIn)), chosen);
+    field.focus();
   };
 
-  // What is seen.
-  let message = "", wrong = false;
-  const say = (words, isWrong = false) => { message = words; wrong = isWrong; keep(); draw(); };
-  const gradeWords = (grade) => (grade === null ? "cannot tell" : `grade ${grade}`);
-
+  // What is seen: made once and then changed in place, so that the focus stays where it is and what is said is heard.
+  const KEEPS_NOTHING = "This browser keeps nothing: export before you leave.";
+  const whose = make("span", { class: "whose" });
+  const progress = make("progress", { max: items.length, "aria-label": "graded" }), done = make("span", {});
+  const asked = make("p", { class: "question", dir: "auto" }), place = make("p", { class: "hint" });
+  const passages = make("div", { class: "passages" }), said = make("div", { class: "said", role: "status" });
+  const grades = data.rubric.map((meaning, grade) => button(String(grade), meaning, () => give(grade)));
+  const cannot = button("c", "cannot tell", () => give(null)), toggled = button("l", "", toggle);
+  const dock = make("div", { class: "dock" }, said,
+    make("div", { class: "rubric", role: "group", "aria-label": "grade" }, ...grades),
+    make("div", { class: "more-keys" }, cannot, button("s", "skip", skip), button("u", "undo", undo),
+      button("←", "back", () => move(-1)), button("→", "on", () => move(1)), toggled,
+      button("m", "mark the selected words", mark), button("x", "remove marks", unmark)));
+  const page = [
+    make("div", { class: "bar-of-page" }, whose,
+      ...(data.person ? [] : [button("", "somebody else", () => ask(), { id: "else" })]),
+      make("div", { class: "done" }, progress, done),
+      button("e", "export", save, { id: "export" }), button("i", "import", takeIn, { id: "import" })),
+    asked, place, passages, dock,
+  ];
   const passage = (at) => {
     const item = items[at], one = answer(at), text = make("div", { class: "text", dir: "auto" });
     let from = 0;
@@ -183,74 +194,61 @@
     const states = make("div", { class: "state" });
     if (one?.grade !== undefined) states.append(make("span", { class: "given" }, gradeWords(one.grade)));
     else if (isSkipped(at)) states.append(make("span", {}, "skipped"));
-    const element = make("article", { class: at === state.at ? "passage current" : "passage", "data-at": at }, states, text);
+    const element = make("article", { class: at === state.at ? "passage current" : "passage" }, states, text);
     if (at !== state.at) element.addEventListener("click", () => { if (getSelection().isCollapsed) { state.at = at; say(""); } });
     return element;
   };
 
-  const bar = () => {
-    const name = make("input", { id: "name", value: state.name, autocomplete: "name", placeholder: "your name" });
-    name.addEventListener("change", () => called(name.value.trim()));
-    const count = graded(), skipped = state.skipped.length;
-    return make("div", { class: "bar-of-page" },
-      make("label", {}, "Graded by", name),
-      make("div", { class: "done" },
-        make("progress", { max: items.length, value: count, "aria-label": "graded" }),
-        make("span", {}, `${count} of ${items.length}${skipped ? `, ${skipped} skipped` : ""}`)),
-      button("e", "export", save, { id: "export" }));
-  };
-  const dock = () => {
-    const given = answer(state.at)?.grade;
-    const rubric = make("div", { class: "rubric", role: "group", "aria-label": "grade" },
-      ...data.rubric.map((meaning, grade) => button(String(grade), meaning, () => give(grade), { "aria-pressed": String(given === grade) })));
-    return make("div", { class: "dock" },
-      make("div", { class: wrong ? "said wrong" : "said", role: "status" }, keeps ? message : `This browser keeps nothing: export before you leave. ${message}`),
-      rubric,
-      make("div", { class: "more-keys" },
-        button("c", "cannot tell", () => give(null), { "aria-pressed": String(given === null) }),
-        button("s", "skip", skip), button("u", "undo", undo),
-        button("m", "mark the selected words", mark), button("x", "remove marks", unmark),
-        button("←", "back", () => move(-1)), button("→", "on", () => move(1)),
-        button("l", state.list ? "one at a time" : "all of this question", toggle)));
-  };
-
   let drawn = null; // what was drawn last, so that the page stays where it is while one passage is graded
   const draw = () => {
-    const height = scrollY;
-    const typing = document.activeElement?.id === "name";
-    const caret = typing ? document.activeElement.selectionStart : null;
-    const here = items[state.at].question, question = data.questions[here];
+    const height = scrollY, skipped = count(isSkipped);
+    const here = items[state.at].question, question = data.questions[here], given = answer(state.at)?.grade;
+    whose.textContent = `Graded by ${state.name}`;
+    progress.value = graded();
+    done.textContent = `${graded()} of ${items.length}${skipped ? `, ${skipped} skipped` : ""}`;
+    asked.textContent = question.text;
+    const number = items.slice(0, state.at).filter((item) => item.question === here).length + 1;
+    place.textContent = `question ${here + 1} of ${data.questions.length}, passage ${number} of ${question.passages.length}`;
     const shown = items.map((_, at) => at).filter((at) => (state.list ? items[at].question === here : at === state.at));
-    const place = items.slice(0, state.at).filter((item) => item.question === here).length + 1;
-    root.replaceChildren(bar(),
-      make("p", { class: "question", dir: "auto" }, question.text),
-      make("p", { class: "hint" }, `question ${here + 1} of ${data.questions.length}, passage ${place} of ${question.passages.length}`),
-      ...shown.map(passage), dock());
-    if (typing) { const name = root.querySelector("#name"); name.focus(); name.setSelectionRange(caret, caret); }
-    document.documentElement.style.scrollPaddingBottom = `${root.querySelector(".dock").offsetHeight + 12}px`;
-    document.documentElement.style.scrollPaddingTop = `${root.querySelector(".question").offsetHeight + 12}px`;
+    passages.replaceChildren(...shown.map(passage));
+    grades.forEach((one, grade) => one.setAttribute("aria-pressed", String(given === grade)));
+    cannot.setAttribute("aria-pressed", String(given === null));
+    toggled.lastChild.textContent = state.list ? "one at a time" : "all of this question";
+    document.documentElement.style.scrollPaddingBottom = `${dock.offsetHeight + 12}px`;
+    document.documentElement.style.scrollPaddingTop = `${asked.offsetHeight + 12}px`;
     const now = `${state.at} ${state.list}`;
     scrollTo(0, drawn === now || state.list ? height : 0);
     if (drawn !== now && state.list) root.querySelector(".passage.current").scrollIntoView({ block: "nearest" });
     drawn = now;
   };
+  const say = (words, wrong = false) => {
+    said.textContent = store.keeps ? words : `${KEEPS_NOTHING} ${words}`;
+    said.classList.toggle("wrong", wrong || !store.keeps);
+    draw();
+  };
 
-  const keys = { c: () => give(null), s: skip, u: undo, m: mark, x: unmark, l: toggle, e: save, ArrowLeft: () => move(-1), ArrowRight: () => move(1) };
+  const keys = { c: () => give(null), s: skip, u: undo, m: mark, x: unmark, l: toggle, e: save, i: takeIn, ArrowLeft: () => move(-1), ArrowRight: () => move(1) };
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    if (event.target.id === "name") { if (event.key === "Enter" || event.key === "Escape") event.target.blur(); return; }
+    if (!state.name || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     const grade = data.rubric.findIndex((_, at) => event.key === String(at));
     const action = grade >= 0 ? () => give(grade) : keys[event.key];
     if (!action || event.repeat) return;
     event.preventDefault();
     action();
   });
-  addEventListener("storage", (event) => {
-    if (event.key !== data.key) return;
-    merge(kept().people[state.name]?.answers);
-    if (document.activeElement?.id !== "name") draw();
-  });
-  addEventListener("beforeunload", (event) => { if (!keeps && graded()) event.preventDefault(); });
-  keep();
-  draw();
+  // Another tab may have graded: of each answer the later holds.
+  const refresh = async () => {
+    const name = state.name;
+    if (!name) return;
+    const { answers } = await store.read(name);
+    if (name !== state.name) return;
+    for (const [key, one] of answers) if (!(state.answers.get(key)?.time >= one.time)) state.answers.set(key, one);
+    if (!store.keeps) say(""); else if (getSelection().isCollapsed) draw();
+  };
+  addEventListener("visibilitychange", () => { if (!document.hidden) refresh(); });
+  addEventListener("beforeunload", (event) => { if (store.waits() || (!store.keeps && graded())) event.preventDefault(); });
+  const store = await openStore(data, items, refresh);
+  const held = location.hash.startsWith(NAME) ? decodeURIComponent(location.hash.slice(NAME.length)) : "";
+  const name = data.person ?? held;
+  if (name) await begin(name); else await ask();
 })();

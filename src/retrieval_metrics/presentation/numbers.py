@@ -13,11 +13,51 @@ NOTHING = 5e-7
 """A number that is closer to 0 is rounding, or nothing that anybody cares for."""
 
 
-def interval(ends: Interval, *, signed: bool = False) -> str:
-    """Return `[0.721, 0.882]`, or `-` if the interval is NaN; signed, as of differences, `[-0.0123, +0.0457]`."""
+def value(number: float) -> str:
+    """Return a value of a metric with three significant digits, and at least three decimals up to 1, as in a column.
+
+    Example:
+        >>> value(0.81666), value(0.0123456), value(1.0), value(0.0), value(1234.5)
+        ('0.817', '0.0123', '1.000', '0.000', '1234')
+    """
+    return _without_minus_zero(f"{number:.{_decimals(number)}f}")
+
+
+def _decimals(number: float) -> int:
+    if isnan(number) or isinf(number) or abs(number) < NOTHING:
+        return 3
+    digits = max(2 - floor(log10(abs(number))), 0)
+    return max(digits, 3) if abs(number) <= 1 else digits
+
+
+def apart(one: float, other: float) -> tuple[str, str]:
+    """Return two values with as many digits as it takes to see which is larger, and three at least.
+
+    Example:
+        >>> apart(0.5, 1 / 3), apart(0.79996, 0.8), apart(0.5, 0.5)
+        (('0.500', '0.333'), ('0.79996', '0.80000'), ('0.500', '0.500'))
+    """
+    both = value(one), value(other)
+    for digits in range(4, 16):
+        if float(both[0]) != float(both[1]) or one == other:
+            break
+        both = f"{one:.{digits}f}", f"{other:.{digits}f}"
+    return both
+
+
+def change(before: float, now: float) -> str:
+    """Return `0.500 -> 0.333`, with as many digits as it takes to see the change."""
+    return " -> ".join(apart(before, now))
+
+
+def interval(ends: Interval, *, difference: bool = False) -> str:
+    """Return `[0.721, 0.882]`, or `-` if the interval is NaN; of a difference `[-0.0123, +0.0457]`."""
     if isnan(ends.low):
         return "-"
-    low, high = (three(end, signed=True) if signed else _without_minus_zero(f"{end:.3f}") for end in ends)
+    if difference:
+        return f"[{signed(ends.low)}, {signed(ends.high)}]"
+    digits = _decimals(max(map(abs, ends)))  # no more digits of the smaller end than of the larger
+    low, high = (_without_minus_zero(f"{end:.{digits}f}") for end in ends)
     return f"[{low}, {high}]"
 
 
@@ -25,25 +65,23 @@ def _without_minus_zero(text: str) -> str:
     return text if text.strip("-0.") else text.removeprefix("-")
 
 
-def signed(value: float, digits: int = 4) -> str:
-    """Return `+0.0445`; NaN and values that round to zero have no sign."""
-    text = f"{value:+.{digits}f}"
-    return text[1:] if isnan(value) or not text.strip("+-0.") else text
-
-
-def three(value: float, *, signed: bool = False) -> str:
-    """Return a number with three significant digits, such as `0.0123`; 0 and NaN have no sign.
+def three(value: float) -> str:
+    """Return a number with three significant digits, such as `0.0123`; next to 0 it is `0`.
 
     Example:
-        >>> three(0.25), three(-0.01234), three(0.5, signed=True), three(0.0, signed=True)
-        ('0.250', '-0.0123', '+0.500', '0')
+        >>> three(0.25), three(-0.01234), three(0.0)
+        ('0.250', '-0.0123', '0')
     """
     if isnan(value) or isinf(value):
         return f"{value}"
     if abs(value) < NOTHING:
         return "0"
-    digits = max(2 - floor(log10(abs(value))), 0)
-    return f"{value:{'+' if signed else ''}.{digits}f}"
+    return f"{value:.{max(2 - floor(log10(abs(value))), 0)}f}"
+
+
+def signed(value: float) -> str:
+    """Return `+0.0445`; NaN and values next to 0 have no sign."""
+    return f"+{three(value)}" if value >= NOTHING else three(value)
 
 
 def level_name(level: float) -> str:

@@ -62,7 +62,7 @@ def write(
     parts: Sequence[str],
     data: Any = None,
     *,
-    script: str = "queries.js",
+    scripts: Sequence[str] = ("queries.js",),
     style: str = "",
 ) -> None:
     """Write a page with a title to a file.
@@ -72,10 +72,10 @@ def write(
         title: Its title.
         parts: Its parts, as HTML.
         data: What the script shows, as values that JSON can hold; None leaves the script out.
-        script: The file of the script, in this folder. `queries.js` shows the queries in the element of `queries`.
+        scripts: The files of the script, in this folder. `queries.js` shows the queries in the element of `queries`.
         style: A further style sheet, in this folder.
     """
-    program = "" if data is None else _text(script)
+    program = "" if data is None else "\n".join(map(_text, scripts))
     digest = b64encode(sha256(program.encode()).digest()).decode()
     # Only the page's own script may run and nothing may be fetched, whatever the texts of the corpus contain.
     allowed = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"

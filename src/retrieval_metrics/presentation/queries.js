@@ -18,8 +18,10 @@
     return element;
   };
   const text = (words, tag = "span", attributes = {}) => make(tag, { dir: "auto", ...attributes }, words);
-  const number = (value) => (value === null || value === undefined ? "–" : value.toFixed(4));
-  const signed = (value) => (value === null ? "–" : (value > 0 ? "▲ +" : value < 0 ? "▼ −" : "= ") + Math.abs(value).toFixed(4));
+  const decimals = (size) => (size < 5e-7 ? 3 : Math.max(size > 1 ? 0 : 3, 2 - Math.floor(Math.log10(size)))); // as numbers.value
+  const three = (value) => value.toFixed(decimals(Math.abs(value)));
+  const number = (value) => (value === null || value === undefined ? "–" : three(value));
+  const signed = (value) => (value === null ? "–" : (value > 0 ? "▲ +" : value < 0 ? "▼ −" : "= ") + three(Math.abs(value)));
   const value = (query, system, metric = state.metric) => query.values[system] ? query.values[system][metric] : null;
   const difference = (query, metric = state.metric) => {
     const [a, b] = [value(query, state.a, metric), value(query, state.b, metric)];

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from retrieval_metrics.definition.metric import Metric, first_telling
 from retrieval_metrics.explaining.explainer import FirstOf, texts_of
 from retrieval_metrics.explaining.explanation import worst
-from retrieval_metrics.presentation import page, tables
+from retrieval_metrics.presentation import numbers, page, tables
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reporting.verdict import differences_table, means_table
 from retrieval_metrics.results.standings import main_pair, ranking_of
@@ -67,7 +67,7 @@ def _worst(scores: Scores, metric: Metric, corpus: Mapping[Any, str], of_system:
     lowest = worst(scores, metric, LOWEST, None, corpus)
     folded = (
         page.folded(
-            f"{each.values[lowest.metric]:.4f}  {each.query} {each.text}".rstrip(),
+            f"{numbers.value(each.values[lowest.metric])}  {each.query} {each.text}".rstrip(),
             *(tables.html(*table._replace(title="")) for table in each.tables),
         )
         for each in lowest

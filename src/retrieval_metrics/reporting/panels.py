@@ -51,13 +51,13 @@ def value_charts(systems: Mapping[str, Scores], metric: Metric) -> list[str]:
 def said_of_values(scores: Scores, metric: Metric) -> str:
     """Return the mean of a metric in a sentence, with the numbers of queries at 0 and of perfect ones."""
     name = str(metric)
-    ends = numbers.interval(intervals(scores, LEVEL)[name])
+    n = numbers.queries(numbers_of_queries(scores)[name])
+    said = f"{name} is {numbers.value(means(scores)[name])} {numbers.interval(intervals(scores, LEVEL)[name])} over {n}"
     if metric.definition.given:
-        return f"{name} is {means(scores)[name]:.3f} {ends} over {numbers.queries(numbers_of_queries(scores)[name])}."
+        return f"{said}."
     counted = dict(_counted(scores, metric)[0])
     perfect = f" and {counted['perfect']:,} perfect" if "perfect" in counted else ""
-    n = numbers.queries(numbers_of_queries(scores)[name])
-    return f"{name} is {means(scores)[name]:.3f} {ends} over {n}, of which {counted['0']:,} are 0{perfect}."
+    return f"{said}, of which {counted['0']:,} are 0{perfect}."
 
 
 def _counted(scores: Scores, metric: Metric) -> tuple[list[tuple[str, int]], int]:
@@ -112,7 +112,7 @@ def difference_chart(difference: Difference) -> str:
     """Return the difference of every query, sorted."""
     ordered = np.sort(difference.values)[::-1].tolist()
     paired = difference.paired
-    ends = numbers.interval(difference.interval, signed=True)
+    ends = numbers.interval(difference.interval, difference=True)
     said = (
         f"{difference.system} - {difference.baseline}: mean {numbers.signed(difference.mean)} {ends}; "
         f"{numbers.queries(paired.wins)} won, {paired.ties:,} tied, {paired.losses:,} lost"

@@ -173,7 +173,7 @@ def _moved(comparison: Compared, main: Metric, pair: tuple[str, str], texts: Que
     rows = []
     words: Mapping[Any, str] = texts
     for query, change in difference.moved(MOVED):
-        values = [f"{each.per_query[difference.metric][query]:.4f}" for each in (theirs, ours)]
+        values = [numbers.value(each.per_query[difference.metric][query]) for each in (theirs, ours)]
         rows.append([str(query), *([str(words.get(query, ""))] if texts else []), *values, numbers.signed(change)])
     title = f"Moved most in {difference.metric}"
     return Table(header, rows, [NO_SCRIPT], title, words=(0, 1) if texts else (0,))
@@ -184,7 +184,7 @@ def _listed(lowest: Worst) -> str:
     folded = []
     for each in lowest:
         missing = f"{len(each.failures)} of {each.needed} missing"
-        summary = f"{each.values[lowest.metric]:.4f}  {each.query}  {each.text}  ({missing})"
+        summary = f"{numbers.value(each.values[lowest.metric])}  {each.query}  {each.text}  ({missing})"
         folded.append(page.folded(summary, *(page.table(table._replace(title="")) for table in each.tables)))
     return page.paragraph(NO_SCRIPT) + "".join(folded)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.presentation.numbers import queries
+from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ def retrieval_tables(comparison: Compared) -> list[Table]:
             rows.append([name, str(len(errors)), *_quantiles(seconds.values())])
         for query, error in list(errors.items())[:1]:
             notes.append(
-                f"{name} failed for {queries(len(errors))}, for example {query!r}: {type(error).__name__}: {error}"
+                f"{name} failed for {numbers.queries(len(errors))}, for example {query!r}: "
+                f"{type(error).__name__}: {error}"
             )
     return [Table(["system", "failed", *SHARES], rows, notes, "seconds per query")] if rows else []
 
@@ -39,4 +40,4 @@ def notes_tables(comparison: Compared) -> list[Table]:
 def _quantiles(seconds: Collection[float]) -> list[str]:
     if not seconds:
         return ["-"] * len(SHARES)
-    return [f"{value:.4f}" for value in np.quantile(list(seconds), list(SHARES.values())).tolist()]
+    return [numbers.three(value) for value in np.quantile(list(seconds), list(SHARES.values())).tolist()]

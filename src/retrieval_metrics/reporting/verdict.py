@@ -50,7 +50,7 @@ def means_table(comparison: Compared) -> Table:
     rows = []
     for name, means in comparison.table.items():
         ends = comparison.intervals[name]
-        cells = [f"{mean:.3f} {numbers.interval(ends[system])}" for system, mean in means.items()]
+        cells = [f"{numbers.value(mean)} {numbers.interval(ends[system])}" for system, mean in means.items()]
         rows.append([name, *cells, str(comparison.n[name])])
     notes = []
     if (known := comparison.ignorance) is not None:
@@ -65,7 +65,9 @@ def _said_of_bounds(bounds: UnjudgedBounds) -> list[str]:
     grades = ", ".join(f"{grade:g}" for grade in bounds.grades)
     notes = []
     for metric, of_systems in bounds.means.items():
-        ends = ", ".join(f"{name} {low:.3f} to {high:.3f}" for name, (low, high) in of_systems.items())
+        ends = ", ".join(
+            f"{name} {numbers.value(low)} to {numbers.value(high)}" for name, (low, high) in of_systems.items()
+        )
         outer = bounds.outer[metric]
         kind = f"outer bounds: too many grades to try in {numbers.queries(outer)}" if outer else "exact"
         notes.append(f"{metric} with any grades ({grades}) of {bounds.graded(metric)}: {ends} ({kind})")
@@ -86,13 +88,13 @@ def differences_table(pair: Sequence[Difference], level: float, *, whole: bool =
         paired = each.paired
         cells = [
             each.metric,
-            numbers.three(each.mean, signed=True),
-            numbers.interval(each.interval, signed=True),
+            numbers.signed(each.mean),
+            numbers.interval(each.interval, difference=True),
             numbers.p_value(each.p_corrected),
             f"{paired.wins}/{paired.ties}/{paired.losses}",
         ]
         rows.append(
-            [*cells, numbers.signed(paired.effect_size, 2), numbers.size(each.detectable().low)] if whole else cells
+            [*cells, numbers.signed(paired.effect_size), numbers.size(each.detectable().low)] if whole else cells
         )
     header += ["effect", "detects"] if whole else []
     return Table(header, rows, [said_of_moved(telling(pair))], f"{pair[0].system} - {pair[0].baseline}")
@@ -112,7 +114,7 @@ def best_first(difference: Difference) -> tuple[str, str]:
 
 def said_of_moved(difference: Difference) -> str:
     """Return which queries moved most, in words."""
-    moved = [f"{query} {numbers.signed(change, 2)}" for query, change in difference.moved(MOVED)]
+    moved = [f"{query} {numbers.signed(change)}" for query, change in difference.moved(MOVED)]
     return f"moved most in {difference.metric}: {', '.join(moved) or 'none'}"
 
 

@@ -89,9 +89,9 @@ def mmr_sweep(
         >>> qrels = {"q": [["a", "b"], ["c"]]}  # a and b are alternatives
         >>> print(mmr_sweep(qrels, {"q": ["a", "b", "c"]}, vectors, k=2, lambdas=[0.3, 1], metrics="recall@2"))
         lambda        recall@2  diversity
-        0.3             1.0000     0.4660
-        1               0.5000     0.0048
-        as retrieved    0.5000     0.0048
+        0.3              1.000      0.466
+        1                0.500    0.00477
+        as retrieved     0.500    0.00477
         MMR of the first 2 of the candidates of 1 query
     """
     positive_integer(k, "k")
@@ -188,7 +188,7 @@ class MMRSweep(Printed):
     def _tables(self) -> list[Table]:
         names = [str(metric) for metric in self.retrieved.metrics]
         rows = [
-            [label, *(f"{evaluation.means[name]:.4f}" for name in names), f"{diversity:.4f}"]
+            [label, *(numbers.value(evaluation.means[name]) for name in names), numbers.value(diversity)]
             for label, evaluation, diversity in self._rows()
         ]
         note = f"MMR of the first {self.k} of the candidates of {numbers.queries(len(self.retrieved.queries))}"

@@ -210,7 +210,7 @@ tried would change that |
         if found.units < found.fewest:
             units = numbers.queries(found.n) if found.clusters is None else numbers.count(found.units, "cluster")
             return f": {units} cannot show any, however large; at least {found.fewest} are needed"
-        ends = " to ".join(numbers.three(end, signed=True) for end in self.interval)
+        ends = " to ".join(numbers.signed(end) for end in self.interval)
         said = f" ({numbers.level_name(self.level)} {ends})"
         shows = found.detectable().low
         if isinf(shows):
@@ -220,10 +220,10 @@ tried would change that |
     def _said_of_grades(self) -> str:
         if self.other_grades is None:
             return ""
-        ends = " to ".join(numbers.three(end, signed=True) for end in self.other_grades.interval)
+        ends = " to ".join(numbers.signed(end) for end in self.other_grades.interval)
         documents = self.other_grades.documents
         if self.kind == "depends on what is unjudged":
-            here = numbers.three(self.difference, signed=True)
+            here = numbers.signed(self.difference)
             return f": as judged the difference is {here}, with other grades of {documents} it could be {ends}"
         if self.other_grades.change:
             return f"; with other grades of {documents} the difference could be {ends}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.presentation import numbers
 from retrieval_metrics.statistics import (
     Detectable,
     Units,
@@ -200,6 +201,6 @@ class Difference:
 
     def __repr__(self) -> str:
         return (
-            f"<Difference {self.system} - {self.baseline} in {self.metric}: {self.mean:+.4f}, p {self.p_value:.4f}, "
-            f"corrected {self.p_corrected:.4f}, n={self.n}>"
+            f"<Difference {self.system} - {self.baseline} in {self.metric}: {numbers.signed(self.mean)}, "
+            f"p {numbers.p_value(self.p_value)}, corrected {numbers.p_value(self.p_corrected)}, n={self.n}>"
         )

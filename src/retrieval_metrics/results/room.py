@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.judging.matching.budget import Filled
     from retrieval_metrics.results.scores import Scores
 
 UNEQUAL = 1.5
@@ -47,6 +48,15 @@ class Filling:
     def full(self) -> bool:
         """Whether at most a tenth of the queries are short of results."""
         return self.short <= MOST * self.n
+
+    def __str__(self) -> str:
+        filled = f"filled to {100 * self.share:.0f} % on average"
+        if self.full:
+            return f"{filled}; the next result does not fit" if self.share < FULL / UNEQUAL else filled
+        return (
+            f"{filled}; {self.short} of {self.n} rankings end before 90 %, about {self.enough} results instead of "
+            f"{self.retrieved:.0f} would fill it"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,19 +112,22 @@ class Room(NamedTuple):
 
 
 def budgets_used(scores: Mapping[str, Scores], metrics: Sequence[Metric]) -> tuple[BudgetUse, ...]:
-    """Return how the systems fill each budget among the metrics; without those whose rankings are not known."""
-    judged = _judged(scores)
-    # An agent that stops early has used its calls well, so a budget of calls need not be filled.
-    budgets = dict.fromkeys(k for metric in metrics if isinstance(k := metric.k, Budget) and k.unit != "calls")
+    """Return how the systems fill each budget among the metrics; without those for which that is not known."""
     found = []
-    for budget in budgets if judged else ():
-        systems = {name: _filling(one, scores[name], budget) for name, one in judged.items()}
-        known = {name: filling for name, filling in systems.items() if filling.n}
-        ends = [_end(one, scores[name], budget) for name, one in judged.items() if name in known]
+    for budget in dict.fromkeys(budget for each in scores.values() for budget in each.budgets):
         named = tuple(str(metric) for metric in metrics if metric.k == budget)
-        shared = _shared(scores, judged, min(ends, default=0), budget)
-        found.append(BudgetUse(budget, named, known, shared))
+        filled = {name: one for name, each in scores.items() if (one := each.filled(budget)) is not None}
+        if named and filled:
+            known = _fillings(filled, budget)
+            ends = [_end(one, budget) for name, one in filled.items() if name in known]
+            found.append(BudgetUse(budget, named, known, _shared(scores, min(ends, default=0), budget)))
     return tuple(found)
+
+
+def said_of_budgets(scores: Scores) -> list[str]:
+    """Return how far the rankings of one system fill the budgets of its metrics, in words, a line each."""
+    fillings = {budget: _filling(filled, budget) for budget, filled in scores.all_fills().items()}
+    return [f"{budget}: {filling}" for budget, filling in fillings.items() if filling.n]
 
 
 def unequal_room(scores: Mapping[str, Scores], metrics: Sequence[Metric]) -> Room | None:
@@ -124,7 +137,7 @@ def unequal_room(scores: Mapping[str, Scores], metrics: Sequence[Metric]) -> Roo
     """
     metric = next((metric for metric in metrics if isinstance(metric.k, int)), None)
     judged = _judged(scores)
-    if metric is None or not isinstance(metric.k, int) or len(judged) < len(scores):
+    if metric is None or not isinstance(metric.k, int) or judged is None:
         return None
     characters = {}
     for system, one in judged.items():
@@ -138,51 +151,52 @@ def unequal_room(scores: Mapping[str, Scores], metrics: Sequence[Metric]) -> Roo
     # Room for some of the larger chunks and not for everything; if that fails, all that every system retrieved.
     for size in (sqrt(least * most), float(np.iinfo(np.int64).max // 2)):
         budget = Budget(max(1, round(size)), "chars")
-        ends = min(_end(one, scores[system], budget) for system, one in judged.items())
-        if (shared := _shared(scores, judged, ends, budget)) is not None:
+        ends = min(_end(filled, budget) for each in scores.values() if (filled := each.filled(budget)) is not None)
+        if (shared := _shared(scores, ends, budget)) is not None:
             return Room(metric, characters, shared)
     return Room(metric, characters, None)
 
 
-def _judged(scores: Mapping[str, Scores]) -> dict[str, JudgedRun]:
-    """Return the judged run of each system whose results have lengths."""
-    return {
-        name: each.origin.judged
-        for name, each in scores.items()
-        if each.origin is not None and each.origin.judged.lengths is not None
-    }
+def _judged(scores: Mapping[str, Scores]) -> dict[str, JudgedRun] | None:
+    """Return the judged run of each system, if the results of all have lengths."""
+    known = {name: each.origin.judged for name, each in scores.items() if each.origin is not None}
+    return known if len(known) == len(scores) and all(one.lengths is not None for one in known.values()) else None
 
 
-def _filling(judged: JudgedRun, scores: Scores, budget: Budget) -> Filling:
-    filled, rows = judged.filled(budget), scores.positions
-    rows = rows[judged.n_retrieved[rows] > 0]
-    count, used, ended = filled.count[rows], filled.used[rows], filled.ended[rows]
+def _fillings(filled: Mapping[str, Filled], budget: Budget) -> dict[str, Filling]:
+    """Return how the systems fill a budget; without those that retrieved nothing."""
+    fillings = {name: _filling(one, budget) for name, one in filled.items()}
+    return {name: filling for name, filling in fillings.items() if filling.n}
+
+
+def _filling(filled: Filled, budget: Budget) -> Filling:
+    rows = np.flatnonzero(filled.retrieved)
     if not len(rows):
         return Filling(0.0, 0, 0, 0.0, 0)
+    filled = filled.of(rows)
+    count, used, ended = filled.count, filled.used, filled.ended
     enough = np.where(ended, np.ceil(count * budget.size / np.maximum(used, 1)), count + 1)
     return Filling(
         share=float(np.mean(used / budget.size)),
         short=int(np.count_nonzero(ended & (used < FULL * budget.size))),
         n=len(rows),
-        retrieved=float(np.mean(judged.n_retrieved[rows])),
+        retrieved=float(np.mean(filled.retrieved)),
         enough=ceil(np.quantile(enough, 1 - MOST, method="higher")),
     )
 
 
-def _end(judged: JudgedRun, scores: Scores, budget: Budget) -> int:
+def _end(filled: Filled, budget: Budget) -> int:
     """Return how much text, up to the budget, nine of ten queries of a system retrieved at least."""
-    filled, rows = judged.filled(budget), scores.positions
-    rows = rows[judged.n_retrieved[rows] > 0]
-    held = np.where(filled.ended[rows], filled.used[rows], budget.size)
+    held = np.where(filled.ended, filled.used, budget.size)[filled.retrieved > 0]
     return int(np.quantile(held, MOST, method="lower")) if len(held) else 0
 
 
-def _shared(scores: Mapping[str, Scores], judged: Mapping[str, JudgedRun], size: int, like: Budget) -> Budget | None:
-    """Return the largest round budget up to a size, if the systems fill it equally."""
-    if size < 1:
+def _shared(scores: Mapping[str, Scores], size: int, like: Budget) -> Budget | None:
+    """Return the largest round budget up to a size, if the systems fill it equally; None also if that is unknown."""
+    if size < 1 or any(each.origin is None for each in scores.values()):
         return None
     step = 10 ** max(0, floor(log10(size)) - 1)  # two digits
     budget = Budget(size // step * step, like.unit)
-    fillings = {name: _filling(one, scores[name], budget) for name, one in judged.items()}
-    use = BudgetUse(budget, (), {name: filling for name, filling in fillings.items() if filling.n}, None)
+    filled = {name: one for name, each in scores.items() if (one := each.filled(budget)) is not None}
+    use = BudgetUse(budget, (), _fillings(filled, budget), None)
     return None if use.short or use.too_long else budget

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.judging.matching.budget import Budget
 from retrieval_metrics.results.by_metric import ByMetric
 from retrieval_metrics.results.counts import failed_queries
 from retrieval_metrics.scoring.ideal import ideal_values
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.question_clusters import Clusters
     from retrieval_metrics.inputs.shapes import QueryTexts
     from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.judging.matching.budget import Filled
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.results.counts import Counts
     from retrieval_metrics.scoring.rules import Rules
@@ -65,6 +67,7 @@ class Scores:
             ties="expected".
         highest: Shape (queries, metrics), the largest, likewise.
         origin: What they were computed from; None if the values came without it.
+        fills: How each query fills the budgets of the metrics, if the values came without their origin, which knows.
         clusters: The clusters of the queries; None if queries are independent.
     """
 
@@ -78,6 +81,7 @@ class Scores:
     lowest: FloatArray | None = None
     highest: FloatArray | None = None
     origin: Origin | None = None
+    fills: Mapping[Budget, Filled] = field(default_factory=dict)
     clusters: Clusters | None = None
 
     def __post_init__(self) -> None:
@@ -122,6 +126,27 @@ class Scores:
             return np.where(np.isnan(ideal), np.inf, ideal)
         low, high = metric.definition.bounds
         return np.full(len(self.queries), high if metric.definition.higher_is_better else low)
+
+    @property
+    def budgets(self) -> tuple[Budget, ...]:
+        """The budgets of text among the metrics.
+
+        One of calls is not among them: an agent that stops early has used its calls well.
+        """
+        budgets = (metric.k for metric in self.metrics)
+        return tuple(dict.fromkeys(k for k in budgets if isinstance(k, Budget) and k.unit != "calls"))
+
+    def filled(self, budget: Budget) -> Filled | None:
+        """Return how each query fills a budget; None if that is unknown."""
+        if self.origin is None:
+            return self.fills.get(budget)
+        judged = self.origin.judged
+        return None if judged.lengths is None else judged.filled(budget).of(self.positions)
+
+    def all_fills(self) -> dict[Budget, Filled]:
+        """Return how each query fills each budget of the metrics, as far as that is known."""
+        found = {budget: self.filled(budget) for budget in self.budgets}
+        return {budget: filled for budget, filled in found.items() if filled is not None}
 
     def sums(self, column: Column, metric: Metric) -> Sums | None:
         """Return the sums over the queries of one column, or None if the column is unknown."""
@@ -223,5 +248,6 @@ class Scores:
             lowest=None if self.lowest is None else self.lowest[rows],
             highest=None if self.highest is None else self.highest[rows],
             origin=self.origin,
+            fills={budget: filled.of(rows) for budget, filled in self.fills.items()},
             clusters=None if self.clusters is None else self.clusters.of([self.queries[at] for at in rows.tolist()]),
         )

@@ -172,7 +172,9 @@ class Standings(Printed):
 
     def __repr__(self) -> str:
         metric, places = next(iter(self.places.items()))
-        return f"<Standings by {metric}: {', '.join(f'{place.system} {place.mean:.3f}' for place in places)}>"
+        return (
+            f"<Standings by {metric}: {', '.join(f'{place.system} {numbers.value(place.mean)}' for place in places)}>"
+        )
 
 
 def ranking_of(comparison: Compared) -> Standings:
@@ -208,7 +210,7 @@ def _best_first(means: Mapping[str, float], sign: int) -> list[str]:
 
 def _cell(place: Standing) -> str:
     interval = f" {numbers.interval(place.interval)}" if place.standing in {"best", "baseline"} else ""
-    return f"{SIGNS[place.standing]} {place.mean:.3f}{interval}"
+    return f"{SIGNS[place.standing]} {numbers.value(place.mean)}{interval}"
 
 
 def _best(ordered: Sequence[str], concluded: Sequence[Conclusion]) -> str:

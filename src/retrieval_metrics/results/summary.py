@@ -11,6 +11,7 @@ from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.by_metric import ByMetric
 from retrieval_metrics.results.counts import describe
+from retrieval_metrics.results.room import said_of_budgets
 from retrieval_metrics.results.scores import Scores
 from retrieval_metrics.results.tie_range import TieRange
 from retrieval_metrics.scoring import ideal
@@ -157,13 +158,15 @@ def summary_table(record: Summed) -> Table:
     for metric in record.metrics:
         name, sums, residual = str(metric), sums_of_values(record, metric), record.sums("residual", metric)
         interval = numbers.interval(interval_of(record, metric, sums_for_interval(record, metric), LEVEL))
-        rows.append([name, f"{sums.mean:.4f}", interval, str(sums.count)])
+        rows.append([name, numbers.value(sums.mean), interval, str(sums.count)])
         small |= 0 < sums.count < SMALL
         if residual is not None and residual.count:
             residual_notes.append(
-                f"{name}: residual {residual.mean:.4f}, what unjudged and unseen documents could add to the mean"
+                f"{name}: residual {numbers.value(residual.mean)}, "
+                "what unjudged and unseen documents could add to the mean"
             )
     notes = describe(record.counts, record.rules) + said_of_clusters(record)
+    notes += said_of_budgets(record) if isinstance(record, Scores) else []
     if small:
         notes.append(f"n too small: an interval of fewer than {SMALL} queries says little")
     if tie_range := TieRange.of(record.metrics, record.sums):

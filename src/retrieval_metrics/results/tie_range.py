@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from retrieval_metrics.presentation import numbers
 from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class TieRange(NamedTuple):
     def notes(self) -> list[str]:
         """Return a line for each metric that depends on the order of equal scores."""
         return [
-            f"{name}: between {self.means[name][0]:.4f} and {self.means[name][1]:.4f}, by the order of equal scores "
+            f"{name}: between {' and '.join(map(numbers.value, self.means[name]))}, by the order of equal scores "
             f"in {count} {'query' if count == 1 else 'queries'}"
             for name, count in self.n_queries.items()
             if count

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from retrieval_metrics.checks import positive_integer
+from retrieval_metrics.checks import RetrievalWarning, positive_integer
 from retrieval_metrics.inputs.hosts import host_of
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions, question_texts
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.judging.with_documents import with_documents
+from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.progress import progress
 from retrieval_metrics.retrieving.answer import as_ranking
 from retrieval_metrics.retrieving.answers import Answers, said_of
 from retrieval_metrics.retrieving.calling import Caller, several_at_a_time
+from retrieval_metrics.retrieving.causes import TWO_LOOPS, is_of_another_loop
 from retrieval_metrics.retrieving.judgeable import Judgeable
 
 if TYPE_CHECKING:
@@ -22,9 +27,12 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.inputs.hosts import Host
-    from retrieval_metrics.inputs.item_keys import MatchOrKeyed
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.inputs.shapes import QueryTexts, Ranking, RunMapping
+    from retrieval_metrics.judging.matching.matching import MatchBy
+
+FAILURES_ALIKE = 3
+"""Failures with the same words, before any answer, after which no further query is asked."""
 
 
 class Asking:
@@ -39,9 +47,10 @@ class Asking:
         timeout: float | None,
         retries: int,
         raise_on_error: bool,
-        match: MatchOrKeyed,
+        match: MatchBy,
         check: Callable[[RunMapping], object] | None,
         items: Callable[[Any], Sequence[Retrieved]] | None = None,
+        synchronously: bool = False,
         name: str = "",
         resume: str | PathLike[str] | None = None,
     ) -> None:
@@ -57,15 +66,15 @@ class Asking:
             match: What ids of the judgments are compared with.
             check: Called with the first answer.
             items: A function that converts an answer into items; None leaves that to the host.
+            synchronously: Whether the caller is synchronous: retrievers of hosts are then asked in threads where they
+                can be, so that an asynchronous client of the caller meets only the caller's event loop.
             name: The name of the system, for messages.
             resume: The file in which the answers are kept.
         """
-        ask, host = how_to_ask(retriever)
+        ask, host = how_to_ask(retriever, synchronously=synchronously)
         self._items = host.items if items is None and host is not None else items
         self.texts = question_texts(questions)
-        self._judgeable = (
-            Judgeable(as_qrels(questions.qrels), match) if isinstance(questions, Questions) and self.texts else None
-        )
+        self._judgeable = _judgeable(questions, match) if isinstance(questions, Questions) and self.texts else None
         self._workers = positive_integer(workers, "workers")
         self._caller = Caller(ask, what="retriever", timeout=timeout, retries=retries)
         self._raise_on_error = raise_on_error
@@ -96,10 +105,31 @@ class Asking:
         return len(self._rankings) + len(self._errors)
 
     async def first(self) -> None:
-        """Ask the first query alone, so that an error in every answer costs only one query."""
+        """Ask the first query alone, so that an error in every answer costs only one query; after a failure, the next.
+
+        Raises:
+            Exception: The failure, if the first queries fail alike.
+        """
         for query, text in self._waiting:
             await self._ask_one(query, text)
-            return
+            if self._rankings or len(self._errors) == FAILURES_ALIKE:
+                break
+        if len(self._errors) == FAILURES_ALIKE and not self._rankings and self._fail_alike():
+            self._raise_first(f"the first {FAILURES_ALIKE} queries failed alike, so the others were not asked")
+
+    def _fail_alike(self) -> bool:
+        """Whether all failures have the same words but for the query; a service may be slow only at its start."""
+        errors = self._errors.items()
+        return len(
+            {(type(error), _without(error, query, self.texts[query])) for query, error in errors}
+        ) == 1 and not any(isinstance(error, TimeoutError) for _, error in errors)
+
+    def _raise_first(self, why: str) -> NoReturn:
+        query, error = next(iter(self._errors.items()))
+        error.add_note(f"{why}; this is the failure of query {query!r}{self._of_system()}")
+        if is_of_another_loop(error):
+            error.add_note(TWO_LOOPS)
+        raise error
 
     async def rest(self, advance: Callable[[], None]) -> None:
         """Ask the other queries, several at a time."""
@@ -111,7 +141,20 @@ class Asking:
         await several_at_a_time(self._waiting, work, min(self._workers, len(self.texts) - self.done))
 
     def run(self) -> RetrievedRun:
-        """Return the rankings in the order of the queries."""
+        """Return the rankings in the order of the queries.
+
+        Raises:
+            Exception: The first failure, if every query failed.
+        """
+        if self.texts and len(self._errors) == len(self.texts):
+            self._raise_first(f"all {numbers.queries(len(self.texts))} failed, so there is nothing to evaluate")
+        if lost := [query for query, error in self._errors.items() if is_of_another_loop(error)]:
+            warnings.warn(
+                f"{len(lost)} of {numbers.queries(len(self.texts))} failed{self._of_system()}, for example "
+                f"{lost[0]!r}: {TWO_LOOPS}",
+                RetrievalWarning,
+                stacklevel=2,
+            )
         order = list(self.texts)
         return RetrievedRun(
             {query: self._rankings.get(query, []) for query in order},
@@ -193,16 +236,33 @@ async def ask_all(askings: Sequence[Asking], *, show_progress: bool) -> list[Ret
     return [asking.run() for asking in askings]
 
 
-def how_to_ask(retriever: Any) -> tuple[Callable[[str], Any], Host | None]:
+def _without(error: Exception, query: QueryId, text: str) -> str:
+    """Return what an error says, without the query and without numbers, such as those of a request."""
+    return re.sub(r"[\da-f-]*\d[\da-f-]*", "", str(error).replace(text, "").replace(repr(query), ""))
+
+
+def _judgeable(questions: Questions, match: MatchBy) -> Judgeable:
+    truth = as_qrels(questions.qrels)
+    return Judgeable(truth, with_documents(match, None, truth, questions))
+
+
+def how_to_ask(retriever: Any, *, synchronously: bool = False) -> tuple[Callable[[str], Any], Host | None]:
     """Return the function to call with the text of a query, and the host that converts its answers.
+
+    Args:
+        retriever: The retriever.
+        synchronously: Whether to take the synchronous way of a host, if it has one.
 
     Raises:
         TypeError: If it is not a retriever.
         ImportError: If it belongs to a host whose integration is not installed.
     """
     host = host_of(retriever)
-    if host is not None and (ask := host.ask(retriever)) is not None:
-        return ask, host
+    if host is not None:
+        ways = (host.ask_synchronously, host.ask) if synchronously else (host.ask,)
+        for way in ways:
+            if way is not None and (ask := way(retriever)) is not None:
+                return ask, host
     if callable(retriever):
         return retriever, None
     hint = "; write as_retriever() behind it" if hasattr(retriever, "as_retriever") else ""

@@ -1,4 +1,4 @@
-"""Refuse early what cannot be judged."""
+"""Refuse early what cannot be judged: judgments before any answer, and the first answer that does not fit them."""
 
 from __future__ import annotations
 
@@ -8,23 +8,27 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.checks import id_kind, same_kind
 from retrieval_metrics.inputs.item_keys import key_of
 from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.judging.judge import judge
 
 if TYPE_CHECKING:
     from retrieval_metrics.aliases import QueryId
-    from retrieval_metrics.inputs.item_keys import MatchOrKeyed
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.shapes import Ranking
+    from retrieval_metrics.judging.matching.matching import MatchBy
 
 
 class Judgeable:
     """Checks that rankings can be judged: that they have what the judgments are compared with."""
 
-    def __init__(self, qrels: Qrels, match: MatchOrKeyed) -> None:
-        """Set the judgments, and what their ids are compared with.
+    def __init__(self, qrels: Qrels, match: MatchBy) -> None:
+        """Set the judgments, and what their ids are compared with; judge that nothing was retrieved.
 
         Raises:
-            ValueError: If `match` is unknown.
+            ValueError: If `match` is unknown, or a judgment can be judged in no answer, such as a quote that is too
+                short.
         """
+        nothing: Any = dict.fromkeys(qrels.queries, ())
+        judge(qrels, nothing, match, "docid")
         self._qrels = qrels
         self._key = key_of(match)
         self._by = match if isinstance(match, str) or callable(match) else match.by

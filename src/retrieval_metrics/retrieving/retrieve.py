@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from os import PathLike
 
-    from retrieval_metrics.inputs.item_keys import MatchOrKeyed
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.inputs.retrieved_run import RetrievedRun
     from retrieval_metrics.inputs.shapes import QueryTexts, RunMapping
+    from retrieval_metrics.judging.matching.matching import MatchBy
 
 WORKERS = 8
 
@@ -28,7 +28,7 @@ def retrieve(
     retries: int = 0,
     show_progress: bool = False,
     raise_on_error: bool = False,
-    match: MatchOrKeyed = "id",
+    match: MatchBy = "id",
     check: Callable[[RunMapping], object] | None = None,
     items: Callable[[Any], Sequence[Retrieved]] | None = None,
     resume: str | PathLike[str] | None = None,
@@ -39,15 +39,21 @@ def retrieve(
     such as documents without ids, is thus raised after one question. If the first answer is empty or the retriever
     fails, the next answer is checked instead. A later answer that cannot be read is a failure of its query.
 
-    All synchronous calls in a process share one event loop, so asynchronous clients can be used again. It works in
-    notebooks and in any running loop, and the retriever sees the context variables of the caller.
+    A setup error is no score: where the first three queries fail with the same words, or all fail, the first failure is
+    raised. Where some fail, they have empty rankings, score 0 and are listed in `errors`.
+
+    Retrievers of hosts are asked in threads, by their synchronous way, so that their asynchronous clients meet only the
+    event loop of `aretrieve` and of your own `await`. What can only be awaited runs in one event loop that all
+    synchronous calls of the process share; an asynchronous client used there and in your own loop as well breaks, and
+    the error or a warning says so. It works in notebooks and in any running loop, and the retriever sees the context
+    variables of the caller.
 
     Args:
         retriever: A synchronous or asynchronous function of a query text that returns document ids, best first, a
             mapping of ids to scores, a list of `Retrieved`, or documents of an installed host; or a retriever of an
             installed host (LangChain, LlamaIndex, Haystack). Synchronous functions run in threads.
-        questions: Query texts by query id, or an `EvaluationSet`. With the latter, answers are checked against the
-            judgments.
+        questions: Query texts by query id, or an `EvaluationSet`. With the latter, judgments are checked before the
+            first question, and answers against the judgments.
         workers: How many queries may be under way at once.
         timeout: Seconds that one attempt may take; a slower query fails with a `TimeoutError`. Asynchronous functions
             are cancelled. Synchronous ones cannot be: their thread is abandoned and ends when the function returns, or
@@ -55,7 +61,7 @@ def retrieve(
         retries: How often a failed query is repeated: after 0.5 seconds, then 1, 2, 4 ... and at most 30.
         show_progress: Show a progress bar on stderr; needs rich.
         raise_on_error: Raise the first failure instead of recording it.
-        match: What the ids of an `EvaluationSet` are compared with, as in `evaluate`.
+        match: What the judgments of an `EvaluationSet` are compared with, as in `evaluate`.
         check: Called with the first answer, as a run of one query, before the others are asked. Its exceptions are
             raised.
         items: Converts an answer of the retriever into `Retrieved`, best first. None takes rankings as they are, and
@@ -71,11 +77,13 @@ def retrieve(
     Raises:
         TypeError: If `retriever` is not a retriever, `questions` are not query texts by id, or the first answer is not
             a ranking.
-        ValueError: If `workers` or `timeout` is not positive, `retries` is negative, or the first answer cannot be
-            judged; if `resume` is not such a file, or JSON cannot hold the metadata of an item.
+        ValueError: If `workers` or `timeout` is not positive, `retries` is negative, a judgment can be found in no
+            answer, such as a quote that is too short, or the first answer cannot be judged; if `resume` is not such a
+            file, or JSON cannot hold the metadata of an item.
         OSError: If `resume` cannot be written.
         ImportError: If the retriever is of a host whose integration is not installed, or `show_progress` is set and
             rich is not installed.
+        Exception: The failure of the first query, if the first ones fail alike or all fail.
 
     Example:
         >>> run = retrieve(lambda text: ["d7", "d1"], {"q1": "what is a closure?"})
@@ -83,13 +91,14 @@ def retrieve(
         (['d7', 'd1'], {})
     """
     return run_until_complete(
-        aretrieve(
+        _retrieved(
             retriever,
             questions,
+            show_progress=show_progress,
+            synchronously=True,
             workers=workers,
             timeout=timeout,
             retries=retries,
-            show_progress=show_progress,
             raise_on_error=raise_on_error,
             match=match,
             check=check,
@@ -108,7 +117,7 @@ async def aretrieve(
     retries: int = 0,
     show_progress: bool = False,
     raise_on_error: bool = False,
-    match: MatchOrKeyed = "id",
+    match: MatchBy = "id",
     check: Callable[[RunMapping], object] | None = None,
     items: Callable[[Any], Sequence[Retrieved]] | None = None,
     resume: str | PathLike[str] | None = None,
@@ -118,12 +127,10 @@ async def aretrieve(
     This is the asynchronous twin of `retrieve`, with the same arguments, result and errors. Synchronous functions run
     in threads and do not block the loop. Cancelling it cancels the queries that are under way.
     """
-    # Imported here, because it imports asyncio, which takes as long as numpy.
-    from retrieval_metrics.retrieving.asking import Asking, ask_all  # noqa: PLC0415
-
-    asking = Asking(
+    return await _retrieved(
         retriever,
         questions,
+        show_progress=show_progress,
         workers=workers,
         timeout=timeout,
         retries=retries,
@@ -133,5 +140,13 @@ async def aretrieve(
         items=items,
         resume=resume,
     )
-    (run,) = await ask_all([asking], show_progress=show_progress)
+
+
+async def _retrieved(
+    retriever: Any, questions: QueryTexts | Questions, *, show_progress: bool, **settings: Any
+) -> RetrievedRun:
+    # Imported here, because it imports asyncio, which takes as long as numpy.
+    from retrieval_metrics.retrieving.asking import Asking, ask_all  # noqa: PLC0415
+
+    (run,) = await ask_all([Asking(retriever, questions, **settings)], show_progress=show_progress)
     return run

@@ -112,13 +112,13 @@ class Units(NamedTuple):
 
     @property
     def effective_count(self) -> float:
-        """The number of independent queries with the same information: n / design effect, from the units to n.
+        """The number of independent queries with the same information: n / design effect, from `alike` to n.
 
-        If all values are equal, they do not show how alike a cluster is; each cluster then counts as one query.
+        It is `alike` if all queries of a cluster say the same, also if all values are equal, which do not show how
+        alike a cluster is. That is fewer than the clusters if a few of them hold most queries.
         """
-        n, units = self.queries, len(self.sizes)
-        effect = self.design_effect
-        return float(units) if math.isnan(effect) else min(max(n / max(effect, 1.0), units), n)
+        n, effect = self.queries, self.design_effect
+        return self.alike if math.isnan(effect) else min(max(n / max(effect, 1.0), self.alike), n)
 
 
 def effective_sums(values: ArrayLike, clusters: ArrayLike) -> Sums:

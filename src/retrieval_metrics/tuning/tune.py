@@ -7,24 +7,20 @@ from collections.abc import Callable, Mapping
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.comparing.compare_retrievers import compare_retrievers
-from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.comparing.paired_tests import pairs_of
 from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.presentation.progress import progress
-from retrieval_metrics.results.aligned import aligned
-from retrieval_metrics.statistics.out_of_bag import out_of_bag
-from retrieval_metrics.tuning.tuning import TriedSetting, Tuning, as_settled
+from retrieval_metrics.tuning.choice import SECONDS, TuningRule
+from retrieval_metrics.tuning.choosing import chosen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-SECONDS = "seconds"
+    from retrieval_metrics.tuning.tuning import Tuning
 
 
 def tune(
@@ -33,7 +29,7 @@ def tune(
     metric: str | Metric = "ndcg@10",
     *,
     default: str | Mapping[str, Any],
-    parameters: Mapping[str, Sequence[Any]] | None = None,
+    parameters: Mapping[str, Sequence[Any] | Mapping[str, Any]] | None = None,
     others: str | Metric | Iterable[str | Metric] = (),
     at_least: Mapping[str, float] | None = None,
     at_most: Mapping[str, float] | None = None,
@@ -56,7 +52,8 @@ def tune(
         questions: The questions with their judgments, as in `evaluate`; None for evaluations.
         metric: The metric to choose by.
         default: The setting to keep unless another is better: its name, or its parameters. Equal means keep it.
-        parameters: The values of each parameter of the function; every combination is tried.
+        parameters: The values of each parameter of the function; every combination is tried. For settings by name,
+            the parameters of each, such as `{"small": {"size": 200}}`, to be shown and drawn.
         others: Further metrics, to be shown.
         at_least: The least mean of further metrics, such as `{"recall@10": 0.8}`; other settings are not chosen, the
             default included.
@@ -69,7 +66,7 @@ def tune(
             `compare_retrievers`.
 
     Returns:
-        The choice; print it or plot it.
+        The choice; print, plot, report or save it.
 
     Raises:
         TypeError: If the candidates are of different kinds, or as in `evaluate`.
@@ -94,46 +91,21 @@ def tune(
     metrics = list(dict.fromkeys(one if isinstance(one, Metric) else Metric.parse(one) for one in wanted))
     settings, default_name = _settings(candidates, default, parameters)
     pairs_of(list(settings), default_name)  # everything is refused before the first call that costs
-    evaluations = _evaluated(settings, questions, metrics, default_name, show_progress=show_progress, options=options)
-    compared = Comparison.of(evaluations, baseline=default_name, metrics=(chosen_by,), level=level, seed=seed)
-    names = list(evaluations)
-    allowed = [name for name in names if _keeps(compared.evaluations[name], at_least or {}, at_most or {})]
-    if not allowed:
-        raise ValueError(
-            f"no setting keeps the bounds {bounds}; the default has {dict(evaluations[default_name].means)}"
-        )
-    candidates_left = list(dict.fromkeys([default_name, *allowed]))
-    queries, values = aligned([compared.scores[name] for name in candidates_left], chosen_by)
-    if not len(values):
-        raise ValueError(f"{chosen_by} is defined for no question in all settings")
-    labels = None if compared.clusters is None else compared.clusters.of(queries).labels
-    found = out_of_bag(
-        values, 0, keep=default_name in allowed, clusters=labels, level=level, resamples=resamples, seed=seed
+    made = not isinstance(candidates, Mapping)
+    evaluations = _evaluated(
+        settings, questions, metrics, default_name, made=made, show_progress=show_progress, options=options
     )
-    winner = candidates_left[found.winner]
-    rows = tuple(
-        TriedSetting(
-            name,
-            settings[name].parameters,
-            {str(one): evaluations[name].means[str(one)] for one in metrics},
-            name in allowed,
-            float(found.chosen[candidates_left.index(name)]) if name in candidates_left else 0.0,
-            None if name == default_name else compared.difference(chosen_by, name, default_name),
-        )
-        for name in names
-    )
-    return as_settled(
-        metric=str(chosen_by),
-        winner=winner,
+    rule = TuningRule(
+        metrics=tuple(map(str, metrics)),
         default=default_name,
-        settings=rows,
-        found=found,
-        questions=len(queries),
+        parameters={name: one.parameters for name, one in settings.items()},
+        at_least=dict(at_least or {}),
+        at_most=dict(at_most or {}),
         level=level,
-        evaluations=dict(compared.evaluations),
-        own=float(values[:, found.winner].mean()),
-        own_default=float(values[:, 0].mean()),
+        resamples=resamples,
+        seed=seed,
     )
+    return chosen(evaluations, rule)
 
 
 class _Candidate:
@@ -148,11 +120,10 @@ def _settings(
 ) -> tuple[dict[str, _Candidate], str]:
     """Return the settings by name, those of a function unmade, and the name of the default."""
     if isinstance(candidates, Mapping):
-        if parameters is not None:
-            raise TypeError("parameters are those of a function; candidates is a mapping of settings")
         if not isinstance(default, str):
             raise TypeError(f"default must be the name of a setting, got {type(default).__name__}")
-        return {name: _Candidate(value, {}) for name, value in candidates.items()}, default
+        known = _known(candidates, parameters or {})
+        return {name: _Candidate(value, known.get(name, {})) for name, value in candidates.items()}, default
     if not callable(candidates):
         raise TypeError(f"candidates must be a mapping of names to settings, or a function; got {candidates!r}")
     if not parameters:
@@ -162,6 +133,17 @@ def _settings(
         given = dict(zip(parameters, values, strict=True))
         found[_name(given)] = _Candidate(candidates, given)
     return found, default if isinstance(default, str) else _name({key: default.get(key) for key in parameters})
+
+
+def _known(candidates: Mapping[str, Any], parameters: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+    """Return the parameters of settings that have names."""
+    for name, given in parameters.items():
+        if name not in candidates or not isinstance(given, Mapping):
+            raise TypeError(
+                'candidates are settings by name, so parameters are those of each, such as {"small": {"size": 200}}; '
+                f"got {name!r}: {given!r}"
+            )
+    return parameters
 
 
 def _name(parameters: Mapping[str, Any]) -> str:
@@ -174,6 +156,7 @@ def _evaluated(
     metrics: Sequence[Metric],
     default: str,
     *,
+    made: bool,
     show_progress: bool,
     options: dict[str, Any],
 ) -> dict[str, Evaluation]:
@@ -184,7 +167,6 @@ def _evaluated(
         return values
     if questions is None:
         raise TypeError("runs and retrievers need questions with judgments, as evaluate does")
-    made = any(one.parameters for one in settings.values())
     if not made and not any(isinstance(value, Mapping) for value in values.values()):
         options["show_progress"] = show_progress
         return compare_retrievers(values, questions, metrics, baseline=default, **options).evaluations
@@ -193,22 +175,8 @@ def _evaluated(
     evaluations: dict[str, Evaluation] = {}
     with progress("trying settings", len(settings), enabled=show_progress) as advance, warnings.catch_warnings():
         for done, (name, one) in enumerate(settings.items(), start=1):
-            run = one.value(**one.parameters) if one.parameters else one.value
+            run = one.value(**one.parameters) if made else one.value
             evaluations[name] = evaluate(questions, run, metrics, **options)
             warnings.simplefilter("ignore", RetrievalWarning)  # said once, of the first
             advance(done)
     return evaluations
-
-
-def _keeps(evaluation: Evaluation, at_least: Mapping[str, float], at_most: Mapping[str, float]) -> bool:
-    def value(name: str) -> float:
-        if name == SECONDS:
-            seconds = getattr(evaluation.scores.origin.run, "seconds", None) if evaluation.scores.origin else None
-            if not seconds:
-                raise ValueError("seconds are known only of retrievers that tune asks, or of runs of retrieve")
-            return float(np.mean(list(seconds.values())))
-        return evaluation.means[name]
-
-    return all(value(name) >= least for name, least in at_least.items()) and all(
-        value(name) <= most for name, most in at_most.items()
-    )

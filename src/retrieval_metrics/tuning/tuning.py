@@ -2,61 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from retrieval_metrics.checks import require
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.statistics.intervals import Interval
+from retrieval_metrics.tuning.choice import Choice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from os import PathLike
 
     import pandas as pd
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from retrieval_metrics.evaluation.evaluation import Evaluation
-    from retrieval_metrics.results.difference import Difference
-    from retrieval_metrics.statistics.out_of_bag import OutOfBag
 
-SHOWN = 5
-"""How many settings the printed table holds, besides the default."""
 STABLE = 3
 """How many settings are named with the share of resamples that choose them."""
+ALIKE = 4
+"""How many settings are named that cannot be told from the winner."""
 
 
-class TriedSetting(NamedTuple):
-    """One of the settings.
-
-    Attributes:
-        name: Its name.
-        parameters: Its parameters, if it was made by a function.
-        means: Its mean in every metric, on these questions.
-        allowed: Whether it keeps the bounds `at_least` and `at_most`.
-        chosen: The share of resamples in which it is the best.
-        difference: Its difference from the default, corrected for all settings; None of the default itself.
-    """
-
-    name: str
-    parameters: Mapping[str, Any]
-    means: Mapping[str, float]
-    allowed: bool
-    chosen: float
-    difference: Difference | None
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Tuning(Printed):
+class Tuning(Choice, Printed):
     """The best of several settings, and what the choice is worth on new questions.
 
     Attributes:
-        metric: The metric that they were chosen by.
+        rule: How it was chosen: the metrics, the bounds, the level, the seed.
         winner: The setting with the best mean; the default if none is better.
-        default: The setting to keep unless another is better.
         settings: All settings, the best first.
+        as_good: The settings that cannot be told from the winner: they may be the best on new questions as well
+            (`retrieval_metrics.statistics.possibly_best`).
         questions: The number of questions.
         mean: The winner's mean on these questions, which is too good for having won.
         default_mean: The mean of the default on these questions.
@@ -66,65 +42,18 @@ class Tuning(Printed):
         new_gain: What to expect of the gain on new questions.
         new_gain_interval: Its confidence interval; it ends at 0 where the test does not find the winner better.
         p: The p value of the winner against the default, corrected for all settings; 1 if the default wins.
-        level: Confidence level.
         evaluations: The evaluation of each setting, by name.
     """
-
-    metric: str
-    winner: str
-    default: str
-    settings: tuple[TriedSetting, ...]
-    questions: int
-    mean: float
-    default_mean: float
-    new_mean: float
-    new_mean_interval: Interval
-    gain: float
-    new_gain: float
-    new_gain_interval: Interval
-    p: float
-    level: float
-    evaluations: Mapping[str, Evaluation]
-
-    @property
-    def better(self) -> bool:
-        """Whether the questions show that the winner is better than the default."""
-        found = self[self.winner].difference
-        return found is not None and found.significant and found.mean > 0
-
-    def __getitem__(self, name: str) -> TriedSetting:
-        return next(one for one in self.settings if one.name == name)
-
-    @property
-    def conclusion(self) -> str:
-        """What to do, in a sentence."""
-        if self.winner == self.default:
-            return f"Keep {self.default}: no other setting has a better {self.metric} on these questions."
-        gain = numbers.signed(self.new_gain, 3)
-        if self.better:
-            return (
-                f"{self.winner} is better than {self.default} in {self.metric}; expect {gain} on new questions, not "
-                f"the {numbers.signed(self.gain, 3)} of these."
-            )
-        if self.new_gain > 0:
-            return (
-                f"Switching to {self.winner} is right on average ({gain} on new questions), but {self.questions:,} "
-                f"questions cannot show that it is better than {self.default}."
-            )
-        return (
-            f"Keep {self.default}: the gain of {self.winner} is no more than the best of {len(self.settings)} equal "
-            "settings would have by chance."
-        )
 
     def _tables(self) -> list[Table]:
         level = f"{100 * self.level:g} %"
         ends = numbers.interval(self.new_mean_interval)
         rows = [
-            ["winner", self.winner, f"{self.mean:.4f}", f"{self.new_mean:.4f} {ends}"],
-            ["default", self.default, f"{self.default_mean:.4f}", ""],
+            ["winner", self.winner, numbers.value(self.mean), f"{numbers.value(self.new_mean)} {ends}"],
+            ["default", self.default, numbers.value(self.default_mean), ""],
         ]
         if self.winner != self.default:
-            ends = numbers.interval(self.new_gain_interval, signed=True)
+            ends = numbers.interval(self.new_gain_interval, difference=True)
             rows.append(["gain", "", numbers.signed(self.gain), f"{numbers.signed(self.new_gain)} {ends}"])
         title = f"{len(self.settings)} settings on {numbers.queries(self.questions)}, chosen by {self.metric}"
         notes = []
@@ -133,6 +62,8 @@ class Tuning(Printed):
         if self.winner != self.default:
             tried = len(self.settings) - 1
             notes.append(f"p {numbers.p_value(self.p)}, corrected for {tried} settings")
+        if self.as_good:
+            notes.append(f"cannot be told from the winner: {numbers.listed(list(self.as_good), ALIKE)}")
         excluded = sum(not one.allowed for one in self.settings)
         if excluded:
             notes.append(f"{numbers.count(excluded, 'setting')} beyond the bounds, not chosen from")
@@ -140,8 +71,15 @@ class Tuning(Printed):
         tables = [Table(["", "setting", "on these", f"on new questions, {level}"], rows, notes, title, (0, 1))]
         if means:
             both = [self[self.winner], self[self.default]]
-            others = [[name, *(f"{one.means[name]:.4f}" for one in both)] for name in means]
-            tables.append(Table(["other metrics", "winner", "default"], others))
+            others = [
+                [
+                    name,
+                    *(numbers.value(one.means[name]) for one in both),
+                    numbers.signed(both[0].means[name] - both[1].means[name]),
+                ]
+                for name in means
+            ]
+            tables.append(Table(["other metrics", "winner", "default", "change"], others))
         return [*tables, Table((), (), [self.conclusion])]
 
     def to_pandas(self) -> pd.DataFrame:
@@ -165,76 +103,56 @@ class Tuning(Printed):
         frame: pd.DataFrame = require("pandas", "to_pandas").DataFrame(rows)
         return frame
 
-    def plot(self) -> Figure:
-        """Draw the gain of each setting over the default, with its simultaneous interval, and what the choice is worth.
+    def plot(self, kind: Literal["settings", "grid"] = "settings") -> Figure:
+        """Return a figure of the gains over the default.
+
+        Args:
+            kind: `settings`: the gain of each setting with its simultaneous interval, and what the choice is worth on
+                new questions; of many, the best. `grid`: the gain by two parameters, as a heat map.
 
         Raises:
             ImportError: If matplotlib is not installed; the message holds the command.
+            ValueError: If the kind is unknown, or `grid` is asked for and not exactly two parameters were varied.
         """
         require("matplotlib", "plot")
-        from retrieval_metrics.presentation.plots import Panel, figure  # noqa: PLC0415  (matplotlib is an extra)
+        from retrieval_metrics.tuning.pictures import drawn  # noqa: PLC0415  (matplotlib is an extra)
 
-        return figure([Panel(self._draw, rows=len(self.settings) + 1)], 1, wide=1)
+        return drawn(self, kind)
 
-    def _draw(self, axes: Axes) -> None:
-        from retrieval_metrics.presentation.plots import broken, plain  # noqa: PLC0415  (matplotlib is an extra)
-        from retrieval_metrics.presentation.series import style  # noqa: PLC0415  (likewise)
+    def report(self, path: str | PathLike[str], *, title: str = "") -> None:
+        """Write an HTML report: the conclusion, the gains, the grid of two parameters, and every setting.
 
-        tried = [one for one in self.settings if one.difference is not None]
-        names = [broken(one.name) for one in tried]
-        for at, one in enumerate(tried, start=1):
-            if one.difference is not None:
-                low, high = one.difference.interval
-                axes.hlines(at, low, high, color=style(0).colour, linewidth=1.6)
-                axes.plot([one.difference.mean], [at], marker="o", color=style(0).colour, markersize=5)
-        low, high = self.new_gain_interval
-        axes.hlines(0, low, high, color=style(1).colour, linewidth=2.4)
-        axes.plot([self.new_gain], [0], marker="s", color=style(1).colour, markersize=6)
-        axes.axvline(0, color="0.6", linewidth=0.9, linestyle=":")
-        axes.set_yticks(range(len(names) + 1), ["the choice, on new questions", *names])
-        axes.set_ylim(len(names) + 0.5, -0.5)
-        axes.set_xlabel(f"difference in {self.metric}")
-        axes.set_title("gain over the default", loc="left")
-        plain(axes, grid="x")
+        The file is self-contained, fetches nothing and needs no script. Reports of single queries are those of
+        `compare(tuning.evaluations)`.
+
+        Args:
+            path: The file to write.
+            title: The heading; if empty, what was tuned.
+        """
+        from retrieval_metrics.tuning.tuning_report import tuning_report  # noqa: PLC0415  (seldom asked for)
+
+        tuning_report(self, self.tables, path, title)
+
+    def save(
+        self, path: str | PathLike[str], *, labels: Mapping[str, str | float] | None = None, rankings: bool = True
+    ) -> None:
+        """Save the evaluation of each setting and how to choose to a file that `load` reads.
+
+        `load` chooses again from what was saved, which gives the same choice and the same numbers.
+
+        Args:
+            path: The JSON file; a further `.gz` or `.zst` compresses it.
+            labels: Labels of your own, such as `{"commit": "4f2a91c"}`.
+            rankings: False saves only the values of each question, which is far smaller.
+
+        Raises:
+            ValueError: If something cannot be written as JSON, such as a parameter that is an object; or if seconds
+                are bounded, which are saved only with the rankings. Nothing is written then.
+            OSError: If the file cannot be written; an existing file stays as it was.
+        """
+        from retrieval_metrics.tuning.kept import save_tuning  # noqa: PLC0415  (seldom asked for)
+
+        save_tuning(self, path, labels, rankings=rankings)
 
     def __repr__(self) -> str:
         return f"<Tuning by {self.metric}: {self.winner} of {len(self.settings)} settings>"
-
-
-def as_settled(
-    *,
-    metric: str,
-    winner: str,
-    default: str,
-    settings: tuple[TriedSetting, ...],
-    found: OutOfBag,
-    questions: int,
-    level: float,
-    evaluations: Mapping[str, Evaluation],
-    own: float,
-    own_default: float,
-) -> Tuning:
-    """Return the choice, with the interval of the gain brought into line with the test."""
-    difference = next((one.difference for one in settings if one.name == winner), None)
-    low, high = found.gain_interval
-    if difference is None:  # the default wins: its gain over itself is 0
-        low, high = min(low, 0.0), max(high, 0.0)
-    elif (low > 0) != difference.significant:  # the number and the decision disagree
-        low = 0.0
-    return Tuning(
-        metric=metric,
-        winner=winner,
-        default=default,
-        settings=tuple(sorted(settings, key=lambda one: -one.means[metric])),
-        questions=questions,
-        mean=own,
-        default_mean=own_default,
-        new_mean=found.mean,
-        new_mean_interval=found.mean_interval,
-        gain=own - own_default,
-        new_gain=found.gain,
-        new_gain_interval=Interval(low, max(high, low)),
-        p=1.0 if difference is None else difference.p_corrected,
-        level=level,
-        evaluations=evaluations,
-    )

@@ -133,7 +133,9 @@ def test_where_every_question_fails_there_is_no_number(how: str) -> None:
     wrong: Any = RunnableLambda(lambda given: find(given["input"]))
     with pytest.raises(TypeError, match="string indices") as raised:
         EVALUATE[how](wrong, ASKED, "mrr")
-    assert raised.value.__notes__ == ["all 6 questions failed; this is the failure of 'question 0'"]
+    assert raised.value.__notes__ == [
+        "the first 3 queries failed alike, so the others were not asked; this is the failure of query 'question 0'"
+    ]
 
 
 @pytest.mark.parametrize("name", ["retriever", "function", "asynchronous lambda", "only asynchronous"])

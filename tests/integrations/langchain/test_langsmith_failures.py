@@ -85,6 +85,16 @@ def test_the_mean_of_the_summary_counts_failures_and_has_interval_and_n() -> Non
 
 
 @pytest.mark.filterwarnings("ignore")  # as above
+def test_where_every_example_failed_the_summary_has_the_reason_and_no_number() -> None:
+    target = langsmith_target(Prepared(answers=dict.fromkeys(ANSWERS, PermissionError("401"))))
+    rows = evaluated(target, examples(), [], langsmith_summary_evaluators("mrr"))
+    list(rows)
+    (mrr,) = rows._summary_results["results"]  # noqa: SLF001  (where LangSmith keeps them without uploading)
+    assert mrr.score is None
+    assert mrr.comment.startswith("every example failed, so nothing is scored: the target failed: PermissionError")
+
+
+@pytest.mark.filterwarnings("ignore")  # as above
 def test_repetitions_of_an_example_are_one_cluster() -> None:
     data = [example(f"q{number}", ["d"]) for number in range(12)]
     answers = {f"q{number}": ["d"] if number % 2 else ["x"] for number in range(12)}
@@ -105,14 +115,14 @@ def test_repetitions_of_an_example_are_one_cluster() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*beta")
-def test_an_output_that_cannot_be_read_scores_0_with_the_error_and_is_warned_of() -> None:
+def test_an_output_that_cannot_be_read_has_no_score_but_the_error_and_is_warned_of() -> None:
     (evaluator,) = langsmith_evaluators("mrr")
     run = type("Run", (), {"error": None})()
     with pytest.warns(rm.RetrievalWarning, match="cannot be judged.*has no 'documents'; it has 'docs'"):
         (result,) = evaluator({"docs": []}, {"relevant": ["d"]}, run)["results"]
     assert result == {
         "key": "mrr",
-        "score": 0.0,
+        "score": None,
         "comment": "the output cannot be judged: ValueError: the output of the target has no 'documents'; "
         "it has 'docs'",
     }

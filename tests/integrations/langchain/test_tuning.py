@@ -127,7 +127,9 @@ def test_where_every_question_fails_nothing_is_concluded() -> None:
 
     with pytest.raises(PermissionError, match="401 for question 0") as raised:
         tune_mmr(retriever(Refusing(EMBEDDED), fetch_k=4), BOTH)
-    assert raised.value.__notes__ == ["all 20 questions failed; this is the failure of 'question 0'"]
+    assert raised.value.__notes__ == [
+        "the first 3 queries failed alike, so the others were not asked; this is the failure of query 'question 0'"
+    ]
 
 
 def test_a_question_that_fails_counts_in_every_setting_and_is_warned_of_once() -> None:

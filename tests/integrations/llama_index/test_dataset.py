@@ -18,7 +18,13 @@ from llama_index.core.evaluation.notebook_utils import get_retrieval_results_df
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 import retrieval_metrics as rm
-from llama_index.evaluation.retrieval_metrics import DatasetResult, RetrieverEvalResult, RetrieverEvaluator, metric
+from llama_index.evaluation.retrieval_metrics import (
+    DatasetResult,
+    RetrieverEvalResult,
+    RetrieverEvaluator,
+    metric,
+    ranking_metrics,
+)
 from llama_index_hosts import Prepared, PreparedAsync, node
 
 QUERIES = {"q1": "what is a closure?", "q2": "what does yield do?", "q3": "what is a slot?"}
@@ -201,7 +207,7 @@ def test_the_means_of_the_hosts_table_are_those_of_the_core_undefined_queries_le
 def test_it_is_printed_as_the_cores_table_and_in_a_notebook() -> None:
     result = evaluator().evaluate_dataset(ROWS)
     assert str(result) == str(result.evaluation)
-    assert str(result).splitlines()[1] == "mrr       0.5000  [0.139, 0.861]  3"
+    assert str(result).splitlines()[1] == "mrr       0.500  [0.139, 0.861]  3"
     assert result._repr_html_() == result.evaluation._repr_html_()
 
 
@@ -227,9 +233,20 @@ def test_a_metric_of_llama_index_that_fails_is_reported_and_ours_stand() -> None
 
 
 def test_a_retriever_that_failed_is_not_the_fault_of_a_metric() -> None:
-    ours = RetrieverEvaluator(metrics=[MRR()], retriever=Prepared({QUERIES["q1"]: OSError("down")}))
-    result = ours.evaluate_dataset(ROWS[:1])
+    ours = RetrieverEvaluator(metrics=[MRR()], retriever=Prepared(ANSWERS | {QUERIES["q1"]: OSError("down")}))
+    result = ours.evaluate_dataset(ROWS[:2])
     assert (result[0].error, result[0].metric_dict) == ("OSError: down", {})
+
+
+@pytest.mark.parametrize("metrics", [[MRR()], ranking_metrics(["mrr"])], ids=["of LlamaIndex", "ours"])
+def test_where_every_query_fails_there_is_no_number(metrics: Any) -> None:
+    ours = RetrieverEvaluator(metrics=metrics, retriever=Prepared({text: OSError("down") for text in QUERIES.values()}))
+    with pytest.raises(OSError, match="down") as raised:
+        ours.evaluate_dataset(ROWS)
+    assert "failed alike, so the others were not asked" in raised.value.__notes__[0]
+    with pytest.raises(OSError, match="down") as raised:
+        ours.evaluate_dataset(ROWS[:2])
+    assert "all 2 queries failed, so there is nothing to evaluate" in raised.value.__notes__[-1]
 
 
 def test_metrics_of_llama_index_alone_give_results_but_no_evaluation() -> None:
@@ -237,7 +254,7 @@ def test_metrics_of_llama_index_alone_give_results_but_no_evaluation() -> None:
     assert [one.metric_vals_dict["mrr"] for one in result] == [1.0, 0.5, 0.0]
     with pytest.raises(ValueError, match="no metric of this package was computed"):
         _ = result.evaluation
-    assert str(result).splitlines() == ["metric of LlamaIndex    mean  n", "mrr                   0.5000  3"]
+    assert str(result).splitlines() == ["metric of LlamaIndex   mean  n", "mrr                   0.500  3"]
     assert "mrr" in str(result._repr_html_())
 
 

@@ -105,9 +105,9 @@ def test_metrics_of_llama_index_are_printed_and_averaged_and_their_failures_coun
     assert dict(result.means) == {"map": 0.5, "mrr": 0.75, "longest": 7.0}
     assert list(result.errors) == ["q3"]
     assert str(result).split("\n\n")[1].splitlines() == [
-        "metric of LlamaIndex    mean  n",
-        "mrr                   0.7500  2",
-        "longest               7.0000  2",
+        "metric of LlamaIndex   mean  n",
+        "mrr                   0.750  2",
+        "longest                7.00  2",
         "mrr failed for 1 of 3 queries, for example 'q3': ValueError: Retrieved ids and expected ids must be provided",
         "longest failed for 1 of 3 queries, for example 'q3': ValueError: nothing is longest of nothing",
     ]
@@ -116,7 +116,7 @@ def test_metrics_of_llama_index_are_printed_and_averaged_and_their_failures_coun
 
 def test_only_metrics_of_llama_index_are_printed_too() -> None:
     result = RetrieverEvaluator(metrics=[MRR()], retriever=Prepared({"q": ANSWER})).evaluate_dataset(QUESTIONS)
-    assert str(result).splitlines() == ["metric of LlamaIndex    mean  n", "mrr                   0.5000  1"]
+    assert str(result).splitlines() == ["metric of LlamaIndex   mean  n", "mrr                   0.500  1"]
     assert dict(result.means) == {"mrr": 0.5}
 
 

@@ -118,9 +118,9 @@ def test_scores_before_and_after_each_postprocessor_show_what_it_did() -> None:
         }
         assert result.stages["Deliver 2"].per_query["mrr"] == result.evaluation.per_query["mrr"]
         assert str(result).splitlines()[-3:] == [
-            "retrieved  0.5000",
-            "Deliver    0.2778",
-            "Deliver 2  0.5000",
+            "retrieved  0.500",
+            "Deliver    0.278",
+            "Deliver 2  0.500",
         ]
     assert not ours.evaluate_dataset(ROWS).stages
 
@@ -155,7 +155,7 @@ def test_the_batch_runner_scores_responses_beside_the_evaluators_with_a_model() 
     found = runner.evaluate_responses(queries=list(ANSWERS), responses=responses())
     assert [one.score for one in found["mrr"]] == [1.0, 0.5, 0.0]
     assert [one.passing for one in found["recall@1"]] == [True, False, False]
-    assert found["mrr"][1].feedback == "mrr 0.5000, relevant at ranks [2]"
+    assert found["mrr"][1].feedback == "mrr 0.500, relevant at ranks [2]"
 
 
 def test_what_a_response_cannot_be_judged_by_is_invalid_and_not_zero() -> None:
@@ -233,7 +233,7 @@ def test_results_become_a_frame_and_a_file(tmp_path: Path) -> None:
     result.save(tmp_path / "results.json")
     again = DatasetResult.load(tmp_path / "results.json")
     assert (again, again.means, again.seconds) == (result, result.means, result.seconds)
-    assert str(again).splitlines()[1] == "mrr       0.5000  3"
+    assert str(again).splitlines()[1] == "mrr       0.500  3"
     with pytest.raises(ValueError, match="which has no rankings"):
         again.comparison(result)
     (tmp_path / "other.json").write_text("[]")

@@ -200,6 +200,25 @@ def test_a_task_that_failed_counts_as_0_in_the_report() -> None:
     )
 
 
+def test_where_every_task_failed_there_is_no_number() -> None:
+    dataset = Dataset(
+        name="down",
+        cases=[Case(name=name, inputs="a question that fails", expected_output=["d7"]) for name in ("a", "b")],
+        evaluators=[RetrievalMetrics(["mrr"])],
+        report_evaluators=[RetrievalReport(["mrr"])],
+    )
+
+    def refused(_: str) -> list[str]:
+        raise PermissionError("401")
+
+    report = dataset.evaluate_sync(refused, progress=False)
+    assert (report.cases, report.analyses) == ([], [])
+    (failure,) = report.report_evaluator_failures
+    assert "nothing to evaluate: the retriever failed for every query, 2 of 2" in failure.error_message
+    with pytest.raises(ValueError, match=r"failed for every query, 2 of 2; the first, 'a': .*401"):
+        to_evaluation(report, "mrr")
+
+
 def test_repeated_cases_do_not_narrow_the_interval() -> None:
     cases = [Case(name=f"q{n}", inputs=n, expected_output=["d7"] if n % 2 else ["d3"]) for n in range(24)]
     dataset = Dataset(name="repeated", cases=cases)

@@ -106,6 +106,17 @@ def test_what_makes_no_sense_is_said(
         check(*arguments)
 
 
+def test_where_every_query_fails_the_gate_says_why_and_not_that_the_retriever_is_bad(check: RetrievalCheck) -> None:
+    def refused(text: str) -> list[str]:
+        raise PermissionError(f"401 for {text}")
+
+    with pytest.raises(PermissionError, match="401 for one"):
+        check({"one": ["d"], "two": ["d"]}, refused, {"mrr": 0.5})
+    failed = rm.RetrievedRun({"q1": [], "q2": []}, dict.fromkeys(["q1", "q2"], PermissionError("401")))
+    with pytest.raises(ValueError, match="failed for every query, 2 of 2; the first, 'q1': PermissionError: 401"):
+        check({"q1": ["d"], "q2": ["d"]}, failed, {"mrr": 0.5}, name="failed")
+
+
 def test_texts_must_fit_the_judgments(check: RetrievalCheck) -> None:
     with pytest.raises(ValueError, match=r"no text for 1 judged queries, for example 'what is a closure\?'"):
         check(QRELS, len, {"mrr": 1}, queries={"what does yield do?": "yield"}, name="absent")

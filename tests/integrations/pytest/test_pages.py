@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from browsing import LOOKS, Browser
+from browsing import LOOKS, Browser, until
 from retrieval_builds import Builds
 
 pytest_plugins = ["pytester"]
@@ -49,11 +49,12 @@ def test_failures_come_first_and_every_query_can_be_opened(page: Path, browser: 
         assert browser.errors() == []
         assert browser.run("return document.documentElement.scrollWidth") <= look.width
         said = words(browser)
-        assert said.index("1 of 2 checks failed.") < said.index("ndcg@10 worse: 1.0000 -> 0.7413 (p < 0.001), 12 of 40")
+        assert said.index("1 of 2 checks failed.") < said.index("ndcg@10 worse: 1.000 -> 0.741 (p < 0.001), 12 of 40")
         assert "q0 (what is <b>thing</b> number 0?)" in said
         links = browser.run("return [...document.links].map(link => [link.innerText, link.href])")
         assert links[0][0] == "Every query, before and now"
         browser.run("document.links[0].click()")
+        until(lambda: browser.run("return document.readyState === 'complete' && location.href"), links[0][1])
         (opened,) = browser.requests()
         assert opened.endswith("/report/retrieval.checks/test_search.test_words.html")
         assert browser.errors() == []

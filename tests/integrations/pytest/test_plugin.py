@@ -154,7 +154,7 @@ def test_classes_of_unittest_take_the_fixture_as_pytest_gives_it(builds: Builds)
     assert (builds.path / WORDS.parent / "TestSearch.test_it.json").exists()
     result = builds.run("-k", "TestSearch", lost=12)
     result.assert_outcomes(failed=1, deselected=1)
-    result.stdout.fnmatch_lines(["mrr worse: 1.0000 -> 0.8000 *"])
+    result.stdout.fnmatch_lines(["mrr worse: 1.000 -> 0.800 *"])
     result.stdout.no_fnmatch_line("*Traceback*")
 
 

@@ -62,16 +62,16 @@ def test_junit_has_every_query_before_and_now(reported: Builds) -> None:
     assert (properties["mrr[q0].before"], properties["mrr[q0].now"]) == ("1.0", "0.3333333333333333")
     failure = case.find("failure")
     assert failure is not None
-    assert failure.get("message") == "ndcg@10 worse: 1.0000 -> 0.7413 (p < 0.001), 12 of 40 queries"
-    assert "q0: 1.0000 -> 0.1377" in str(failure.text)
+    assert failure.get("message") == "ndcg@10 worse: 1.000 -> 0.741 (p < 0.001), 12 of 40 queries"
+    assert "q0: 1.000 -> 0.138" in str(failure.text)
 
 
 def test_markdown_is_a_summary_of_the_step(reported: Builds) -> None:
     text = (reported.path / "out" / "r.md").read_text()
     assert text.startswith("# Retrieval quality\n\n2 of 3 checks failed.\n\n## `test_search.py::test_broken b`\n")
     assert "- not measured: ConnectionError: the &lt;index> is gone\n" in text
-    assert "- ndcg@10 worse: 1.0000 -> 0.7413 (p &lt; 0.001), 12 of 40 queries\n" in text
-    assert "| q0 | 1.0000 | 0.1377 | -0.8623 |\n" in text
+    assert "- ndcg@10 worse: 1.000 -> 0.741 (p &lt; 0.001), 12 of 40 queries\n" in text
+    assert "| q0 | 1.000 | 0.138 | -0.862 |\n" in text
     assert "| test_search.py::test_broken b | - | - | - | - | - | - | - | - | not measured |" in text
     assert text.index("## All checks") > text.index("## `test_search.py::test_words`")
 
@@ -80,7 +80,7 @@ def test_below_a_floor_the_lowest_queries_are_listed(builds: Builds) -> None:
     builds.write(THREE.replace("0.1", "0.9"))
     builds.run("-k", "floor", "--retrieval-report=r.md", lost=12)
     text = (builds.path / "r.md").read_text()
-    assert "| query, by mrr | now |\n| --- | ---: |\n| q0 | 0.3333 |\n" in text
+    assert "| query, by mrr | now |\n| --- | ---: |\n| q0 | 0.333 |\n" in text
     assert "- the 10 lowest of 40 queries, 12 of them below the mean" in text
 
 
@@ -114,7 +114,7 @@ def test_junitxml_has_the_means_and_the_queries_that_changed(builds: Builds) -> 
     assert properties_of(builds) == {"ndcg@10": "1.0", "mrr": "1.0"}
     builds.run(*options, lost=1)
     found = properties_of(builds)
-    assert found["mrr: q0"] == "1.0000 -> 0.3333"
+    assert found["mrr: q0"] == "1.000 -> 0.333"
     assert len(found) == 4
 
 

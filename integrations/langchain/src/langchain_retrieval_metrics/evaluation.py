@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
     from retrieval_metrics import Evaluation, Metric, RetrievedRun, Rules
-    from retrieval_metrics.adapting import ClustersBy, MatchBy
+    from retrieval_metrics.types import ClustersBy, MatchBy
 
 Documents: TypeAlias = Sequence[Document]
 Answer: TypeAlias = Documents | Mapping[str, Any]
@@ -220,8 +220,7 @@ class Asked:
         return items_of(answer)
 
     def evaluation(self, run: RetrievedRun) -> Evaluation:
-        """Score what was retrieved; where every question failed, there is nothing to score."""
-        raise_if_all_failed(run)
+        """Score what was retrieved."""
         known = any(made.get("source") is not None for made in self.questions.provenance.values())
         truth = self.questions if known else self.questions.qrels
         return evaluate(
@@ -234,11 +233,3 @@ def workers_of(max_concurrency: int, config: RunnableConfig | None) -> int:
     workers = positive_integer(max_concurrency, "max_concurrency")
     least = (config or {}).get("max_concurrency")
     return workers if least is None else min(workers, positive_integer(least, "max_concurrency of config"))
-
-
-def raise_if_all_failed(run: RetrievedRun) -> None:
-    """Raise the first failure if every question failed, because there is nothing to conclude from then."""
-    if run and len(run.errors) == len(run):
-        query, error = next(iter(run.errors.items()))
-        error.add_note(f"all {len(run)} questions failed; this is the failure of {query!r}")
-        raise error

@@ -12,16 +12,9 @@ from langchain_core.documents import Document
 from langchain_retrieval_metrics.asking import Refused, how_to_ask
 from langchain_retrieval_metrics.documents import items_of, part
 from retrieval_metrics import DEFAULT_METRICS, Qrels, RetrievalWarning, RetrievedRun, evaluate
-from retrieval_metrics.adapting import (
-    Judgeable,
-    as_matching,
-    as_metrics,
-    judgments_of,
-    numbers,
-    run_until_complete,
-    score_queries,
-    scored_name,
-)
+from retrieval_metrics.adapting import Scorer, judgments_of, run_until_complete, scored_name
+from retrieval_metrics.adapting.printing import numbers
+from retrieval_metrics.types import Judgeable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -29,7 +22,7 @@ if TYPE_CHECKING:
     from langchain_core.runnables import Runnable
 
     from retrieval_metrics import Evaluation, Metric, Retrieved
-    from retrieval_metrics.adapting import MatchBy, QueryScore
+    from retrieval_metrics.types import MatchBy, QueryScore
 
     Target = Callable[[dict[str, Any]], dict[str, Any]]
     SummaryEvaluator = Callable[[Sequence[Any], Sequence[Any]], Any]
@@ -62,8 +55,8 @@ def langsmith_evaluators(
 
     A single evaluator returns the scores of all metrics, each under its name. If the target failed, they are 0, because
     nothing was retrieved, and the comment has the error; LangSmith's means would otherwise leave failures out. A metric
-    that is undefined for an example has a comment instead of a score. The evaluator computes everything locally. For
-    what `langsmith.evaluate` itself sends, see `langsmith_target`.
+    that is undefined for an example, or an output that cannot be judged, has a comment instead of a score. The
+    evaluator computes everything locally. For what `langsmith.evaluate` itself sends, see `langsmith_target`.
 
     Args:
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
@@ -89,8 +82,8 @@ def langsmith_evaluators(
         >>> evaluator({"documents": [Document("a", id="d3"), Document("b", id="d7")]}, {"relevant": ["d7"]})
         {'results': [{'key': 'mrr', 'score': 0.5}, {'key': 'recall@1', 'score': 0.0}]}
     """
-    chosen, reading = as_metrics(metrics), _Reading(match, documents_key, relevant_key)
-    keys = {metric: reading.key(str(metric), prefix) for metric in chosen}
+    scorer, reading = Scorer(metrics, match=match), _Reading(match, documents_key, relevant_key)
+    keys = {metric: reading.key(str(metric), prefix) for metric in scorer.metrics}
 
     def retrieval_metrics(
         outputs: Outputs,
@@ -107,7 +100,9 @@ def langsmith_evaluators(
             comment = f"the example is not judged: {error}"
             return {"results": [{"key": key, "score": None, "comment": comment} for key in keys.values()]}
         found, failure = reading.found(outputs, qrels, run)
-        scores = score_queries(qrels, {_QUERY: found}, chosen, match=reading.match)
+        if isinstance(failure, _Unreadable):
+            return {"results": [{"key": key, "score": None, "comment": failure} for key in keys.values()]}
+        scores = scorer.queries(qrels, {_QUERY: found})
         return {"results": [_result(keys[metric], values[_QUERY], failure) for metric, values in scores.items()]}
 
     return [retrieval_metrics]
@@ -123,10 +118,10 @@ def langsmith_summary_evaluators(
 ) -> list[SummaryEvaluator]:
     """Return evaluators for `langsmith.evaluate(..., summary_evaluators=...)`: each mean with its interval and its n.
 
-    It is a single evaluator. Its means are those of `evaluate_retriever`: failures score 0. If LangSmith repeats the
-    examples (`num_repetitions`), the runs of an example are a cluster, so repeating does not narrow the interval.
-    Examples with the same `source` in their metadata are a cluster too. Examples without judgments are left out, and
-    counted.
+    It is a single evaluator. Its means are those of `evaluate_retriever`: failures score 0, and where every example
+    failed there is a comment instead of a score. If LangSmith repeats the examples (`num_repetitions`), the runs of an
+    example are a cluster, so repeating does not narrow the interval. Examples with the same `source` in their metadata
+    are a cluster too. Examples without judgments are left out, and counted.
 
     Args:
         metrics: Names, as in `langsmith_evaluators`.
@@ -142,8 +137,8 @@ def langsmith_summary_evaluators(
     Warns:
         RetrievalWarning: (the evaluator) As in the core's `evaluate`.
     """
-    chosen, reading = as_metrics(metrics), _Reading(match, documents_key, relevant_key)
-    keys = {metric: reading.key(str(metric), prefix) for metric in chosen}
+    scorer, reading = Scorer(metrics, match=match), _Reading(match, documents_key, relevant_key)
+    keys = {metric: reading.key(str(metric), prefix) for metric in scorer.metrics}
 
     def retrieval_metrics(runs: Sequence[Any], examples: Sequence[Any]) -> Outputs:
         truths, unjudged = reading.truths(examples)
@@ -157,7 +152,10 @@ def langsmith_summary_evaluators(
         names = {at: str(examples[at].id) for at in truths}
         distinct = len(set(names.values()))
         clusters = _clusters({at: examples[at] for at in truths}, names)
-        evaluation = evaluate(qrels, retrieved, chosen, match=reading.match, clusters=clusters)
+        if len(errors) == len(found):
+            comment = f"every example failed, so nothing is scored: {next(iter(errors.values()))}"
+            return {"results": [{"key": key, "score": None, "comment": comment} for key in keys.values()]}
+        evaluation = evaluate(qrels, retrieved, scorer.metrics, match=match, clusters=clusters)
         said = ["" if distinct == len(names) else f" runs of {numbers.count(distinct, 'example')}"]
         if errors:
             said.append(f"{len(errors)} failed and count as 0")
@@ -217,11 +215,16 @@ async def _awaited(answer: Awaitable[Any]) -> Any:
     return await answer
 
 
+class _Unreadable(str):
+    """Why an output cannot be judged, which says nothing about the retriever; a failed target retrieved nothing."""
+
+    __slots__ = ()
+
+
 class _Reading:
     """Reads documents and judgments from outputs and reference outputs."""
 
     def __init__(self, match: MatchBy, documents_key: str, relevant_key: str) -> None:
-        as_matching(match)  # raises now if it is wrong
         self.match = match
         self._documents_key = documents_key
         self._relevant_key = relevant_key
@@ -260,9 +263,9 @@ class _Reading:
         except (TypeError, ValueError) as error:
             if run is None:
                 raise
-            # An exception would only be logged, and the question would be missing from LangSmith's mean.
-            failure = f"the output cannot be judged: {type(error).__name__}: {error}"
-            warnings.warn(f"{failure}; it scores 0", RetrievalWarning, stacklevel=3)
+            # An exception would only be logged, and the reason would not stand beside the question.
+            failure = _Unreadable(f"the output cannot be judged: {type(error).__name__}: {error}")
+            warnings.warn(failure, RetrievalWarning, stacklevel=3)
             return [], failure
         return items, None
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
     from retrieval_metrics import Retrieved
-    from retrieval_metrics.adapting import QueryId
+    from retrieval_metrics.types import QueryId
 
 
 class LangChainRecording(Recording):

@@ -7,10 +7,11 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langchain_retrieval_metrics.documents import items_of
-from langchain_retrieval_metrics.evaluation import Asked, raise_if_all_failed, workers_of
+from langchain_retrieval_metrics.evaluation import Asked, workers_of
 from langchain_retrieval_metrics.retriever import MMRRetriever
 from retrieval_metrics import RetrievalWarning, RetrievedRun, aretrieve, mmr, tune
-from retrieval_metrics.adapting import WORKERS, Tuning, positive_integer, run_until_complete
+from retrieval_metrics.adapting import WORKERS, positive_integer, run_until_complete
+from retrieval_metrics.types import Tuning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from langchain_retrieval_metrics.evaluation import Retriever
     from langchain_retrieval_metrics.vector_cache import Vector
     from retrieval_metrics import Evaluation, Retrieved, Rules
-    from retrieval_metrics.adapting import ClustersBy, MatchBy
+    from retrieval_metrics.types import ClustersBy, MatchBy
 
 LAMBDAS = tuple(step / 10 for step in range(11))
 BASE = "as retrieved"
@@ -231,7 +232,7 @@ class _Tuning:
                 self._found[text] = _Candidates(documents, items_of(documents), vectors, of_query)
             return documents
 
-        run = await aretrieve(
+        return await aretrieve(
             ask,
             self._asked.questions,
             match=self._match,
@@ -240,8 +241,6 @@ class _Tuning:
             workers=workers_of(max_concurrency, config),
             **options,
         )
-        raise_if_all_failed(run)  # before anything is computed from it
-        return run
 
     def result(self, run: RetrievedRun) -> MMRTuning:
         """Choose among the settings."""
@@ -250,12 +249,9 @@ class _Tuning:
             for name, setting in [(BASE, None), *self._settings.items()]:
                 evaluations[name] = self._asked.evaluation(self._run(run, setting))
                 warnings.simplefilter("ignore", RetrievalWarning)  # of the same failures, once is enough
-            chosen = tune(evaluations, metric=self._metric, default=BASE)
+            parameters = {name: setting._asdict() for name, setting in self._settings.items()}
+            chosen = tune(evaluations, metric=self._metric, default=BASE, parameters=parameters)
         known = {one.name: getattr(chosen, one.name) for one in fields(chosen)}
-        known["settings"] = tuple(
-            one._replace(parameters={} if one.name == BASE else self._settings[one.name]._asdict())
-            for one in chosen.settings
-        )
         switch = chosen.winner != BASE and (chosen.better or chosen.new_gain > 0)
         best = self._settings[chosen.winner] if switch else None
         retriever = None if best is None else self._retriever.model_copy(update=best._asdict())

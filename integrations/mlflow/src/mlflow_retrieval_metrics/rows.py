@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from mlflow.entities import Span
 
     from retrieval_metrics import Retrieved
-    from retrieval_metrics.adapting import CallsView, DocumentId, Seen
+    from retrieval_metrics.types import CallsView, DocumentId, Seen
 
 TRACE = "trace"
 MADE = ("root_span", SpanType.CHAIN)

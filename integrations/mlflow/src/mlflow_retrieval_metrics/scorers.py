@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+import mlflow
 import numpy as np
 from mlflow.entities import Feedback, Trace
+from mlflow.entities.assessment import DEFAULT_FEEDBACK_NAME
 from mlflow.genai.scorers import Scorer
+from mlflow.genai.scorers.base import ScorerKind, SerializedScorer
 
 from mlflow_retrieval_metrics.rows import FIELDS, TRACE, Row
 from retrieval_metrics import DEFAULT_METRICS, Evaluation, Metric
 from retrieval_metrics.adapting import (
-    CallsView,
-    Counts,
-    Scores,
-    as_matching,
-    as_metrics,
+    RowScorer,
     as_rules,
-    check_calls,
     check_path,
-    check_row_metrics,
     plain_name,
-    score_row,
     scored_name,
 )
+from retrieval_metrics.types import CallsView, Counts, Scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from retrieval_metrics import Matching, Rules
-    from retrieval_metrics.adapting import Key
+    from retrieval_metrics.types import Key
 
 RELEVANT = "expectations.relevant_ids"
 LEVEL = 0.95
+SERIALIZATION = 1
+"""The version of MLflow's form of a registered scorer."""
 USUAL: dict[str, Any] = {
     "relevant": RELEVANT,
     "retrieved": TRACE,
@@ -78,18 +78,49 @@ class RetrievalScorer(Scorer):
             LookupError: If MLflow lost the trace of an answered row.
         """
         row = Row(inputs, outputs, expectations, trace)
-        metric, rules = Metric.parse(self.metric), as_rules(self.semantics)
-        (score,) = score_row(
-            row.part(self.relevant),
-            lambda: row.retrieved(self.retrieved, self.calls),
-            [metric],
-            rules,
-            self.match,
-            max_grade=self.max_grade,
-            failure=row.failure(),
+        scorer = RowScorer(self.metric, semantics=self.semantics, match=self.match, max_grade=self.max_grade)
+        (score,) = scorer.row(
+            row.part(self.relevant), lambda: row.retrieved(self.retrieved, self.calls), failure=row.failure()
         ).values()
-        metadata = {"metric": self.metric, "semantics": rules.name}
-        return Feedback(name=self.name, value=score.value, rationale=score.reason, metadata=metadata)
+        metadata = {"metric": self.metric, "semantics": scorer.rules.name}
+        return Feedback(name=self.name, value=score.known, rationale=score.reason, metadata=metadata)
+
+    @property
+    def kind(self) -> ScorerKind:
+        """What it is to MLflow when it is registered: a function, written by `model_dump`."""
+        return ScorerKind.DECORATOR
+
+    def model_dump(self, **_: Any) -> dict[str, Any]:
+        """Return the scorer as MLflow registers scorers: as the source of a function with the same arguments.
+
+        The functions among the aggregations, and so the interval and `n`, cannot be written; a registered scorer has
+        its mean.
+
+        Raises:
+            TypeError: If `match` or `semantics` is not a text, which is all that a registered scorer can hold.
+        """
+        said = {name: getattr(self, name) for name in USUAL}
+        for name in ("match", "semantics"):
+            if not isinstance(said[name], str):
+                raise TypeError(f"a scorer with {name}={said[name]!r} cannot be registered; pass {name}= as a text")
+        given = "".join(f", {name}={value!r}" for name, value in said.items() if value != USUAL[name])
+        source = (
+            "from mlflow_retrieval_metrics import RetrievalScorer\n"
+            f"scorer = RetrievalScorer(name={DEFAULT_FEEDBACK_NAME!r}, metric={self.metric!r}{given})\n"
+            f"return scorer({', '.join(f'{name}={name}' for name in Row._fields)})"
+        )
+        return asdict(
+            SerializedScorer(
+                name=self.name,
+                description=self.description,
+                aggregations=[one for one in self.aggregations or [] if isinstance(one, str)],
+                mlflow_version=mlflow.__version__,
+                serialization_version=SERIALIZATION,
+                call_source=source,
+                call_signature=f"(*, {', '.join(f'{name}=None' for name in Row._fields)})",
+                original_func_name="retrieval_scorer",
+            )
+        )
 
 
 def retrieval_scorers(
@@ -141,27 +172,24 @@ def retrieval_scorers(
         >>> feedback.name, round(feedback.value, 4), feedback.rationale  # 1 / log2(2 + 1)
         ('ndcg_at_10', 0.6309, '1 relevant, 2 retrieved; ranks of the relevant: 2')
     """
-    chosen = as_metrics(metrics)
-    check_row_metrics(chosen, max_grade)
-    rules = as_rules(semantics)
-    as_matching(match)
+    scorer = RowScorer(metrics, semantics=semantics, match=match, calls=calls, max_grade=max_grade)
     said: dict[str, Any] = {
         "relevant": check_path(relevant, "relevant", FIELDS),
         "retrieved": check_path(retrieved, "retrieved", (*FIELDS, TRACE)),
-        "calls": check_calls(calls),
+        "calls": calls,
         "match": match,
         "semantics": semantics,
         "max_grade": max_grade,
     }
     return [
         RetrievalScorer(
-            name=scored_name(plain_name(metric), said | {"semantics": rules.name}, USUAL, prefix=prefix),
+            name=scored_name(plain_name(metric), said | {"semantics": scorer.rules.name}, USUAL, prefix=prefix),
             description=metric.in_words,
             aggregations=["mean", *_aggregations(metric)],
             metric=str(metric),
             **said,
         )
-        for metric in chosen
+        for metric in scorer.metrics
     ]
 
 

@@ -20,18 +20,14 @@ from pydantic_evals_retrieval_metrics.reports import (
 from pydantic_evals_retrieval_metrics.spans import SPANS, check_spans, seen_in_spans
 from retrieval_metrics import DEFAULT_METRICS
 from retrieval_metrics.adapting import (
-    CallsView,
-    as_matching,
-    as_metrics,
-    as_rules,
-    check_calls,
+    RowScorer,
+    Scorer,
     check_path,
-    check_row_metrics,
     items_in,
     part_of,
-    score_row,
     scored_name,
 )
+from retrieval_metrics.types import CallsView
 
 if TYPE_CHECKING:
     from pydantic_evals.evaluators import ReportEvaluatorContext
@@ -98,15 +94,17 @@ class RetrievalMetrics(Evaluator):
     evaluation_name: str | None = None
 
     def __post_init__(self) -> None:
-        check_row_metrics(as_metrics(self.metrics), self.max_grade)
+        self._scorer()
         check_path(self.relevant, "relevant", GIVEN)
         if isinstance(self.retrieved, str) and self.retrieved.startswith(SPANS):
             check_spans(self.retrieved)
         else:
             check_path(self.retrieved, "retrieved", FOUND)
-        check_calls(self.calls)
-        as_matching(self.match)
-        as_rules(self.semantics)
+
+    def _scorer(self) -> RowScorer:
+        return RowScorer(
+            self.metrics, semantics=self.semantics, match=self.match, calls=self.calls, max_grade=self.max_grade
+        )
 
     def evaluate(self, ctx: EvaluatorContext) -> dict[str, EvaluationReason]:
         """Return the scores of a case with their reasons; the report shows what is raised as a failed evaluator.
@@ -115,17 +113,13 @@ class RetrievalMetrics(Evaluator):
             ValueError: If the case has no judgments, or what was retrieved cannot be found or judged.
             TypeError: If the judgments or the documents have a wrong shape.
         """
-        scores = score_row(
+        scores = self._scorer().row(
             judgments_of(ctx, self.relevant),
             lambda: self._retrieved(ctx),
-            as_metrics(self.metrics),
-            as_rules(self.semantics),
-            self.match,
-            max_grade=self.max_grade,
-            row="the case" if ctx.name is None else f"case {ctx.name!r}",
+            name="the case" if ctx.name is None else f"case {ctx.name!r}",
         )
         return {
-            _name(self, str(metric)): EvaluationReason(UNDEFINED if score.value is None else score.value, score.reason)
+            _name(self, str(metric)): EvaluationReason(UNDEFINED if score.known is None else score.known, score.reason)
             for metric, score in scores.items()
         }
 
@@ -167,10 +161,8 @@ class RetrievalReport(ReportEvaluator):
     evaluation_name: str | None = None
 
     def __post_init__(self) -> None:
-        as_metrics(self.metrics)
+        Scorer(self.metrics, semantics=self.semantics, match=self.match)
         check_report_paths(self.relevant, self.retrieved)
-        as_matching(self.match)
-        as_rules(self.semantics)
 
     def evaluate(self, ctx: ReportEvaluatorContext) -> TableResult:
         """Return the table."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pydantic_evals.reporting import EvaluationReport
 
     from retrieval_metrics import Evaluation, Matching, Metric, Rules
-    from retrieval_metrics.adapting import Key
+    from retrieval_metrics.types import Key
 
 RELEVANT = "expected_output"
 GIVEN = ("inputs", "metadata", "expected_output")

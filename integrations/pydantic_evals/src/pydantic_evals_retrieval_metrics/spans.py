@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic_evals.lifecycle import CaseLifecycle
 
 from retrieval_metrics import RetrievalWarning, Retrieved
-from retrieval_metrics.adapting import CallsView, Seen, check_calls, items_in, searches_in, seen_in
+from retrieval_metrics.adapting import check_calls, items_in, searches_in, seen_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pydantic_evals.evaluators import EvaluatorContext
     from pydantic_evals.otel import SpanNode, SpanTree
 
-    from retrieval_metrics.adapting import DocumentId
+    from retrieval_metrics.types import CallsView, DocumentId, Seen
 
 SPANS = "spans:"
 KEPT = "retrieved"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_retrieval_metrics.failure import losers, named, texts_of, winners
+from pytest_retrieval_metrics.failure import fitting, losers, named, texts_of, winners
 from pytest_retrieval_metrics.gates import NOW, Verdict
-from retrieval_metrics.adapting import numbers
+from retrieval_metrics.adapting.printing import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -64,17 +64,18 @@ def changes(where: str, comparison: Comparison, show: int) -> list[str]:
     texts = texts_of(comparison.evaluations[NOW])
     before, now = (comparison.evaluations[name] for name in (comparison.baseline or "", NOW))
     for each in comparison.differences:
-        means = f"{before.means[each.metric]:.4f} -> {now.means[each.metric]:.4f}"
-        lost, won = losers(each), winners(each)
+        means = numbers.change(before.means[each.metric], now.means[each.metric])
         lines.append(
-            f"  {each.metric} {means} (p {numbers.p_value(each.p_corrected)}): {len(lost)} lost, {len(won)} won of "
-            f"{numbers.queries(each.n)}"
+            f"  {each.metric} {means} (p {numbers.p_value(each.p_corrected)}): {len(losers(each))} lost, "
+            f"{len(winners(each))} won of {numbers.queries(each.n)}"
         )
-        values = now.per_query[each.metric]
-        for how, moved in (("lost", lost), ("won", won)):
-            for query, change in moved[:show]:
-                was, is_now = f"{values[query] - change:.4f}", f"{values[query]:.4f}"
-                lines.append(f"    {how} {named(query, texts)}: {was} -> {is_now}")
-            if len(moved) > show:
-                lines.append(f"    {how} {len(moved) - show} more")
+    moved = next((each for each in comparison.differences if not each.identical), None)
+    if moved is not None:
+        values = now.per_query[moved.metric]
+        for how, found in (("lost", losers(moved)), ("won", winners(moved))):
+            blocks = (
+                [f"    {how} {named(query, texts)}: {numbers.change(values[query] - change, values[query])}"]
+                for query, change in found[:show]
+            )
+            lines += fitting(blocks, len(found), how, None)
     return lines

@@ -29,6 +29,7 @@ from pytest_retrieval_metrics.repeating import RepeatedRuns
 from pytest_retrieval_metrics.retrieving import Task
 from retrieval_metrics import Evaluation, Metric, RetrievalWarning
 from retrieval_metrics.adapting import WORKERS, questions_fingerprint, with_documents
+from retrieval_metrics.adapting.printing import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     from pytest_retrieval_metrics.settings import Settings
     from retrieval_metrics import Comparison, Matching, Rules
-    from retrieval_metrics.adapting import ClustersBy, Key, QueryId
+    from retrieval_metrics.types import ClustersBy, Key, QueryId
 
     # A mapping is invariant in its keys, so that this is a union of mappings.
     Floors: TypeAlias = Mapping[str, float | None] | Mapping[Metric, float | None]
@@ -276,24 +277,38 @@ class RetrievalCheck:
         verdicts = floor_gate(evaluation, asked.floors, self._settings)
         verdicts += query_floor_gate(evaluation, asked.query_floors)
         comparison, of_baseline = self._compared(asked, shown_to_people)
-        verdicts += of_baseline
-        replaced: list[str] = []
-        left = ""
+        measured = verdicts + of_baseline
+        verdicts, may, left = measured, False, ""
         if asked.path is not None and self._settings.update:
-            verdicts, may = approved(evaluation, verdicts, asked.floors, self._settings)
-            if may:
-                replaced = self._store(asked, evaluation, comparison, len(runs))
-            else:
-                left = stays(verdicts)
+            verdicts, may = approved(evaluation, measured, asked.floors, self._settings)
+            left = "" if may else stays(verdicts)
         notes = [*(comparison.notes if comparison else ()), *repeats.notes()]
         failure = self._failure(evaluation, verdicts, comparison, [left, *notes, *(str(one.message) for one in met)])
+        raised = None if failure else self._warned(verdicts, met)
+        if raised is not None:
+            failure = f"{type(raised).__name__}: {raised}"
+            verdicts = [*measured, Verdict(metric=next(iter(asked.floors)), outcome="warning", figures=str(raised))]
+        replaced = self._store(asked, evaluation, comparison, len(runs)) if may and raised is None else []
         record = self._record(asked, failure) | self._measured(asked, shown_to_people, comparison, verdicts)
         self._records.append(record | {"notes": notes, "replaced": replaced})
         self._hand_to_junit(record)
+        if raised is not None:
+            raise raised
         self._end(verdicts, failure)
-        for warning in met:
-            warnings.warn(warning.message, warning.category, stacklevel=3)
         return Checked(evaluation, tuple(verdicts), asked.path, comparison)
+
+    def _warned(self, verdicts: Sequence[Verdict], met: Sequence[warnings.WarningMessage]) -> Warning | None:
+        """Warn, and return the first warning that pytest is told to raise, so that nothing is stored before."""
+        said = [
+            RetrievalWarning(f"{self._item.nodeid}: {_whole(one)}") for one in verdicts if self._ends(one) == "warn"
+        ]
+        raised = None
+        for warning in (*said, *(one.message for one in met)):
+            try:
+                warnings.warn(warning, stacklevel=4)
+            except Warning as error:  # filterwarnings = error
+                raised = raised or error
+        return raised
 
     def _compared(self, asked: _Asked, evaluation: Evaluation) -> tuple[Comparison | None, list[Verdict]]:
         """Compare with the baseline, and return the verdicts of the gates; nothing without a baseline."""
@@ -331,8 +346,7 @@ class RetrievalCheck:
         failed = [verdict for verdict in verdicts if self._ends(verdict) == "fail"]
         if not failed:
             return ""
-        text = explained(evaluation, failed, comparison, self._settings.show)
-        return "\n\n".join([text, *(note for note in notes if note)])
+        return explained(evaluation, failed, comparison, self._settings.show, [note for note in notes if note])
 
     def _ends(self, verdict: Verdict) -> str:
         """Return how a verdict ends the test: as configured, or `pass` if nothing is wrong."""
@@ -343,9 +357,6 @@ class RetrievalCheck:
         __tracebackhide__ = True
         if failure:
             pytest.fail(failure, pytrace=False)
-        for verdict in verdicts:
-            if self._ends(verdict) == "warn":
-                warnings.warn(f"{self._item.nodeid}: {_whole(verdict)}", RetrievalWarning, stacklevel=4)
         if left := [verdict for verdict in verdicts if self._ends(verdict) == "skip"]:
             pytest.skip("; ".join(map(_whole, left)))
 
@@ -381,7 +392,7 @@ class RetrievalCheck:
             metric = row["metric"]
             found[f"{prefix}{metric}"] = row["mean"]
             for query, before, now in moved(record, metric):
-                found[f"{prefix}{metric}: {query}"] = f"{before:.4f} -> {now:.4f}"
+                found[f"{prefix}{metric}: {query}"] = numbers.change(before, now)
         kept = [pair for pair in self._item.user_properties if pair[0] not in found]
         self._item.user_properties[:] = [*kept, *found.items()]
 

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Literal
 from pytest_retrieval_metrics.baseline import Baseline, with_metrics
 from pytest_retrieval_metrics.sensitivity import POWER, detectable_drop
 from retrieval_metrics import Comparison
-from retrieval_metrics.adapting import numbers
+from retrieval_metrics.adapting.printing import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_retrieval_metrics.settings import Settings
     from retrieval_metrics import Evaluation
-    from retrieval_metrics.adapting import Difference, QueryId
-    from retrieval_metrics.types import Conclusion
+    from retrieval_metrics.types import Conclusion, Difference, QueryId
 
-Outcome = Literal["passed", "stored", "below the floor", "worse", "cannot tell", "not compared", "not stored"]
+Outcome = Literal[
+    "passed", "stored", "below the floor", "worse", "cannot tell", "not compared", "not stored", "warning"
+]
 NOW, BASELINE = "now", "baseline"
 ROUNDING = 1e-12
 """A value that misses its floor or baseline by no more than this, the rounding of a sum, still reaches it."""
@@ -64,10 +65,10 @@ def floor_gate(evaluation: Evaluation, floors: Mapping[str, float | None], setti
         if reached >= floor - ROUNDING:
             verdicts.append(Verdict(metric=metric, outcome="passed"))
             continue
-        figures = f"{what}{reached:.4f} < {floor:g}, {numbers.queries(evaluation.n[metric])}"
+        figures = f"{what}{numbers.apart(reached, floor)[0]} < {floor:g}, {numbers.queries(evaluation.n[metric])}"
         if isnan(reached):
             figures = "undefined for every query: none has a relevant document"
-        said = f"mean {mean:.4f}, {numbers.level_name(settings.level)} {numbers.interval(interval)}"
+        said = f"mean {numbers.value(mean)}, {numbers.level_name(settings.level)} {numbers.interval(interval)}"
         verdicts.append(Verdict(metric=metric, outcome="below the floor", figures=figures, said=said))
     return verdicts
 
@@ -83,7 +84,7 @@ def query_floor_gate(evaluation: Evaluation, floors: Mapping[str, float | Mappin
             wanted = {query: float(least) for query, least in floor.items()}
         missed = {query: least for query, least in wanted.items() if not values[query] >= least - ROUNDING}
         if missed:
-            each = [f"{query} {values[query]:.4f} < {least:g}" for query, least in missed.items()]
+            each = [f"{query} {numbers.apart(values[query], least)[0]} < {least:g}" for query, least in missed.items()]
             figures = f"{len(missed)} of {numbers.queries(len(wanted))}: {_some(each)}"
             verdicts.append(Verdict(metric=metric, outcome="below the floor", figures=figures))
     return verdicts
@@ -126,12 +127,12 @@ def _verdict(comparison: Comparison, conclusion: Conclusion, settings: Settings)
         outcome = "worse" if conclusion.kind == "worse" else "cannot tell"
     ends = (numbers.interval(one.intervals(settings.level)[metric]) for one in (before, now))
     figures = (
-        f"{before.means[metric]:.4f} -> {now.means[metric]:.4f} (p {numbers.p_value(difference.p_corrected)}), "
+        f"{numbers.change(before.means[metric], now.means[metric])} (p {numbers.p_value(difference.p_corrected)}), "
         f"{difference.paired.losses} of {numbers.queries(difference.n)}"
     )
     said = (
         f"was {next(ends)}, is {next(ends)}; difference {numbers.signed(difference.mean)} "
-        f"{numbers.interval(difference.interval, signed=True)}, alpha {difference.alpha:.4g} per build; "
+        f"{numbers.interval(difference.interval, difference=True)}, alpha {difference.alpha:.4g} per build; "
         f"{difference.paired.wins} better, {difference.paired.ties} equal, {difference.paired.losses} worse"
     )
     if outcome == "cannot tell" and (able := detects(difference, drop)):
@@ -158,7 +159,7 @@ def never_worse_gate(comparison: Comparison, never_worse: Sequence[QueryId]) -> 
         now = comparison.evaluations[NOW].per_query[difference.metric]
         lost = [query for query in never_worse if changes.get(query, 0.0) < -ROUNDING]
         if lost:
-            each = [f"{query} {now[query] - changes[query]:.4f} -> {now[query]:.4f}" for query in lost]
+            each = [f"{query} {numbers.change(now[query] - changes[query], now[query])}" for query in lost]
             figures = f"{len(lost)} of {numbers.queries(len(never_worse))} that must not get worse: {_some(each)}"
             verdicts.append(Verdict(metric=difference.metric, outcome="worse", figures=figures))
     if absent := [query for query in never_worse if query not in found]:
@@ -178,7 +179,7 @@ def deterministic_gate(comparison: Comparison) -> list[Verdict]:
         changes = zip(difference.queries, difference.values.tolist(), strict=True)
         lost = {query: change for query, change in changes if change < -ROUNDING}
         if lost:
-            each = [f"{query} {now[query] - change:.4f} -> {now[query]:.4f}" for query, change in lost.items()]
+            each = [f"{query} {numbers.change(now[query] - change, now[query])}" for query, change in lost.items()]
             figures = f"{len(lost)} of {numbers.queries(difference.n)} lost, none by chance: {_some(each)}"
             verdicts.append(Verdict(metric=difference.metric, outcome="worse", figures=figures))
     return verdicts

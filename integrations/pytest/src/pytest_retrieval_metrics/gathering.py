@@ -54,9 +54,10 @@ class Gathered:
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep the checks of a phase."""
-        for record in getattr(report, "retrieval_checks", ()):
-            self.checks[record["test"], record["name"]] = record
+        """Keep the checks of a phase, with what pytest makes of the test; one that runs again is told of at its end."""
+        for record in getattr(report, "retrieval_checks", ()) if str(report.outcome) != "rerun" else ():
+            ended = ("xfailed" if hasattr(report, "wasxfail") else "skipped") if report.skipped else ""
+            self.checks[record["test"], record["name"]] = record | {"ended": ended}
         if report.when == "call" and report.passed:
             self._finished.add(report.nodeid)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_retrieval_metrics.failure import losers, texts_of, winners
 from pytest_retrieval_metrics.gates import BASELINE
-from retrieval_metrics.adapting import numbers, tables
+from retrieval_metrics.adapting.printing import numbers, tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pytest_retrieval_metrics.gates import Verdict
     from retrieval_metrics import Comparison, Evaluation
 
-FAILING: Final = ("below the floor", "worse", "not stored")
+FAILING: Final = ("below the floor", "worse", "not stored", "warning")
 GRAVITY: Final = (*FAILING, "not compared", "cannot tell", "stored", "passed")
 
 
@@ -37,6 +37,7 @@ def head(test: str, name: str, within: str, *, level: float, alpha: float) -> di
         "level": level,
         "alpha": alpha,
         "failure": "",
+        "ended": "",
         "baseline": None,
         "had_baseline": False,
         "questions": None,
@@ -119,7 +120,10 @@ def telling_queries(record: Mapping[str, Any], row: Mapping[str, Any], n: int) -
     """Return the most informative queries of a metric: those that changed, or the lowest if it is below a floor."""
     changes = moved(record, row["metric"])
     if changes:
-        cells = [[query, f"{was:.4f}", f"{now:.4f}", numbers.signed(now - was)] for query, was, now in changes[:n]]
+        cells = [
+            [query, numbers.value(was), numbers.value(now), numbers.signed(now - was)]
+            for query, was, now in changes[:n]
+        ]
         more = [f"and {len(changes) - n} more that changed"] if len(changes) > n else []
         return tables.Table([f"query, by {row['metric']}", "before", "now", "difference"], cells, more)
     if row["outcome"] != "below the floor":
@@ -130,7 +134,9 @@ def telling_queries(record: Mapping[str, Any], row: Mapping[str, Any], n: int) -
     if not lowest:
         return None
     said = f"the {len(lowest)} lowest of {numbers.queries(len(values))}, {len(low)} of them below the mean"
-    return tables.Table([f"query, by {row['metric']}", "now"], [[query, f"{now:.4f}"] for query, now in lowest], [said])
+    return tables.Table(
+        [f"query, by {row['metric']}", "now"], [[query, numbers.value(now)] for query, now in lowest], [said]
+    )
 
 
 def named(row: Mapping[str, Any]) -> str:
@@ -144,8 +150,8 @@ def title(record: Mapping[str, Any]) -> str:
 
 
 def failed(record: Mapping[str, Any]) -> bool:
-    """Return whether the check failed its test."""
-    return bool(record["failure"])
+    """Return whether the check failed its test; a failure that pytest expected, or of a skipped test, is none."""
+    return bool(record["failure"]) and not record["ended"]
 
 
 def number(value: float) -> float | None:

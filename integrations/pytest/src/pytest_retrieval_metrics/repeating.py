@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics import Evaluation, RetrievedRun, evaluate
+from retrieval_metrics.adapting.printing import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from retrieval_metrics import Qrels
-    from retrieval_metrics.adapting import QueryId
+    from retrieval_metrics.types import QueryId
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,8 @@ class RepeatedRuns:
         if n == 1:
             return []
         each = (
-            f"{metric} {min(means):.4f} to {max(means):.4f}, standard deviation {stdev(means):.4f}"
+            f"{metric} {numbers.value(min(means))} to {numbers.value(max(means))}, standard deviation "
+            f"{numbers.three(stdev(means))}"
             for metric, means in self.means.items()
         )
         return [f"{n} rounds, pooled per query; the means of single rounds: {'; '.join(each)}"]

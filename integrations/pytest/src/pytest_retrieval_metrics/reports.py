@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 from pytest_retrieval_metrics.pages import SHOWN, write_pages
 from pytest_retrieval_metrics.records import failed, telling_queries, title
 from pytest_retrieval_metrics.summary import headline, notes, ordered, table
-from retrieval_metrics.adapting import save_text, tables
+from retrieval_metrics.adapting.printing import save_text, tables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,6 +42,7 @@ def _json(records: Records) -> str:
 def _junit(records: Records) -> str:
     suite = ET.Element("testsuite", name="retrieval quality", tests=str(len(records)))
     suite.set("failures", str(sum(map(failed, records))))
+    suite.set("skipped", str(sum(bool(one["ended"]) for one in records)))
     for one in records:
         module, _, test = one["test"].partition("::")
         case = ET.SubElement(suite, "testcase", classname=module, name=f"{test} {one['name']}".strip())
@@ -55,7 +56,9 @@ def _junit(records: Records) -> str:
                 for when in ("before", "now"):
                     if (value := query[when].get(row["metric"])) is not None:
                         ET.SubElement(properties, "property", name=f"{name}.{when}", value=str(value))
-        if failed(one):
+        if one["ended"]:
+            ET.SubElement(case, "skipped", message=" ".join([one["ended"], *one["failure"].splitlines()[:1]]))
+        elif failed(one):
             failure = ET.SubElement(case, "failure", message=one["failure"].partition("\n")[0])
             failure.text = one["failure"]
     whole = ET.Element("testsuites")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pytest_retrieval_metrics.failure import USUAL, fitting
 from pytest_retrieval_metrics.records import failed, moved, title
-from retrieval_metrics.adapting import numbers, tables
+from retrieval_metrics.adapting.printing import numbers, tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -13,21 +14,35 @@ if TYPE_CHECKING:
     Records = Sequence[dict[str, Any]]
 
 HEADER = ("test", "metric", "mean", "interval", "n", "floor", "difference", "p", "detects", "outcome")
+OPTIONAL = {"floor", "difference", "p", "detects"}
 WORDS = (0, 1, -1)
-RATCHET = (
-    "A baseline that is updated often drifts upwards: results that are good by chance become the standard.\n"
-    "With the best of five builds as the baseline, about 10 % of unchanged builds fail instead of 3 %."
+LINES = 12
+"""The number of lines for a check that did not fail."""
+MANY = 50
+"""A number of queries that lifts the limits of lines."""
+FRAME = ("the title", "an empty line", "the header", "the legend")
+DRIFT = (
+    "A baseline that is often updated to what is good by chance drifts upwards: of the best of five builds, about 10 % "
+    "of unchanged builds fail."
 )
 """From `tests/benchmarks/gate.py`."""
 
 
 def summary(records: Records, show: int) -> str:
-    """Return the table of all checks as text, with the changed queries of undecided metrics."""
-    lines = [tables.text(*table(records)), *undecided(records, show), *notes(records)]
-    if replaced := [line for record in records for line in record["replaced"]]:
-        lines += ["", "baselines written:", *replaced]
-        if any(_rose(record) for record in records if record["replaced"]):
-            lines += ["", RATCHET]
+    """Return the table of all checks as text, with what changed where nothing failed.
+
+    What is said of a check has at most `LINES` lines with its rows of the table, unless more queries are asked for than
+    usual. A check that failed is told of by its failure.
+    """
+    lines = tables.text(*table(records)).splitlines()
+    for record in records:
+        written = [f"baseline written: {line}" if at == 0 else line for at, line in enumerate(record["replaced"])]
+        said = [] if failed(record) else [*undecided(record, show), *notes([record]), *written]
+        end = [DRIFT] if written and _rose(record) else []
+        room = max(LINES - len(FRAME) - len(record["metrics"]) - len(end), 1)
+        if show <= USUAL and len(said) > room:
+            said = [*said[: room - 1], f"  and {len(said) - room + 1} more lines: --retrieval-show={MANY}"]
+        lines += [*said, *end]
     return "\n".join(lines)
 
 
@@ -41,19 +56,19 @@ def ordered(records: Records) -> list[dict[str, Any]]:
     return sorted(records, key=lambda one: (not failed(one), one["test"], one["name"]))
 
 
-def undecided(records: Records, show: int) -> Iterator[str]:
-    """Yield the queries that changed for each metric that cannot be told from its baseline."""
-    for record in records:
-        for row in record["metrics"]:
-            if row["outcome"] != "cannot tell":
-                continue
-            yield ""
-            yield from (f"{title(record)}: {line}" for line in row["lines"])
-            found = moved(record, row["metric"])
-            for query, before, now in found[:show]:
-                yield f"  {query}: {before:.4f} -> {now:.4f}"
-            if len(found) > show:
-                yield f"  and {len(found) - show} more that changed"
+def undecided(record: dict[str, Any], show: int) -> Iterator[str]:
+    """Yield the queries that changed, if a metric cannot be told from its baseline; each once, for the first metric."""
+    row = next((row for row in record["metrics"] if row["outcome"] == "cannot tell"), None)
+    if row is None:
+        return
+    yield from (f"{title(record)}: {line}" for line in row["lines"])
+    found = moved(record, row["metric"])
+    yield from fitting(
+        ([f"  {query}: {numbers.change(before, now)}"] for query, before, now in found[:show]),
+        len(found),
+        "that changed",
+        None,
+    )
 
 
 def notes(records: Records) -> Iterator[str]:
@@ -71,34 +86,37 @@ def headline(records: Records) -> str:
 
 
 def table(records: Records) -> tables.Table:
-    """Return the table of all checks."""
+    """Return the table of all checks, with the columns in which there is something."""
     rows = [
         [
             title(one),
             row["metric"],
             _cell(row["mean"]),
-            "-" if row["low"] is None else f"[{row['low']:.3f}, {row['high']:.3f}]",
+            "-" if row["low"] is None else f"[{numbers.value(row['low'])}, {numbers.value(row['high'])}]",
             str(row["n"]),
             "-" if row["floor"] is None else f"{row['floor']:g}",
             "-" if row["difference"] is None else numbers.signed(row["difference"]),
             "-" if row["p"] is None else numbers.p_value(row["p"]),
             "-" if row["detects"] is None else f"{row['detects']:.2f}",
-            row["outcome"],
+            f"{row['outcome']} ({one['ended']})" if one["ended"] else row["outcome"],
         ]
         for one in records
         for row in one["metrics"]
     ]
     dashes = ["-"] * (len(HEADER) - 2)
     rows += [[title(one), *dashes, one["failure"].partition(":")[0]] for one in records if not one["metrics"]]
+    kept = [at for at, name in enumerate(HEADER) if name not in OPTIONAL or any(row[at] != "-" for row in rows)]
+    header = [HEADER[at] for at in kept]
+    words = tuple(kept.index(at % len(HEADER)) for at in WORDS)
     levels = sorted({one["level"] for one in records})
-    said_alpha = " or ".join(f"{alpha:.4g}" for alpha in sorted({one["alpha"] for one in records}))
-    note = (
-        f"interval: {', '.join(map(numbers.level_name, levels))}; "
-        f"p: corrected for the metrics of a check, and worse if at most {said_alpha}; "
-        "detects: the drop that fails in at least 80 % of builds, unknown if no query differs from the baseline"
-    )
-    return tables.Table(HEADER, rows, [note], "", WORDS)
+    said = [", ".join(map(numbers.level_name, levels))]
+    if "p" in header:
+        alphas = " or ".join(f"{alpha:.4g}" for alpha in sorted({one["alpha"] for one in records}))
+        said.append(f"worse if p is at most {alphas}")
+    if "detects" in header:
+        said.append("detects: the drop that fails in 80 % of builds")
+    return tables.Table(header, [[row[at] for at in kept] for row in rows], ["; ".join(said)], "", words)
 
 
 def _cell(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.4f}"
+    return "undefined" if value is None else numbers.value(value)

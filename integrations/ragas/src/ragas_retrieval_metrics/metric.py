@@ -12,7 +12,7 @@ from ragas_retrieval_metrics.host import BaseMetric, MetricResult, MetricType, S
 from ragas_retrieval_metrics.names import By, Named, OnUnjudged, one_of
 from ragas_retrieval_metrics.references import Judged, References, scale_known
 from ragas_retrieval_metrics.row import FIELDS, Row
-from retrieval_metrics.adapting import score_queries
+from retrieval_metrics.adapting import Scorer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ragas.dataset_schema import SingleTurnSample
     from ragas.run_config import RunConfig
 
-    from retrieval_metrics.adapting import ParameterValue, QueryScore
+    from retrieval_metrics.types import ParameterValue, QueryScore
 
 
 class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # the bases of BaseMetric disagree on allowed_values
@@ -173,7 +173,7 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
             return (0.0 if self.on_unjudged == "zero" else nan), "there are no judgments"
         metric = self.references.scaled(self.metric) if self.references else scale_known(self.metric, judgments)
         match = self.references.match if self.references else "id"
-        score = score_queries({row.query: judgments}, {row.query: ranking}, metric, match=match)[metric][row.query]
+        score = Scorer(metric, match=match).queries({row.query: judgments}, {row.query: ranking})[metric][row.query]
         if isnan(score.value) and not score.n_relevant and self.on_unjudged == "zero":
             return 0.0, _reason(score, metric)
         return score.value, _reason(score, metric)

@@ -14,7 +14,7 @@ from retrieval_metrics.adapting import as_qrels
 if TYPE_CHECKING:
     from ragas_retrieval_metrics.names import By
     from ragas_retrieval_metrics.row import Row
-    from retrieval_metrics.adapting import QrelsMapping
+    from retrieval_metrics.types import QrelsMapping
 
 
 Judged: TypeAlias = "QrelsMapping | rm.Qrels | rm.EvaluationSet | RetrievedDataset"

@@ -20,14 +20,15 @@ from ragas_retrieval_metrics.recomputed import recomputed
 from ragas_retrieval_metrics.references import References
 from ragas_retrieval_metrics.retrieved import RetrievedDataset
 from ragas_retrieval_metrics.row import FIELDS, Row
-from retrieval_metrics.adapting import Counts, Scores, as_qrels, as_rules, clusters_of
+from retrieval_metrics.adapting import as_qrels, as_rules, clusters_of
+from retrieval_metrics.types import Counts, Scores
 
 if TYPE_CHECKING:
     import pandas as pd
     from ragas.executor import Executor
 
     from ragas_retrieval_metrics.references import Judged
-    from retrieval_metrics.adapting import ClustersBy
+    from retrieval_metrics.types import ClustersBy
 
 
 def to_evaluation(

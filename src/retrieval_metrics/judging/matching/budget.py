@@ -75,12 +75,27 @@ class Filled:
     Attributes:
         count: Shape (queries,), how many of the first items fit.
         used: Shape (queries,), how many characters or tokens these have.
-        ended: Shape (queries,), whether the whole ranking fits, so that a longer one could fill more.
+        retrieved: Shape (queries,), how many items there are.
     """
 
     count: IntArray
     used: IntArray
-    ended: BoolArray
+    retrieved: IntArray
+
+    @property
+    def ended(self) -> BoolArray:
+        """Shape (queries,), whether the whole ranking fits, so that a longer one could fill more."""
+        ended: BoolArray = self.count == self.retrieved
+        return ended
+
+    def of(self, rows: IntArray) -> Filled:
+        """Return how some of the queries fill it."""
+        return Filled(self.count[rows], self.used[rows], self.retrieved[rows])
+
+    def plus(self, other: Filled) -> Filled:
+        """Return how these queries and then others fill it."""
+        pairs = ((self.count, other.count), (self.used, other.used), (self.retrieved, other.retrieved))
+        return Filled(*map(np.concatenate, pairs))
 
 
 class Lengths:
@@ -118,19 +133,17 @@ class Lengths:
         if self.calls and not self._rankings:  # ids alone
             raise no_lengths(budget)
         measure = self._characters if budget.unit == "chars" else self._tokens
-        count, used = np.zeros((2, len(self._queries)), dtype=np.int64)
-        ended = np.ones(len(self._queries), dtype=np.bool_)
+        count, used, retrieved = np.zeros((3, len(self._queries)), dtype=np.int64)
         for index, query in enumerate(self._queries):
-            taken = 0
-            for item in self._rankings.get(query, ()):
+            taken, ranking = 0, self._rankings.get(query, ())
+            for item in ranking:
                 length = measure(item, query)
                 if taken + length > budget.size:
-                    ended[index] = False
                     break
                 taken += length
                 count[index] += 1
-            used[index] = taken
-        return Filled(count, used, ended)
+            used[index], retrieved[index] = taken, len(ranking)
+        return Filled(count, used, retrieved)
 
     def _found_by(self, budget: Budget) -> Filled:
         if not self.calls:
@@ -138,7 +151,7 @@ class Lengths:
         calls = [self.calls.get(query, ()) for query in self._queries]
         count = np.array([sum(call <= budget.size for call in each) for each in calls], dtype=np.int64)
         used = np.array([min(budget.size, max(each, default=0)) for each in calls], dtype=np.int64)
-        return Filled(count, used, np.array([len(each) for each in calls], dtype=np.int64) == count)
+        return Filled(count, used, np.array([len(each) for each in calls], dtype=np.int64))
 
     def of_items(self, query: QueryId, n: int, unit: Unit) -> list[int]:
         """Return the length of each of the first `n` items of a query; for calls, the number of the call."""

@@ -53,11 +53,42 @@ def how_to_ask(thing: Any) -> Callable[[str], Any] | None:
     return None
 
 
+def how_to_ask_synchronously(thing: Any) -> Callable[[str], Any] | None:
+    """Return the synchronous twin of `how_to_ask`, for threads; None for what can only be awaited.
+
+    Where a class has no synchronous way, so that it raises NotImplementedError, an awaitable is returned.
+
+    Args:
+        thing: A retriever, a query engine or a chat engine; agents and workflows have no synchronous way.
+    """
+    ask: Any = how_to_ask(thing)
+    if isinstance(thing, BaseRetriever) and not getattr(thing, "use_async", False):
+        return partial(_first_way, thing.retrieve, ask)
+    # With use_async=True, it would start an event loop for each query, in which its clients break.
+    if isinstance(thing, BaseQueryEngine):
+        return partial(_first_way, thing.query, ask)
+    if isinstance(thing, BaseChatEngine):
+        return partial(_first_way, lambda text: _of_its_own(thing).chat(text, chat_history=[]), ask)
+    return None
+
+
+def _first_way(synchronous: Callable[[str], Any], asynchronous: Callable[[str], Any], text: str) -> Any:
+    try:
+        return synchronous(text)
+    except NotImplementedError:
+        return asynchronous(text)
+
+
 async def _chat(engine: BaseChatEngine, text: str) -> Any:
+    return await _of_its_own(engine).achat(text, chat_history=[])
+
+
+def _of_its_own(engine: BaseChatEngine) -> BaseChatEngine:
+    """Return a chat engine with a memory of its own, so that several conversations can run at once."""
     engine = copy(engine)
-    if hasattr(engine, "_memory"):  # each conversation has its own, so that several can run at once
+    if hasattr(engine, "_memory"):
         engine._memory = ChatMemoryBuffer.from_defaults()  # noqa: SLF001  (the engines have no other place for it)
-    return await engine.achat(text, chat_history=[])
+    return engine
 
 
 async def _ask_agent(agent: AgentWorkflow | BaseWorkflowAgent, text: str) -> Any:
@@ -122,5 +153,12 @@ _LISTS: dict[str, Any] = {"string": list[str], "integer": list[int]}
 """The types of the values that the core asks for."""
 
 
-HOST = Host(name="llama-index", ask=how_to_ask, items=_items, model=_model, documents=items_of)
+HOST = Host(
+    name="llama-index",
+    ask=how_to_ask,
+    ask_synchronously=how_to_ask_synchronously,
+    items=_items,
+    model=_model,
+    documents=items_of,
+)
 """Registered under the modules of the classes it converts: `llama_index`, and `workflows` for workflows."""

@@ -12,7 +12,7 @@ from retrieval_metrics import Retrieved
 from retrieval_metrics.adapting import as_matching
 
 if TYPE_CHECKING:
-    from retrieval_metrics.adapting import DocumentId, MatchBy
+    from retrieval_metrics.types import DocumentId, MatchBy
 
 Source: TypeAlias = str | Callable[[NodeWithScore], str | None]
 

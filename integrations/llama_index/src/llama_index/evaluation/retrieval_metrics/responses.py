@@ -10,7 +10,9 @@ from llama_index.evaluation.retrieval_metrics.datasets import as_evaluation_set
 from llama_index.evaluation.retrieval_metrics.nodes import as_items, one_document_each
 from llama_index.evaluation.retrieval_metrics.questions import CheckedQuestions
 from retrieval_metrics import Metric, Qrels, Retrieved
-from retrieval_metrics.adapting import Judgeable, as_matching, score_queries
+from retrieval_metrics.adapting import Scorer
+from retrieval_metrics.adapting.printing import numbers
+from retrieval_metrics.types import Judgeable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from llama_index.core.base.response.schema import Response
 
     from llama_index.evaluation.retrieval_metrics.nodes import Source
-    from retrieval_metrics.adapting import MatchBy
+    from retrieval_metrics.types import MatchBy
 
 
 class ResponseEvaluator(BaseEvaluator):
@@ -54,7 +56,8 @@ class ResponseEvaluator(BaseEvaluator):
         passing: float = 0.5,
     ) -> None:
         """Set the questions, the judgments and the options."""
-        self._metric = Metric.parse(metric) if isinstance(metric, str) else metric
+        self._scorer = Scorer([metric], match=match)
+        (self._metric,) = self._scorer.metrics
         questions = CheckedQuestions(as_evaluation_set(dataset))
         self._source = one_document_each(source, questions.sources)
         self._has_ids = questions.qrels.document_kind is not None
@@ -63,8 +66,7 @@ class ResponseEvaluator(BaseEvaluator):
             if text in self._judgments:
                 raise ValueError(f"query {query!r} has the text of another, {text!r}, but responses are found by text")
             self._judgments[text] = judgments
-        as_matching(match)  # raises now if it is wrong
-        self._match, self._passing = match, passing
+        self._passing = passing
 
     def _get_prompts(self) -> dict[str, Any]:
         return {}
@@ -101,9 +103,8 @@ class ResponseEvaluator(BaseEvaluator):
         if query not in self._judgments:
             return _invalid(query, response, f"the dataset has no question {query!r}")
         qrels = Qrels({query: self._judgments[query]})
-        Judgeable(qrels, self._match).check(items, query)
-        scores = score_queries(qrels, {query: items}, self._metric, match=self._match)
-        score = scores[self._metric][query]
+        Judgeable(qrels, self._scorer.match).check(items, query)
+        score = self._scorer.queries(qrels, {query: items})[self._metric][query]
         if not score.is_defined:
             return _invalid(query, response, f"{self._metric} is undefined: nothing is relevant")
         return EvaluationResult(
@@ -112,7 +113,7 @@ class ResponseEvaluator(BaseEvaluator):
             contexts=[item.text or "" for item in items],
             score=score.value,
             passing=score.value >= self._passing,
-            feedback=f"{self._metric} {score.value:.4f}, relevant at ranks {[*score.relevant_ranks]}",
+            feedback=f"{self._metric} {numbers.value(score.value)}, relevant at ranks {[*score.relevant_ranks]}",
         )
 
 

@@ -11,7 +11,7 @@ from llama_index.core.bridge.pydantic import Field
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalResult
 
 from retrieval_metrics import compare
-from retrieval_metrics.adapting import numbers, save_text, tables
+from retrieval_metrics.adapting.printing import numbers, save_text, tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from retrieval_metrics import Comparison, Evaluation, RetrievedRun
-    from retrieval_metrics.adapting import MatchBy, QueryId
+    from retrieval_metrics.types import MatchBy, QueryId
 
 
 class RetrieverEvalResult(RetrievalEvalResult):
@@ -223,11 +223,11 @@ class DatasetResult(list[RetrievalEvalResult]):
         values = self._values()
         rest = self._foreign if self._evaluation is not None else self._names
         if rest and len(self):
-            rows = [[name, f"{self.means[name]:.4f}", str(len(values[name]))] for name in rest]
+            rows = [[name, numbers.value(self.means[name]), str(len(values[name]))] for name in rest]
             heading = "metric of LlamaIndex" if self._foreign else "metric"
             shown.append(tables.Table([heading, "mean", "n"], rows, [*self._failures()]))
         if self.stages:
-            rows = [[name, *(f"{mean:.4f}" for mean in one.means.values())] for name, one in self.stages.items()]
+            rows = [[name, *(numbers.value(mean) for mean in one.means.values())] for name, one in self.stages.items()]
             header = ["after", *next(iter(self.stages.values())).means]
             shown.append(tables.Table(header, rows))
         return shown

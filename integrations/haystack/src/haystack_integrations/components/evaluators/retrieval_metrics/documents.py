@@ -10,16 +10,18 @@ from haystack import Document
 from retrieval_metrics import Retrieved
 
 if TYPE_CHECKING:
-    from retrieval_metrics.adapting import DocumentId
+    from retrieval_metrics.types import DocumentId
 
 META = "meta."
 SOURCE = "source_id"
 START = "split_idx_start"
 """The metadata in which Haystack's splitters write the document of a chunk, and its offset there."""
+LEVEL = "__level"
+"""The metadata in which the hierarchical splitter writes how often a chunk was split; its source is then a chunk."""
 
 
 def as_retrieved(document: Document) -> Retrieved:
-    """Return a document as an item of the core: its id, its text, its score, and its place in its source.
+    """Return a document as an item of the core: its id, its text, its score, and its place in its source, if known.
 
     Example:
         >>> chunk = Document(id="c2", content="The with statement", meta={"source_id": "book", "split_idx_start": 120})
@@ -28,7 +30,9 @@ def as_retrieved(document: Document) -> Retrieved:
         ('c2', 'book', 120, 138)
     """
     source, start = document.meta.get(SOURCE), document.meta.get(START)
-    placed = document.content is not None and isinstance(start, int) and start >= 0
+    if isinstance(level := document.meta.get(LEVEL), int) and level > 1:
+        source = None
+    placed = source is not None and document.content is not None and isinstance(start, int) and start >= 0
     return Retrieved(
         document.id,
         text=document.content,

@@ -8,7 +8,8 @@ from haystack import Document, component, default_from_dict, default_to_dict
 
 from haystack_integrations.components.evaluators.retrieval_metrics.documents import compared, require_field, shown
 from retrieval_metrics import Budget, Evaluation, Metric, Quote, RetrievalWarning, Retrieved, RetrievedRun, evaluate
-from retrieval_metrics.adapting import DocumentId, as_metrics, as_rules
+from retrieval_metrics.adapting import Scorer
+from retrieval_metrics.types import DocumentId
 
 FIELDS = ("content", "id", "quote")
 COMPARED = "compared"
@@ -59,11 +60,10 @@ class RetrievalEvaluator:
         Raises:
             ValueError: If a name or a setting is unknown.
         """
-        (self._metric,) = as_metrics([metric])
+        (self._metric,) = Scorer([metric], semantics=semantics).metrics
         require_field(document_comparison_field, "document_comparison_field", FIELDS)
         if group_field is not None:
             require_field(group_field, "group_field")
-        as_rules(semantics)
         self.metric = str(self._metric)
         self.document_comparison_field = document_comparison_field
         self.group_field = group_field

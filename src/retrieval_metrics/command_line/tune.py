@@ -1,0 +1,136 @@
+"""`retrieval-metrics tune QRELS RUN RUN --default NAME`, or `tune SAVED SAVED --default NAME`."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.command_line import output
+from retrieval_metrics.command_line.arguments import (
+    Target,
+    add_files_to,
+    add_modules_to,
+    add_output_to,
+    add_reading_to,
+    add_rules_to,
+)
+from retrieval_metrics.command_line.named_files import named, read_both, saved_evaluations
+from retrieval_metrics.command_line.values import clusters, metrics, named_value
+from retrieval_metrics.files.folders import texts_at
+from retrieval_metrics.scoring.rules import as_rules
+from retrieval_metrics.tuning.tune import tune
+
+if TYPE_CHECKING:
+    from retrieval_metrics.tuning.tuning import Tuning
+
+EXAMPLES = """\
+examples:
+  retrieval-metrics tune qrels.trec k10.run k60.run k100.run -m ndcg@10 --default k60
+  retrieval-metrics tune qrels.trec fused/*.run -m ndcg@10 --default k60 --at-least recall@100=0.8 --report tuning.html
+  retrieval-metrics tune today/*.json.gz -m ndcg@10 --default main     (saved by evaluate --save)
+"""
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "tune",
+        help="choose the best of several runs, and say what the choice is worth on new questions",
+        description="Choose the best of several settings by a metric, with an honest number for new questions.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run_command=run)
+    add_files_to(parser, runs="+")
+    parser.add_argument(
+        "-m",
+        "--metric",
+        type=metrics,
+        default=["ndcg@10"],
+        metavar="METRIC",
+        help="the metric to choose by; further ones, after commas, are shown (default: ndcg@10)",
+    )
+    parser.add_argument("--default", metavar="NAME", required=True, help="the run to keep unless another is better")
+    for name, words in (("least", "least"), ("most", "largest")):
+        parser.add_argument(
+            f"--at-{name}",
+            action="append",
+            default=[],
+            type=named_value,
+            metavar="METRIC=MEAN",
+            help=f"do not choose a run whose mean is beyond this, the {words} that it may be",
+        )
+    parser.add_argument("--level", type=float, default=0.95, help="confidence level (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the resamples (default: %(default)s)")
+    parser.add_argument("--save", type=Target, metavar="FILE", help="save the tuning, such as tuning.json.gz")
+    add_rules_to(parser)
+    add_output_to(parser)
+    add_modules_to(parser)
+    add_reading_to(parser)
+
+
+def run(given: argparse.Namespace) -> bool:
+    """Run the command; the exit code of a choice is always 0."""
+    result = _tuned(given)
+    if given.report is not None:
+        result.report(given.report)
+    if given.save is not None:
+        result.save(given.save)
+    return output.finish(_shown(result), given.format, given.output, ())
+
+
+def _tuned(given: argparse.Namespace) -> Tuning:
+    chosen_by, *others = given.metric
+    options: dict[str, Any] = {
+        "default": given.default,
+        "others": others,
+        "at_least": {str(metric): mean for metric, mean in given.at_least},
+        "at_most": {str(metric): mean for metric, mean in given.at_most},
+        "level": given.level,
+        "seed": given.seed,
+    }
+    saved = saved_evaluations([given.qrels, *given.runs])
+    if saved is not None:
+        return tune(saved, None, chosen_by, **options)
+    paths = named(given.runs)
+    qrels, runs = read_both(given, paths)
+    return tune(
+        runs,
+        qrels,
+        chosen_by,
+        semantics=as_rules(given.semantics or "standard", given.ties),
+        match=given.match,
+        documents=None if given.documents is None else texts_at(given.documents),
+        clusters=clusters(given.clusters),
+        **options,
+    )
+
+
+def _shown(result: Tuning) -> output.Shown:
+    header = ["setting", *result.rule.metrics, "gain", "low", "high", "p", "chosen", "as_good", "allowed"]
+    rows: list[list[Any]] = []
+    for one in result.settings:
+        found = one.difference
+        gained = [0.0, 0.0, 0.0, 1.0] if found is None else [found.mean, *found.interval, found.p_corrected]
+        as_good = one.name == result.winner or one.name in result.as_good
+        rows.append(
+            [one.name, *(one.means[name] for name in result.rule.metrics), *gained, one.chosen, as_good, one.allowed]
+        )
+    data = {
+        "metric": result.metric,
+        "winner": result.winner,
+        "default": result.default,
+        "questions": result.questions,
+        "level": result.level,
+        "mean": result.mean,
+        "new_mean": result.new_mean,
+        "new_mean_interval": list(result.new_mean_interval),
+        "gain": result.gain,
+        "new_gain": result.new_gain,
+        "new_gain_interval": list(result.new_gain_interval),
+        "p": result.p,
+        "better": result.better,
+        "conclusion": result.conclusion,
+        "settings": [dict(zip(header, row, strict=True)) for row in rows],
+    }
+    return output.Shown(result.tables, data, [header, *rows])

@@ -1,0 +1,104 @@
+"""Count how much code a call goes through: files entered, functions called, changes of file.
+
+    python tests/benchmarks/corridor.py
+
+Three queries, two systems; the second call of each, when everything is imported. Comprehensions do not count.
+"""
+
+import sys
+import threading
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any, NamedTuple
+
+import retrieval_metrics as rm
+
+OURS = (str(Path(rm.__file__).parent), str(Path(__file__).parents[2] / "integrations"))
+NOT_COUNTED = {"<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>", "<lambda>", "<module>"}
+
+QRELS: dict[str, Any] = {"q1": ["d7"], "q2": {"d1": 2, "d2": 1}, "q3": ["d4", "d5"]}
+ONE = {"q1": ["d3", "d7"], "q2": ["d2", "x", "d1"], "q3": ["d5", "d4"]}
+TWO = {"q1": ["d7"], "q2": ["x", "d1"], "q3": ["d5", "z", "d4"]}
+SCORED = {query: {document: -float(at // 2) for at, document in enumerate(found)} for query, found in ONE.items()}
+
+
+class Way(NamedTuple):
+    """The files entered, the functions called, and how often a call goes from one file into another."""
+
+    files: int
+    calls: int
+    changes: int
+
+
+def way(call: Callable[[], object]) -> Way:
+    """Measure a call that has been made once before."""
+    call()
+    entered: list[str] = []
+
+    def seen(frame: FrameType, event: str, _: Any) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(OURS) and code.co_name not in NOT_COUNTED:
+            entered.append(code.co_filename)
+
+    threading.setprofile(seen)
+    sys.setprofile(seen)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    changes = sum(one != other for one, other in zip(["", *entered], entered, strict=False))
+    return Way(len(set(entered)), len(entered), changes)
+
+
+def ways(metrics: list[str]) -> dict[str, Callable[[], object]]:
+    """Return what is measured, by name."""
+    found = {
+        "evaluate, print": lambda: str(rm.evaluate(QRELS, ONE, metrics)),
+        'evaluate, ties="expected"': lambda: str(rm.evaluate(QRELS, SCORED, metrics, ties="expected")),
+        "compare": lambda: rm.compare(QRELS, {"one": ONE, "two": TWO}, metrics),
+        "compare, print": lambda: str(rm.compare(QRELS, {"one": ONE, "two": TWO}, metrics)),
+        "audit, print": lambda: str(rm.audit(QRELS, ONE, metrics)),
+    }
+    return {**found, **of_llama_index(metrics)}
+
+
+def of_llama_index(metrics: list[str]) -> dict[str, Callable[[], object]]:
+    """Return the evaluation of a dataset, if LlamaIndex is installed."""
+    try:
+        from llama_index.core.base.base_retriever import BaseRetriever
+        from llama_index.core.schema import NodeWithScore, TextNode
+
+        from llama_index.evaluation.retrieval_metrics import RetrieverEvaluator, ranking_metrics
+    except ImportError:
+        return {}
+
+    class Known(BaseRetriever):
+        def _retrieve(self, query_bundle: Any) -> list[NodeWithScore]:
+            found = ONE[query_bundle.query_str.removeprefix("text of ")]
+            return [
+                NodeWithScore(node=TextNode(id_=each, text=each), score=-float(at)) for at, each in enumerate(found)
+            ]
+
+    dataset = {"queries": {query: f"text of {query}" for query in QRELS}, "relevant_docs": QRELS}
+    evaluator = RetrieverEvaluator(retriever=Known(), metrics=ranking_metrics(metrics))
+    return {"LlamaIndex: evaluate_dataset": lambda: evaluator.evaluate_dataset(dataset, workers=1, show_progress=False)}
+
+
+def main() -> int:
+    warnings.simplefilter("ignore")
+    print(f"{'files / calls / changes of file':<32} {'one metric':>20} {'seven':>20}")
+    one, seven = ways(["mrr"]), ways(list(rm.DEFAULT_METRICS))
+    for name, call in one.items():
+        print(f"{name:<32} {_printed(way(call)):>20} {_printed(way(seven[name])):>20}")
+    return 0
+
+
+def _printed(measured: Way) -> str:
+    return " / ".join(f"{each:,}" for each in measured)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
