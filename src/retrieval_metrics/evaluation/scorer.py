@@ -151,7 +151,7 @@ class RowScorer(Scorer):
             RetrievalWarning: If some of what was retrieved cannot be placed.
         """
         try:
-            truth = as_qrels({_QUERY: judgments_of(relevant, row)})
+            truth = as_qrels({_QUERY: judgments_of(relevant, name)})
         except (TypeError, ValueError) as error:
             raise row_error(error, _QUERY, name) from error
         try:
