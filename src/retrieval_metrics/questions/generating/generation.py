@@ -41,7 +41,7 @@ ANSWERABLE, NEEDED, OTHERS, ANSWERS, DUPLICATES = "answerable", "needed", "other
 CHECKS = (ANSWERABLE, NEEDED, OTHERS, ANSWERS, DUPLICATES)
 
 
-class Task(NamedTuple):
+class WantedQuestion(NamedTuple):
     """A question to write.
 
     Attributes:
@@ -133,9 +133,9 @@ class Generation:
         made = Counter(candidate.kind for candidate in [*self._accepted, *self._unchecked])
         return {kind: count - made[kind] for kind, count in self._wanted.kinds.items()}
 
-    def _tasks(self, most: int) -> list[Task]:
+    def _tasks(self, most: int) -> list[WantedQuestion]:
         """Return what to request next: a kind and passages for each missing question."""
-        tasks: list[Task] = []
+        tasks: list[WantedQuestion] = []
         room = self._room([*self._accepted, *self._unchecked])
         for kind, count in self._missing().items():
             for _ in range(min(count, most - len(tasks))):
@@ -143,7 +143,7 @@ class Generation:
                     break
                 difficulty = max(room, key=lambda name: room[name]) if room else None
                 room.subtract([difficulty] if difficulty else [])
-                tasks.append(Task(kind, places, next(self._personas), difficulty))
+                tasks.append(WantedQuestion(kind, places, next(self._personas), difficulty))
         return tasks
 
     def _room(self, made: Iterable[Candidate]) -> Counter[str]:
@@ -182,7 +182,7 @@ class Generation:
         left = [other for other in usable if (kind, (at, other)) not in self._asked]
         return left[0] if left else None
 
-    async def _round(self, tasks: list[Task]) -> str | None:
+    async def _round(self, tasks: list[WantedQuestion]) -> str | None:
         """Request questions and check them; return why there can be no further round, or None if there can."""
         written: dict[int, Candidate] = {}
         for fields in dict.fromkeys(tuple(self._reading.fields(task.kind).items()) for task in tasks):
@@ -206,7 +206,7 @@ class Generation:
         await self._check([*again, *(written[key] for key in sorted(written))])
         return self._prompter.stopped
 
-    def _prompt(self, task: Task) -> str:
+    def _prompt(self, task: WantedQuestion) -> str:
         prompt = self._prompts.to_write(
             task.kind,
             self._reading.shown(task.places),
@@ -289,10 +289,10 @@ class Generation:
         return kept
 
     def _reject_candidate(self, candidate: Candidate, reason: str, message: str) -> None:
-        self._reject(reason, message, Task(candidate.kind, candidate.places), question=candidate.question)
+        self._reject(reason, message, WantedQuestion(candidate.kind, candidate.places), question=candidate.question)
 
     def _reject(
-        self, reason: str, message: str, task: Task, *, question: str | None = None, reply: str | None = None
+        self, reason: str, message: str, task: WantedQuestion, *, question: str | None = None, reply: str | None = None
     ) -> None:
         sources = self._sources(task.places)
         self._rejected.append(RejectedQuestion(reason, message, task.kind, sources, question, reply))
