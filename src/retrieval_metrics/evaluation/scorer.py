@@ -11,6 +11,7 @@ from retrieval_metrics.definition.metric import DEFAULT_METRICS, as_metrics
 from retrieval_metrics.evaluation.hidden_calls import hidden_calls
 from retrieval_metrics.evaluation.scored_run import scored_run
 from retrieval_metrics.evaluation.unplaced import warn_of_unplaced
+from retrieval_metrics.inputs.entries import judgments_of
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.judging.matching.matching import as_matching
@@ -148,7 +149,7 @@ class RowScorer(Scorer):
             RetrievalWarning: If some of what was retrieved cannot be placed.
         """
         try:
-            truth = as_qrels({_QUERY: relevant})
+            truth = as_qrels({_QUERY: judgments_of(relevant, name)})
         except (TypeError, ValueError) as error:
             raise row_error(error, _QUERY, name) from error
         try:
