@@ -1,0 +1,35 @@
+"""Write the arguments of functions that take the same ones once: of a function and its asynchronous twin."""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+P = ParamSpec("P")
+ResultT = TypeVar("ResultT")
+
+
+def arguments_of(other: Callable[P, Any]) -> Callable[[Callable[..., ResultT]], Callable[P, ResultT]]:
+    """Return a decorator that gives a function the arguments of another, to which it passes them on.
+
+    Type checkers, editors, `help` and the documentation show them with their defaults.
+
+    Example:
+        >>> def asked(question, *, workers=8): ...
+        >>> @arguments_of(asked)
+        ... def ask(*args, **options):
+        ...     return asked(*args, **options)
+        >>> str(signature(ask))
+        '(question, *, workers=8)'
+    """
+
+    def with_arguments(function: Callable[..., ResultT]) -> Callable[P, ResultT]:
+        of_other = signature(other)
+        result = signature(function).return_annotation
+        function.__signature__ = of_other.replace(return_annotation=result)  # type: ignore[attr-defined]
+        return function
+
+    return with_arguments
