@@ -33,3 +33,19 @@ def arguments_of(other: Callable[P, Any]) -> Callable[[Callable[..., ResultT]], 
         return function
 
     return with_arguments
+
+
+def bound(function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call by name, with defaults.
+
+    Raises:
+        TypeError: If the function does not take them.
+
+    Example:
+        >>> def ask(question, *, workers=8): ...
+        >>> bound(ask, ("why?",), {})
+        {'question': 'why?', 'workers': 8}
+    """
+    found = signature(function).bind(*args, **options)
+    found.apply_defaults()
+    return found.arguments

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.retrieving.event_loop import run_until_complete
-from retrieval_metrics.signatures import arguments_of
+from retrieval_metrics.signatures import arguments_of, bound
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,12 +39,10 @@ async def aretrieve(
     This is the asynchronous twin of `retrieve`, with the same arguments, result and errors. Synchronous functions run
     in threads and do not block the loop. Cancelling it cancels the queries that are under way.
     """
-    # Imported here, because it imports asyncio, which takes as long as numpy.
-    from retrieval_metrics.retrieving.asking import Asking, ask_all  # noqa: PLC0415
-
-    asking = Asking(
+    return await _retrieved(
         retriever,
         questions,
+        show_progress=show_progress,
         workers=workers,
         timeout=timeout,
         retries=retries,
@@ -54,8 +52,6 @@ async def aretrieve(
         items=items,
         resume=resume,
     )
-    (run,) = await ask_all([asking], show_progress=show_progress)
-    return run
 
 
 @arguments_of(aretrieve)
@@ -69,8 +65,11 @@ def retrieve(*args: Any, **options: Any) -> RetrievedRun:  # noqa: D417  (they a
     A setup error is no score: where the first three queries fail with the same words, or all fail, the first failure is
     raised. Where some fail, they have empty rankings, score 0 and are listed in `errors`.
 
-    All synchronous calls in a process share one event loop, so asynchronous clients can be used again. It works in
-    notebooks and in any running loop, and the retriever sees the context variables of the caller.
+    Retrievers of hosts are asked in threads, by their synchronous way, so that their asynchronous clients meet only the
+    event loop of `aretrieve` and of your own `await`. What can only be awaited runs in one event loop that all
+    synchronous calls of the process share; an asynchronous client used there and in your own loop as well breaks, and
+    the error or a warning says so. It works in notebooks and in any running loop, and the retriever sees the context
+    variables of the caller.
 
     Args:
         retriever: A synchronous or asynchronous function of a query text that returns document ids, best first, a
@@ -114,4 +113,14 @@ def retrieve(*args: Any, **options: Any) -> RetrievedRun:  # noqa: D417  (they a
         >>> run["q1"], run.errors
         (['d7', 'd1'], {})
     """
-    return run_until_complete(aretrieve(*args, **options))
+    return run_until_complete(_retrieved(synchronously=True, **bound(aretrieve, args, options)))
+
+
+async def _retrieved(
+    retriever: Any, questions: QueryTexts | Questions, *, show_progress: bool, **settings: Any
+) -> RetrievedRun:
+    # Imported here, because it imports asyncio, which takes as long as numpy.
+    from retrieval_metrics.retrieving.asking import Asking, ask_all  # noqa: PLC0415
+
+    (run,) = await ask_all([Asking(retriever, questions, **settings)], show_progress=show_progress)
+    return run

@@ -21,7 +21,7 @@ from llama_index_instrumentation import get_dispatcher
 from pydantic import PrivateAttr
 
 from llama_index.evaluation.retrieval_metrics.nodes import items_of
-from retrieval_metrics import SearchCall
+from retrieval_metrics import SearchCall, Trajectory
 from retrieval_metrics.adapting import Recording, seen_in
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def items_of_agent(answer: Any) -> list[Retrieved]:
             f"the tools of the agent ({names}) returned texts, from which no ids can be told; use RetrieverTool or "
             "QueryEngineTool, or record(tools=..., documents=...)"
         )
-    return list(seen_in(searches, "interleaved").ranking)  # type: ignore[arg-type]  # nodes become items
+    return list(seen_in(Trajectory(searches), "interleaved").ranking)  # type: ignore[arg-type]  # nodes become items
 
 
 def _nodes(output: Any) -> list[NodeWithScore] | None:

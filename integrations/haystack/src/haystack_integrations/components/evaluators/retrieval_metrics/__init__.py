@@ -6,6 +6,7 @@ It has the inputs and outputs of Haystack's own document evaluators. `record` ke
 """
 
 from haystack_integrations.components.evaluators.retrieval_metrics.evaluator import RetrievalEvaluator
+from haystack_integrations.components.evaluators.retrieval_metrics.pipelines import PipelineRetriever
 from haystack_integrations.components.evaluators.retrieval_metrics.recording import record
 
-__all__ = ["RetrievalEvaluator", "record"]
+__all__ = ["PipelineRetriever", "RetrievalEvaluator", "record"]
