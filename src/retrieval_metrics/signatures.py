@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 P = ParamSpec("P")
-ResultT = TypeVar("ResultT")
+ReturnedT = TypeVar("ReturnedT")
 
 
-def arguments_of(other: Callable[P, Any]) -> Callable[[Callable[..., ResultT]], Callable[P, ResultT]]:
+def arguments_of(other: Callable[P, Any]) -> Callable[[Callable[..., ReturnedT]], Callable[P, ReturnedT]]:
     """Return a decorator that gives a function the arguments of another, to which it passes them on.
 
     Type checkers, editors, `help` and the documentation show them with their defaults.
@@ -26,7 +26,7 @@ def arguments_of(other: Callable[P, Any]) -> Callable[[Callable[..., ResultT]], 
         '(question, *, workers=8)'
     """
 
-    def with_arguments(function: Callable[..., ResultT]) -> Callable[P, ResultT]:
+    def with_arguments(function: Callable[..., ReturnedT]) -> Callable[P, ReturnedT]:
         of_other = signature(other)
         result = signature(function).return_annotation
         function.__signature__ = of_other.replace(return_annotation=result)  # type: ignore[attr-defined]
@@ -35,17 +35,20 @@ def arguments_of(other: Callable[P, Any]) -> Callable[[Callable[..., ResultT]], 
     return with_arguments
 
 
-def bound(function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
+def bound(name: str, function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of a call by name, with defaults.
 
     Raises:
-        TypeError: If the function does not take them.
+        TypeError: If the function does not take them; the message begins with the name.
 
     Example:
         >>> def ask(question, *, workers=8): ...
-        >>> bound(ask, ("why?",), {})
+        >>> bound("ask", ask, ("why?",), {})
         {'question': 'why?', 'workers': 8}
     """
-    found = signature(function).bind(*args, **options)
+    try:
+        found = signature(function).bind(*args, **options)
+    except TypeError as error:
+        raise TypeError(f"{name}: {error}") from None
     found.apply_defaults()
     return found.arguments

@@ -113,7 +113,7 @@ def retrieve(*args: Any, **options: Any) -> RetrievedRun:  # noqa: D417  (they a
         >>> run["q1"], run.errors
         (['d7', 'd1'], {})
     """
-    return run_until_complete(_retrieved(synchronously=True, **bound(aretrieve, args, options)))
+    return run_until_complete(_retrieved(synchronously=True, **bound("retrieve", aretrieve, args, options)))
 
 
 async def _retrieved(
