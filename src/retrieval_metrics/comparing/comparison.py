@@ -234,19 +234,21 @@ class Comparison(Compared, Printed):
 
     def plot(
         self,
-        kind: Literal["overview", "intervals", "differences", "wins", "cutoffs"] = "overview",
+        kind: Literal["overview", "intervals", "differences", "wins", "cutoffs", "precision_recall"] = "overview",
         metric: str | Metric | None = None,
         *,
-        across: int = 2,
+        across: int | None = None,
     ) -> Figure:
         """Return a figure to show in a notebook or to save with `figure.savefig(path)`.
 
         Args:
-            kind: `intervals`: the means of every system and metric, side by side. `differences`: the difference of
-                every query, sorted. `wins`: the queries won, tied and lost. `cutoffs`: the metric over k. `overview`:
-                all four.
-            metric: The metric of `differences` and `cutoffs`; None takes the first of the comparison.
-            across: How many panels are in a row; 1 suits a phone.
+            kind: `overview`: which system is better and how sure that is, by the means and query by query, with the
+                means of the other metrics below. `intervals`: the means of every system and metric. `differences`: the
+                difference of every query, sorted; of more than six pairs, those told apart most clearly. `wins`: the
+                queries won, tied and lost. `cutoffs`: the metric over k. `precision_recall`: mean precision against
+                mean recall, a point for each k.
+            metric: The metric of `overview`, `differences` and `cutoffs`; None takes the first of the comparison.
+            across: How many panels are in a row; None takes two, and one where a notebook is narrow.
 
         Raises:
             ImportError: If matplotlib is not installed; the message holds the command.
@@ -272,7 +274,8 @@ class Comparison(Compared, Printed):
         """Write an HTML report with the verdict, the ranking, the differences, and every query side by side.
 
         The file is self-contained and fetches nothing. The queries can be sorted, filtered, searched and opened;
-        without JavaScript, the worst of them are listed.
+        without JavaScript they are listed. Of more than 1,000 queries, those that moved most are there with their
+        results, the others with their values.
 
         Args:
             path: The file to write.
