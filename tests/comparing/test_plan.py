@@ -109,17 +109,17 @@ def test_the_design_effect_is_that_of_the_pilot() -> None:
 
 
 def test_clusters_of_a_pilot_can_be_named_afterwards() -> None:
-    made, by_third = pilot(40), {f"q{at}": at // 3 for at in range(40)}
-    with_them = pilot(40, clusters=by_third)
+    made, by_two = pilot(40), {f"q{at}": at // 2 for at in range(40)}
+    with_them = pilot(40, clusters=by_two)
 
-    named = rm.plan(0.05, "mrr", pilot=made, clusters=by_third)
+    named = rm.plan(0.05, "mrr", pilot=made, clusters=by_two)
     assert named == rm.plan(0.05, "mrr", pilot=with_them)
-    assert named == rm.plan(0.05, "mrr", pilot=made, clusters=lambda query: int(query[1:]) // 3)
+    assert named == rm.plan(0.05, "mrr", pilot=made, clusters=lambda query: int(query[1:]) // 2)
     assert rm.plan(0.05, "mrr", pilot=with_them, clusters=None) == rm.plan(0.05, "mrr", pilot=made)
-    one, labels = made.evaluations["a"], [at // 3 for at in range(40)]
-    values = np.array([one.per_query["mrr"][query] for query in by_third])
+    one, labels = made.evaluations["a"], [at // 2 for at in range(40)]
+    values = np.array([one.per_query["mrr"][query] for query in by_two])
     effect = max(Units.of(values, labels).design_effect, 1.0)
-    assert rm.plan(0.05, "mrr", pilot=one, clusters=by_third).design_effect == effect
+    assert rm.plan(0.05, "mrr", pilot=one, clusters=by_two).design_effect == effect
 
 
 def test_it_prints_a_table_and_draws_a_curve() -> None:
@@ -127,6 +127,8 @@ def test_it_prints_a_table_and_draws_a_curve() -> None:
     assert str(planned).splitlines()[0] == f"mrr: a difference of 0.05 takes {planned.questions:,} questions"
     (axes,) = planned.plot().axes
     assert axes.get_xlabel() == "questions"
+    named = {" ".join(text.get_text().split()) for text in axes.texts}
+    assert {f"{row.name} ({row.spread:.2f})" for row in planned.rows} <= named
     assert "if equal takes" in str(rm.plan(margin=0.05))
 
 

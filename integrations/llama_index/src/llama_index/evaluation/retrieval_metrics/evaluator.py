@@ -48,6 +48,11 @@ if TYPE_CHECKING:
 class RetrieverEvaluator(StockRetrieverEvaluator):
     """Evaluates a retriever; replaces `llama_index.core.evaluation.RetrieverEvaluator`.
 
+    `evaluate` and `evaluate_dataset` ask in threads by the synchronous ways of the host (`retrieve`, `query`, `chat`,
+    `postprocess_nodes`), their asynchronous twins in the running event loop: an asynchronous client of a service meets
+    one loop only, and both styles can be mixed. Agents, workflows and retrievers with `use_async=True` have only an
+    asynchronous way.
+
     Args:
         retriever: The retriever; or a query engine, a chat engine or a workflow whose response has `source_nodes`; or
             any function of the query text that returns nodes or such a response. Synchronous ones run in threads.
@@ -164,7 +169,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         """
         _refuse_unknown(kwargs)
         question = single_question(query, expected_ids, expected_texts)
-        run = retrieve(**self._asking(question, mode), workers=1, raise_on_error=True)
+        run = retrieve(**self._asking(question, mode, synchronously=True), workers=1, raise_on_error=True)
         return self._scorer.one(question, run, expected_texts, mode)
 
     async def aevaluate(
@@ -225,7 +230,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         questions, mode = CheckedQuestions(as_evaluation_set(dataset), clusters), mode_of(dataset)
         noted = self._stages(mode) if stages else None
         run = retrieve(
-            **self._asking(questions, mode, noted),
+            **self._asking(questions, mode, noted, synchronously=True),
             workers=workers,
             timeout=timeout,
             retries=retries,
@@ -279,7 +284,12 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         return [str(found) for found in ids_of(items, self.match)], [str(item.text) for item in items]
 
     def _asking(
-        self, questions: CheckedQuestions, mode: RetrievalEvalMode, stages: Stages | None = None
+        self,
+        questions: CheckedQuestions,
+        mode: RetrievalEvalMode,
+        stages: Stages | None = None,
+        *,
+        synchronously: bool = False,
     ) -> dict[str, Any]:
         """Return the function for `retrieve`, the reader of its answers, and the check of the first."""
         self._scorer.refuse_pieces(questions)
@@ -290,7 +300,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
                 "evaluate each stage by itself"
             )
         return {
-            "retriever": hook or self._retrieving(stages).asker(),
+            "retriever": hook or self._retrieving(stages).asker(synchronously=synchronously),
             "questions": questions.dataset,
             "match": self._compared,
             "items": self._reading(mode, one_document_each(self.source, questions.sources)),
