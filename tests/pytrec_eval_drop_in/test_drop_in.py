@@ -2,13 +2,15 @@
 
 import math
 import random
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytrec_eval as theirs
 
 import retrieval_metrics.pytrec_eval as ours
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 GRADES = ([0, 1], [0, 1, 2, 3], [-1, 0, 1, 2], [-2, 0, 0, 0, 1, 4])
 PARAMETERS = {"P.3,7", "ndcg_cut_2", "set_F.0.5", "iprec_at_recall.0.15", "Rprec_mult.0.33", "map_cut.4"}
