@@ -7,18 +7,18 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from distribution_settings import modules_of
-from retrieval_metrics import adapting
 
 ROOT = Path(__file__).parent.parent
 CORE = ROOT / "src" / "retrieval_metrics"
 NUMBERS = [
-    ["aliases", "checks", "lazy", "version", "saving"],
+    ["aliases", "checks", "lazy", "version", "saving", "signatures"],
     ["journal"],
     ["statistics"],
     ["presentation"],
@@ -30,6 +30,7 @@ NUMBERS = [
     ["definition"],
     ["scoring"],
     ["metrics"],
+    ["pytrec_eval"],
     ["results"],
     ["keeping"],
     ["explaining"],
@@ -60,7 +61,12 @@ FLOORS = [*NUMBERS, *JUDGMENTS, *ENTRANCES]
 """The folders of the core from the ground up: each imports from itself and from the floors below it."""
 
 INTEGRATIONS = {path.parent.name: path for path in sorted(ROOT.glob("integrations/*/src"))}
-OPEN_TO_INTEGRATIONS = {"retrieval_metrics", "retrieval_metrics.types", "retrieval_metrics.adapting"}
+ADAPTING = (
+    "retrieval_metrics.adapting",
+    "retrieval_metrics.adapting.distributed",
+    "retrieval_metrics.adapting.printing",
+)
+OPEN_TO_INTEGRATIONS = {"retrieval_metrics", "retrieval_metrics.types", *ADAPTING}
 
 
 def name_of(path: Path, root: Path) -> str:
@@ -213,18 +219,19 @@ def test_no_integration_names_another_in_a_string(integration: str) -> None:
                 assert not named, f"{path.name}, line {node.lineno}, names {named}"
 
 
-def test_adapting_holds_what_integrations_use_and_nothing_else() -> None:
+@pytest.mark.parametrize("boundary", ADAPTING)
+def test_adapting_holds_what_integrations_use_and_nothing_else(boundary: str) -> None:
     used = set()
     for root in INTEGRATIONS.values():
         for path in root.rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text())):
-                if isinstance(node, ast.ImportFrom) and node.module == "retrieval_metrics.adapting":
+                if isinstance(node, ast.ImportFrom) and node.module == boundary:
                     used |= {alias.name for alias in node.names}
-    unused = set(adapting.__all__) - used
+    unused = set(import_module(boundary).__all__) - used
     assert not unused - FOR_OTHERS, f"no integration uses {unused - FOR_OTHERS}"
 
 
-FOR_OTHERS = {"GROUP", "Host", "host_of", "installed_hosts", "first_answer_check", "run_until_complete"}
+FOR_OTHERS = {"Host", "host_of", "first_answer_check", "run_until_complete"}
 """What integrations of other people need: how a host is announced, found and asked."""
 
 

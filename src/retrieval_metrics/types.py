@@ -1,15 +1,25 @@
-"""The types of what is returned: nobody makes them, and annotations and `isinstance` name them."""
+"""The types that annotations and `isinstance` name: what is returned, and the shapes of what is accepted."""
 
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.lazy import lazy
 
 if TYPE_CHECKING:
+    # These exist for type checkers alone, so __all__ cannot name them.
+    from retrieval_metrics.aliases import BoolArray as BoolArray  # noqa: PLC0414  (exported by this form)
+    from retrieval_metrics.aliases import DocumentId, QueryId
+    from retrieval_metrics.aliases import FloatArray as FloatArray  # noqa: PLC0414  (likewise)
     from retrieval_metrics.auditing.audit import Audit, RuleDifference
     from retrieval_metrics.comparing.plan import Plan
+    from retrieval_metrics.definition.definition import ParameterValue
     from retrieval_metrics.evaluation.slices import Slices
     from retrieval_metrics.explaining.explanation import Explanation, Worst
     from retrieval_metrics.explaining.finding import Finding
+    from retrieval_metrics.inputs.pieces import Piece
+    from retrieval_metrics.inputs.question_clusters import ClustersBy
+    from retrieval_metrics.inputs.shapes import Judgments, QrelsMapping, Ranking
+    from retrieval_metrics.judging.matching.matching import Key as Key  # noqa: PLC0414  (likewise)
+    from retrieval_metrics.judging.matching.matching import MatchBy as MatchBy  # noqa: PLC0414  (likewise)
     from retrieval_metrics.labelling.estimate import Estimate
     from retrieval_metrics.labelling.estimated import EstimatedDifference
     from retrieval_metrics.labelling.people_and_model import Agreement
@@ -28,13 +38,15 @@ if TYPE_CHECKING:
     from retrieval_metrics.results.conclusions import Conclusions
     from retrieval_metrics.results.counts import Counts
     from retrieval_metrics.results.difference import Difference
+    from retrieval_metrics.results.query_scores import QueryScore
     from retrieval_metrics.results.room import BudgetUse, Filling
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.results.tie_range import TieRange
+    from retrieval_metrics.retrieving.judgeable import Judgeable
     from retrieval_metrics.statistics.intervals import Interval
     from retrieval_metrics.statistics.paired import PairedDifference
     from retrieval_metrics.trajectories.properties import Properties
-    from retrieval_metrics.trajectories.views import View
+    from retrieval_metrics.trajectories.views import CallsView, Seen, View
     from retrieval_metrics.tuning.tuning import Tuning
 
 __all__ = [
@@ -43,10 +55,13 @@ __all__ = [
     "BudgetUse",
     "ByMetric",
     "Calls",
+    "CallsView",
+    "ClustersBy",
     "Conclusion",
     "Conclusions",
     "Counts",
     "Difference",
+    "DocumentId",
     "Estimate",
     "EstimatedDifference",
     "Explanation",
@@ -54,21 +69,30 @@ __all__ = [
     "Finding",
     "GeneratedQuestions",
     "Interval",
+    "Judgeable",
+    "Judgments",
     "Lint",
     "LintFinding",
     "MMRSweep",
     "Match",
     "Matches",
     "PairedDifference",
+    "ParameterValue",
+    "Piece",
     "Plan",
     "Pool",
     "Properties",
+    "QrelsMapping",
+    "QueryId",
+    "QueryScore",
+    "Ranking",
     "RejectedQuestion",
     "Relabelled",
     "Relabelling",
     "RuleDifference",
     "Sample",
     "Scores",
+    "Seen",
     "Selection",
     "Slices",
     "TieRange",
@@ -81,6 +105,18 @@ if not TYPE_CHECKING:  # a type checker knows the names from above
     __getattr__ = lazy(
         __name__,
         {
+            "ClustersBy": "inputs.question_clusters",
+            "Seen": "trajectories.views",
+            "Ranking": "inputs.shapes",
+            "QueryScore": "results.query_scores",
+            "QueryId": "aliases",
+            "QrelsMapping": "inputs.shapes",
+            "Piece": "inputs.pieces",
+            "ParameterValue": "definition.definition",
+            "Judgments": "inputs.shapes",
+            "Judgeable": "retrieving.judgeable",
+            "DocumentId": "aliases",
+            "CallsView": "trajectories.views",
             "Agreement": "labelling.people_and_model",
             "Audit": "auditing.audit",
             "BudgetUse": "results.room",

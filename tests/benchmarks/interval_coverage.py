@@ -9,7 +9,7 @@
 
     uv run tests/benchmarks/interval_coverage.py --draws 400 --write
 
-With --write the tables replace those of docs/reference/statistics.md. Populations are made to look like per-query
+With --write the tables replace those of docs/explanation/statistics.md. Populations are made to look like per-query
 values of retrieval metrics; each line draws that many samples from one. The seed of each line is fixed, so the table is
 the same on every machine. It includes the populations for which a promise is not kept.
 """
@@ -268,7 +268,7 @@ def power_as_promised(draws: int) -> None:
 
 def plans(draws: int) -> None:
     """Power with as many queries as a pilot of n says are needed to find a difference of 0.4 standard deviations."""
-    for n, population in itertools.product((15, 30, 60), DIFFERENCES[:5]):
+    for n, population in itertools.product((15, 30, 60), [*DIFFERENCES[:5], DIFFERENCES[-1]]):
         random = np.random.default_rng(n)
         deviation = float(population.draw(random, 100_000).std())
         needed, found = [], []
@@ -276,8 +276,8 @@ def plans(draws: int) -> None:
             pilot = population.draw(random, n)
             if not pilot.any():
                 continue
-            needed.append(units_needed(0.4 * deviation, float(pilot.var(ddof=1)), 0.0, 0.8, 0.05))
-            fresh = population.draw(random, needed[-1]) + 0.4 * deviation
+            needed.append(units_needed(0.4 * deviation, float(pilot.var(ddof=1)), 0.0, 0.8, 0.05, freedom=n - 1))
+            fresh = population.draw(random, needed[-1]) - population.mean + 0.4 * deviation
             found.append(sign_flip_test(fresh, resamples=FLIPS, seed=seed).p_value <= 0.05)
         ends = np.percentile(needed, [10, 50, 90])
         line(population.name, n, [f"{100 * np.mean(found):9.1f}", *(f"{end:9.0f}" for end in ends)])

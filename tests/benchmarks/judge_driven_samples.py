@@ -55,7 +55,7 @@ def judged(judge: str, true: NDArray[np.int64], random: np.random.Generator) -> 
     if judge == "inverted":
         return BEST - true
     wrong = random.random(true.shape) < (0.05 if judge == "fair" else 0.2)
-    return np.clip(true + wrong * random.choice([-1, 1], true.shape), 0, BEST)
+    return np.asarray(np.clip(true + wrong * random.choice([-1, 1], true.shape), 0, BEST))
 
 
 def ndcg(grades: NDArray[np.int64], order: NDArray[np.int64], junk: NDArray[np.bool_], junk_grade: Floats) -> Floats:
@@ -106,7 +106,7 @@ def estimated(people: Floats, model: Floats, n: int, seed: int, *, in_strata: bo
     first = set(np.argsort(-np.abs(model), kind="stable")[:size].tolist())
     strata = {query: int(query not in first) for query in range(len(model))} if in_strata else None
     sample = draw(range(len(model)), n, strata, seed, {0: share, 1: 1 - share} if in_strata else None)
-    labelled = list(sample.queries)
+    labelled = [int(query) for query in sample.queries]
     weights = [1 / sample.probabilities[query] for query in labelled]
     layers = None if strata is None else list(strata.values())
     return corrected_mean(people[labelled], model, labelled, weights=weights, strata=layers)

@@ -9,6 +9,7 @@ from scipy import stats
 
 import retrieval_metrics as rm
 from retrieval_metrics.statistics import Units, sign_flip_test, within_margins
+from retrieval_metrics.statistics.power import room_for_error, units_needed
 
 
 def pilot(count: int = 40, metrics: str | list[str] = "mrr", systems: str = "ab", **options: object) -> rm.Comparison:
@@ -37,6 +38,22 @@ def test_a_pilots_number_has_80_percent_power_on_average() -> None:
         powers.append(stats.nct(n - 1, effect).sf(stats.t(n - 1).ppf(0.975)))
 
     assert np.mean(powers) == pytest.approx(0.8, abs=0.05)
+
+
+@pytest.mark.parametrize("count", [8, 15])
+def test_small_pilots_are_given_room_for_their_error(count: int) -> None:
+    random, shape = np.random.default_rng(3), pilot(count).difference("mrr")
+    powers, without = [], []
+    for _ in range(150):
+        planned = rm.plan(0.08, "mrr", pilot=replace(shape, values=random.normal(0, 0.2, count)))
+        alone = units_needed(0.08, planned.rows[1].spread ** 2, 0.0, 0.8, 0.05)
+        for n, into in ((planned.questions, powers), (alone, without)):
+            into.append(stats.nct(n - 1, 0.4 * np.sqrt(n)).sf(stats.t(n - 1).ppf(0.975)))
+
+    assert np.mean(powers) == pytest.approx(0.8, abs=0.03)
+    assert np.mean(without) < np.mean(powers) - 0.02
+    more = 100 * (room_for_error(count - 1, 0.8, 0.05) - 1)
+    assert f"the middle row has {more:.0f} % more, so that 80 % are found on average over such pilots" in str(planned)
 
 
 def test_a_margin_passes_equal_systems_as_often_as_asked() -> None:
@@ -88,6 +105,21 @@ def test_the_design_effect_is_that_of_the_pilot() -> None:
 
     assert rm.plan(0.05, "mrr", pilot=together).design_effect == pytest.approx(3, rel=0.05)
     assert rm.plan(0.05, "mrr", pilot=alone).design_effect == 1
+    assert "a pilot of 120 queries in 40 clusters" in str(rm.plan(0.05, "mrr", pilot=together))
+
+
+def test_clusters_of_a_pilot_can_be_named_afterwards() -> None:
+    made, by_two = pilot(40), {f"q{at}": at // 2 for at in range(40)}
+    with_them = pilot(40, clusters=by_two)
+
+    named = rm.plan(0.05, "mrr", pilot=made, clusters=by_two)
+    assert named == rm.plan(0.05, "mrr", pilot=with_them)
+    assert named == rm.plan(0.05, "mrr", pilot=made, clusters=lambda query: int(query[1:]) // 2)
+    assert rm.plan(0.05, "mrr", pilot=with_them, clusters=None) == rm.plan(0.05, "mrr", pilot=made)
+    one, labels = made.evaluations["a"], [at // 2 for at in range(40)]
+    values = np.array([one.per_query["mrr"][query] for query in by_two])
+    effect = max(Units.of(values, labels).design_effect, 1.0)
+    assert rm.plan(0.05, "mrr", pilot=one, clusters=by_two).design_effect == effect
 
 
 def test_it_prints_a_table_and_draws_a_curve() -> None:
@@ -95,6 +127,8 @@ def test_it_prints_a_table_and_draws_a_curve() -> None:
     assert str(planned).splitlines()[0] == f"mrr: a difference of 0.05 takes {planned.questions:,} questions"
     (axes,) = planned.plot().axes
     assert axes.get_xlabel() == "questions"
+    named = {" ".join(text.get_text().split()) for text in axes.texts}
+    assert {f"{row.name} ({row.spread:.2f})" for row in planned.rows} <= named
     assert "if equal takes" in str(rm.plan(margin=0.05))
 
 
@@ -110,6 +144,8 @@ def test_it_prints_a_table_and_draws_a_curve() -> None:
         ({"difference": 0.1, "pilot": pilot()}, r"the pilot has 0 differences in ndcg@10"),
         ({"difference": 0.1, "metric": "mrr", "pilot": pilot(systems="abc")}, r"has 3 differences in mrr; pass one"),
         ({"difference": 0.1, "pilot": pilot().difference("mrr")}, "a difference in mrr, not in ndcg@10"),
+        ({"difference": 0.1, "clusters": {"q1": "a"}}, "clusters= are those of a pilot's queries"),
+        ({"difference": 0.1, "metric": "mrr", "pilot": pilot(), "clusters": {"x": "a"}}, "has none of the judged"),
     ],
 )
 def test_what_cannot_be_planned_is_refused(options: dict[str, object], message: str) -> None:

@@ -266,3 +266,13 @@ def test_labels_without_a_scale_take_none_from_others() -> None:
     assert bare.merge(rm.Labels.of({"q": {"d": 5}}, by="older")).scale is None
     with pytest.raises(ValueError, match="graded document 'c' for query 'q' 5, but the grades of the rubric are"):
         rm.Labels.of({"q": {"c": 5}}, by="old", relevant_from=2)
+
+
+def test_the_calibration_says_what_a_grade_of_the_model_means() -> None:
+    people = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"a": 0, "b": 1, "c": 0}}
+    model = {"q1": {"a": 2, "b": 0, "c": 2}, "q2": {"a": 2, "b": 0, "c": 0}}
+    agreed = rm.Labels.of(people, "people").agreement(rm.Labels.of(model, "model", kind="model"))
+    assert {grade: found.value for grade, found in agreed.calibration.items()} == {0: 1 / 3, 2: 2 / 3}
+    (axes,) = agreed.plot().axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["model: 2", "model: 0"]
+    assert {"0.67 of 3 documents", "0.33 of 3 documents"} <= {text.get_text() for text in axes.texts}

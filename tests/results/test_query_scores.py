@@ -8,18 +8,19 @@ import pytest
 
 import retrieval_metrics as rm
 from conformance import CASES, METRICS, Case
-from retrieval_metrics.adapting import QueryScore, score_queries
+from retrieval_metrics.adapting import Scorer
+from retrieval_metrics.types import QueryScore
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
 def test_the_values_are_those_of_evaluate_in_a_run_and_alone(case: Case) -> None:
     expected = rm.evaluate(case.qrels, case.run, METRICS).per_query
-    together = score_queries(case.qrels, case.run, METRICS)
+    together = Scorer(METRICS).queries(case.qrels, case.run)
     for metric, scores in together.items():
         assert list(scores) == list(case.qrels)
         for query, truth in case.qrels.items():
-            alone = score_queries({query: truth}, {query: case.run.get(query, [])}, [metric])[metric][query]
+            alone = Scorer(metric).queries({query: truth}, {query: case.run.get(query, [])})[metric][query]
             assert repr(alone) == repr(scores[query])
             assert scores[query].value.hex() == expected[str(metric)][query].hex()
             assert scores[query].is_defined is not math.isnan(scores[query].value)
@@ -29,20 +30,20 @@ def test_ranks_and_numbers_are_counted_by_hand() -> None:
     qrels: dict[str, Any] = {"q1": {"a": 2, "b": 1, "c": 0}, "q2": [["a", "b"], ["c"]], "q3": ["z"], "q4": []}
     run = {"q1": ["c", "b", "x", "a", "b"], "q2": ["b", "a", "x"], "q3": []}
     metric = rm.Metric.of("recall", 2)
-    scores = score_queries(qrels, run, metric)[metric]
+    scores = Scorer(metric).queries(qrels, run)[metric]
     assert scores["q1"] == QueryScore(0.5, (2, 4), 2, 5)
     assert scores["q2"] == QueryScore(0.5, (1, 2), 2, 3)
     assert scores["q3"] == QueryScore(0.0, (), 1, 0)
-    assert scores["q4"][1:] == ((), 0, 0)
+    assert scores["q4"][1:4] == ((), 0, 0)
     strict = rm.Metric.of("recall", rel=2)
-    assert score_queries(qrels, run, strict)[strict]["q1"] == QueryScore(1.0, (4,), 1, 5)
+    assert Scorer(strict).queries(qrels, run)[strict]["q1"] == QueryScore(1.0, (4,), 1, 5)
 
 
 def test_it_never_warns() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        score_queries({"q": ["a"]}, {"q": []}, "map")
-        score_queries({"q": ["a"]}, {}, "map")
+        Scorer("map").queries({"q": ["a"]}, {"q": []})
+        Scorer("map").queries({"q": ["a"]}, {})
 
 
 def test_pieces_are_scored_and_their_ranks_are_those_of_what_is_relevant() -> None:
@@ -53,6 +54,6 @@ def test_pieces_are_scored_and_their_ranks_are_those_of_what_is_relevant() -> No
         rm.Retrieved("c3", "Again: a block is a piece of text."),
     ]
     metric = rm.Metric.of("map")
-    (score,) = score_queries(qrels, {"q": items}, metric)[metric].values()
+    (score,) = Scorer(metric).queries(qrels, {"q": items})[metric].values()
     assert score.value.hex() == rm.evaluate(qrels, {"q": items}, "map").means["map"].hex()
-    assert score[1:] == ((2, 3), 2, 3)
+    assert score[1:4] == ((2, 3), 2, 3)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import ceil, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from math import ceil, inf, sqrt
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from retrieval_metrics.checks import positive_integer, positive_number, proporti
 from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.inputs.question_clusters import Clusters, clusters_by
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
@@ -19,16 +20,20 @@ from retrieval_metrics.results.difference import POWER, Difference
 from retrieval_metrics.results.spreads import OF_VALUES, SPREADS, usual_spread
 from retrieval_metrics.results.summary import bounds_of
 from retrieval_metrics.statistics import Sums, Units, fewest_for_margin
-from retrieval_metrics.statistics.power import spread_bounds, units_needed
+from retrieval_metrics.statistics.power import room_for_error, spread_bounds, units_needed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from retrieval_metrics.aliases import IntArray, QueryId
+    from retrieval_metrics.inputs.question_clusters import ClustersBy
+
 FEWEST_OF_A_PILOT = 2
 CURVE = 60  # sizes at which the curve is drawn
+MATTERS = 1.005  # a smaller surplus is not worth a line
 
 
 class PlannedQuestions(NamedTuple):
@@ -37,12 +42,14 @@ class PlannedQuestions(NamedTuple):
     Attributes:
         name: Whose spread it is, in words.
         spread: The standard deviation of the per-query differences.
-        questions: The number of questions.
+        freedom: With how many degrees of freedom it was estimated; infinite if it is taken as known.
+        questions: The number of questions; on average over such estimates the power is the one asked for.
         uneven: The number of questions if a few of them carry the whole difference; None for a margin.
     """
 
     name: str
     spread: float
+    freedom: float
     questions: int
     uneven: int | None
 
@@ -58,6 +65,9 @@ class Plan(Printed):
         power: The probability of finding it.
         level: The confidence level of the comparison.
         comparisons: How many differences are tested together.
+        clusters: The clusters of the pilot's queries, which show the design effect: a mapping of query ids to clusters,
+            or a function of the query id. `"source"` takes the clusters that the pilot was made with; None: independent
+            queries.
         design_effect: How many clustered questions say as much as one that is independent.
         basis: Where the spreads come from, in words.
         span: The largest possible difference of a query.
@@ -90,6 +100,11 @@ class Plan(Printed):
         """The numbers of questions of the smallest and the largest spread."""
         return self.rows[0].questions, self.rows[-1].questions
 
+    @property
+    def _more_for_error(self) -> float:
+        level = 2 * (1 - self.level) if self.difference is None else (1 - self.level) / self.comparisons
+        return room_for_error(self.rows[len(self.rows) // 2].freedom, self.power, level)
+
     def _tables(self) -> list[Table]:
         wanted = self.margin if self.difference is None else self.difference
         what = (
@@ -102,6 +117,9 @@ class Plan(Printed):
             header = [*header, "if few carry it"]
             rows = [[*row, f"{each.uneven:,}"] for row, each in zip(rows, self.rows, strict=True)]
             notes.append("if few carry it: a few questions change by as much as they can, the others not at all")
+        if self._more_for_error > MATTERS:
+            found = f"{100 * self.power:g} % are found on average over such pilots"
+            notes.append(f"the middle row has {100 * (self._more_for_error - 1):.0f} % more, so that {found}")
         if self.comparisons > 1:
             notes.append(f"each of {self.comparisons} comparisons at {100 * self.level:g} % for all of them together")
         if self.design_effect > 1:
@@ -117,27 +135,37 @@ class Plan(Printed):
             ImportError: If matplotlib is not installed; the message holds the command.
         """
         require("matplotlib", "plot")
-        from retrieval_metrics.presentation.plots import Panel, figure  # noqa: PLC0415  (matplotlib is an extra)
+        from retrieval_metrics.presentation.plots.curves import rows_at_ends  # noqa: PLC0415  (matplotlib is an extra)
+        from retrieval_metrics.presentation.plots.layout import Panel, figure  # noqa: PLC0415  (likewise)
 
-        names = [f"{each.name} ({each.spread:.2f})" for each in self.rows]
-        return figure([Panel(self._draw)], 1, names, wide=1)
+        return figure([Panel(self._draw, rows_at_ends([self._named(each) for each in self.rows]))])
+
+    @staticmethod
+    def _named(row: PlannedQuestions) -> str:
+        return f"{row.name} ({row.spread:.2f})"
 
     def _draw(self, axes: Axes) -> None:
-        from retrieval_metrics.presentation.plots import dash, plain  # noqa: PLC0415  (matplotlib is an extra)
-        from retrieval_metrics.presentation.series import style  # noqa: PLC0415  (likewise)
+        from retrieval_metrics.presentation.plots.curves import dash, name_ends  # noqa: PLC0415  (matplotlib is an extra)
+        from retrieval_metrics.presentation.plots.layout import entitle, plain  # noqa: PLC0415  (likewise)
+        from retrieval_metrics.presentation.series import TIED, style  # noqa: PLC0415  (likewise)
 
         wanted = self.size
-        sizes = np.geomspace(wanted / 2.5, min(wanted * 4, self.span), CURVE)
+        sizes = np.geomspace(min(wanted * 4, self.span), wanted / 8, CURVE)
+        most, ends = 3 * max(row.questions for row in self.rows), []
         for at, row in enumerate(self.rows):
-            counts = [_needed(self, row.spread, size)[0] for size in sizes.tolist()]
-            axes.plot(counts, sizes, color=style(at).colour, linestyle=dash(at), linewidth=1.8)
+            counts = [_needed(self, row.spread, row.freedom, size)[0] for size in sizes.tolist()]
+            shown = [each for each in zip(counts, sizes.tolist(), strict=True) if each[0] <= most]
+            axes.plot(*zip(*shown, strict=True), color=style(at).colour, linestyle=dash(at), linewidth=1.8)
+            ends.append((self._named(row), *shown[-1]))
             axes.plot([row.questions], [wanted], marker=style(at).marker, color=style(at).colour, markersize=6)
-        axes.axhline(wanted, color="0.6", linewidth=0.9, linestyle=":")
+        axes.axhline(wanted, color=TIED, linewidth=0.9, linestyle=":")
         axes.set_xscale("log")
         axes.set_xlabel("questions")
         axes.set_ylabel("margin" if self.difference is None else "difference found")
-        axes.set_title(self.metric, loc="left")
-        plain(axes, grid="both")
+        entitle(axes, self.metric)
+        axes.set_ylim(bottom=0)
+        plain(axes, grid="y")
+        name_ends(axes, ends)
 
 
 def plan(
@@ -147,6 +175,7 @@ def plan(
     margin: float | None = None,
     pilot: Comparison | Difference | Evaluation | None = None,
     comparisons: int = 1,
+    clusters: ClustersBy = "source",
     design_effect: float | None = None,
     power: float = POWER,
     level: float = 0.95,
@@ -164,7 +193,9 @@ def plan(
     * nothing: the spreads of 13 pairs of retrievers on two public collections, by metric.
 
     A range from nothing is wide, and your systems can lie outside it: begin with 30 questions, and plan with them as a
-    pilot. Even then, the number is 0.8 to 1.3 times what it should be in three of five cases, and further off in two.
+    pilot. A pilot's spread is itself uncertain, so the plan has room for its error: with 30 questions, 6 % more. 80 %
+    of differences are then found on average over pilots; in single cases the number is 0.8 to 1.3 times what it should
+    be, and further off in two of five. A pilot without any of the rare large differences knows nothing of them.
 
     Args:
         difference: The smallest true difference that matters to you.
@@ -173,6 +204,9 @@ def plan(
         pilot: A comparison, one of its differences, or an evaluation; None if there is nothing yet.
         comparisons: How many differences will be tested together (metrics times pairs of systems). The number is then
             enough for any of them, and cautious if they are correlated.
+        clusters: The clusters of the pilot's queries, which show the design effect: a mapping of query ids to clusters,
+            or a function of the query id. `"source"` takes the clusters that the pilot was made with; None: independent
+            queries.
         design_effect: How many clustered questions say as much as one that is independent, such as 1 + (m - 1) r for m
             questions per document with a correlation of r. None takes that of the pilot, or 1.
         power: Probability of finding the difference.
@@ -184,7 +218,8 @@ def plan(
     Raises:
         TypeError: If the pilot is of another type.
         ValueError: If there is not exactly one of difference and margin, one is out of range, or the pilot does not
-            hold the metric, holds it for several pairs, or does not show a spread.
+            hold the metric, holds it for several pairs, or does not show a spread; or if clusters are given without a
+            pilot, or beside a design effect.
 
     Example:
         (2.8 * 0.2 / 0.05)^2 = 125 questions, and a few more because the spread is estimated.
@@ -194,12 +229,18 @@ def plan(
 
     References:
         T. Sakai (2016). Topic set size design. Information Retrieval Journal 19.
+        S. A. Julious, R. J. Owen (2006). Sample size calculations for clinical studies allowing for uncertainty about
+        the variance. Pharmaceutical Statistics 5.
     """
     if (difference is None) == (margin is None):
         raise ValueError("plan needs either a difference to find or a margin, such as plan(0.03) or plan(margin=0.02)")
     for name, given in (("difference", difference), ("margin", margin)):
         if given is not None:
             positive_number(given, name)
+    if clusters != "source" and (pilot is None or design_effect is not None):
+        raise ValueError(
+            "clusters= are those of a pilot's queries; a number in their place, or without a pilot, is design_effect="
+        )
     of = metric if isinstance(metric, Metric) else Metric.parse(metric)
     if isinstance(pilot, Evaluation) and of in pilot.metrics:
         of = pilot.metrics[pilot.metrics.index(of)]
@@ -209,7 +250,7 @@ def plan(
     proportion(level, "level")
     if power <= 1 - level:
         raise ValueError(f"power must exceed 1 - level, which a test reaches without any difference; got {power}")
-    spreads, basis, effect, span = _spreads(of, pilot)
+    known = _spreads(of, pilot, clusters)
     found = Plan(
         metric=str(of),
         difference=difference,
@@ -217,41 +258,52 @@ def plan(
         power=power,
         level=level,
         comparisons=positive_integer(comparisons, "comparisons"),
-        design_effect=effect if design_effect is None else positive_number(design_effect, "design_effect"),
-        basis=basis,
-        span=span,
+        design_effect=known.design_effect if design_effect is None else positive_number(design_effect, "design_effect"),
+        basis=known.basis,
+        span=known.span,
         rows=(),
     )
-    if found.size > span:
-        raise ValueError(f"the largest possible difference in {of} is {span:g}, got {found.size:g}")
-    rows = tuple(PlannedQuestions(name, spread, *_needed(found, spread, found.size)) for name, spread in spreads)
+    if found.size > known.span:
+        raise ValueError(f"the largest possible difference in {of} is {known.span:g}, got {found.size:g}")
+    rows = tuple(PlannedQuestions(*each, *_needed(found, *each[1:], found.size)) for each in known.spreads)
     return replace(found, rows=rows)
 
 
-def _needed(asked: Plan, spread: float, wanted: float) -> tuple[int, int | None]:
+def _needed(asked: Plan, spread: float, freedom: float, wanted: float) -> tuple[int, int | None]:
     """Return how many questions a difference or margin of that size takes, and how many if few questions carry it."""
     alpha, variance, effect = 1 - asked.level, spread**2, max(asked.design_effect, 1.0)
     if asked.difference is None:
-        equal = units_needed(wanted, variance, 0.0, asked.power, 2 * alpha)
+        equal = units_needed(wanted, variance, 0.0, asked.power, 2 * alpha, freedom=freedom)
         return ceil(max(equal, fewest_for_margin(wanted, span=asked.span, alpha=alpha)) * effect), None
     each = alpha / asked.comparisons
     alike, uneven = (
-        units_needed(wanted, variance, step, asked.power, each) if wanted < asked.span or not step else 0
+        units_needed(wanted, variance, step, asked.power, each, freedom=freedom)
+        if wanted < asked.span or not step
+        else 0
         for step in (0.0, asked.span)
     )
     return ceil(alike * effect), ceil(max(alike, uneven) * effect)
 
 
-def _spreads(metric: Metric, pilot: object) -> tuple[Sequence[tuple[str, float]], str, float, float]:
-    """Return named spreads, where they come from, the design effect and the largest possible difference."""
+class _Known(NamedTuple):
+    """Names, spreads and their degrees of freedom; where they come from; and the largest possible difference."""
+
+    spreads: Sequence[tuple[str, float, float]]
+    basis: str
+    design_effect: float
+    span: float
+
+
+def _spreads(metric: Metric, pilot: object, clusters: ClustersBy) -> _Known:
+    """Return what is known of the spread."""
     if pilot is None:
         names = "the most similar pair", "the median pair", "the most different pair"
         spreads = usual_spread(metric)
         where = f"spreads of {metric.name}" if metric.name in SPREADS else "spreads of other metrics"
         basis = f"{where} in 13 pairs of retrievers on two public collections; yours may differ"
-        return list(zip(names, spreads, strict=True)), basis, 1.0, 1.0
+        return _Known([(name, spread, inf) for name, spread in zip(names, spreads, strict=True)], basis, 1.0, 1.0)
     if isinstance(pilot, Evaluation):
-        return _of_one_system(metric, pilot)
+        return _of_one_system(metric, pilot, clusters)
     if isinstance(pilot, Comparison):
         found = [each for each in pilot.differences if each.metric == str(metric)]
         if len(found) != 1:
@@ -264,40 +316,43 @@ def _spreads(metric: Metric, pilot: object) -> tuple[Sequence[tuple[str, float]]
         raise TypeError(f"pilot must be a Comparison, a Difference or an Evaluation, got {type(pilot).__name__}")
     if pilot.metric != str(metric):
         raise ValueError(f"the pilot is a difference in {pilot.metric}, not in {metric}")
-    units = Units.of(pilot.values, pilot.clusters)
+    labels = pilot.clusters if clusters == "source" else _labels(pilot.queries, clusters)
+    units = Units.of(pilot.values, labels)
     if len(units.sizes) < FEWEST_OF_A_PILOT or not pilot.values.any():
         raise ValueError(
             f"the pilot shows no spread: {numbers.queries(pilot.n)}, of which {np.count_nonzero(pilot.values)} differ"
         )
     spread = float(pilot.values.std(ddof=1))
     low, high = spread_bounds(len(units.sizes))
-    names = "the least that the pilot allows", "in the pilot", "the most that the pilot allows"
-    effect = 1.0 if pilot.clusters is None else max(units.design_effect, 1.0)
-    basis = f"a pilot of {numbers.queries(pilot.n)}"
-    return [(name, spread * by) for name, by in zip(names, (low, 1, high), strict=True)], basis, effect, pilot.span
+    around = [
+        ("the least that the pilot allows", low * spread, inf),
+        ("in the pilot", spread, len(units.sizes) - 1.0),
+        ("the most that the pilot allows", high * spread, inf),
+    ]
+    effect = 1.0 if labels is None else max(units.design_effect, 1.0)
+    of_clusters = "" if labels is None else f" in {numbers.count(len(units.sizes), 'cluster')}"
+    return _Known(around, f"a pilot of {numbers.queries(pilot.n)}{of_clusters}", effect, pilot.span)
 
 
-def _of_one_system(metric: Metric, pilot: Evaluation) -> tuple[Sequence[tuple[str, float]], str, float, float]:
-    values = np.array(list(pilot.per_query[metric].values()))
-    values = values[~np.isnan(values)]
+def _labels(
+    queries: Sequence[QueryId], clusters: Mapping[Any, Any] | Callable[[Any], Any] | Clusters | None
+) -> IntArray | None:
+    found = clusters if clusters is None or isinstance(clusters, Clusters) else clusters_by(queries, clusters)
+    return None if found is None else found.of(queries).labels
+
+
+def _of_one_system(metric: Metric, pilot: Evaluation, clusters: ClustersBy) -> _Known:
+    column = pilot.scores.values[:, pilot.scores.metrics.index(metric)]
+    defined = ~np.isnan(column)
+    values = column[defined]
     if len(values) < FEWEST_OF_A_PILOT or not np.ptp(values):
         raise ValueError(f"the evaluation shows no spread of {metric}: all of its {len(values)} values are alike")
     spread = float(values.std(ddof=1))
-    names = (f"{by:g} times the values of the evaluation" for by in OF_VALUES)
     low, high = bounds_of(pilot.scores, metric, Sums.of(values))
     span = high - max(low, 0.0) if not metric.definition.given else high - low
     basis = f"an evaluation of {numbers.queries(len(values))} whose values vary by {numbers.value(spread)}"
-    effect = pilot.scores.clusters
-    of_clusters = 1.0 if effect is None else _design_effect(pilot, metric)
+    labels = _labels(pilot.scores.queries, pilot.scores.clusters if clusters == "source" else clusters)
+    effect = 1.0 if labels is None else Units.of(values, labels[defined]).design_effect  # of differences it is less
     largest = float(span) if span not in {0.0, float("inf")} else max(float(np.ptp(values)), sqrt(spread))
-    return [(name, by * spread) for name, by in zip(names, OF_VALUES, strict=True)], basis, of_clusters, largest
-
-
-def _design_effect(pilot: Evaluation, metric: Metric) -> float:
-    """Return the design effect of the values of one system; that of differences is usually smaller."""
-    column = pilot.scores.values[:, pilot.scores.metrics.index(metric)]
-    defined = ~np.isnan(column)
-    clusters = pilot.scores.clusters
-    labels = None if clusters is None else clusters.of(pilot.scores.queries).labels
-    found = Units.of(column[defined], None if labels is None else labels[defined]).design_effect
-    return found if found > 1 else 1.0
+    spreads = [(f"{by:g} times the values of the evaluation", by * spread, inf) for by in OF_VALUES]
+    return _Known(spreads, basis, effect if effect > 1 else 1.0, largest)

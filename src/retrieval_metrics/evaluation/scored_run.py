@@ -6,26 +6,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.definition.metric import as_metrics
-from retrieval_metrics.evaluation.unplaced import warn_of_unplaced
-from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.results.counts import count
-from retrieval_metrics.results.query_scores import query_scores
 from retrieval_metrics.results.scores import Origin, Scores
-from retrieval_metrics.scoring.rules import STANDARD
 from retrieval_metrics.scoring.score import score
-from retrieval_metrics.scoring.under_rules import judge_under, refuse, truth_under
+from retrieval_metrics.scoring.under_rules import judge_under, refuse, run_under, truth_under
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from retrieval_metrics.aliases import FloatArray, QueryId
+    from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.run import Run
-    from retrieval_metrics.inputs.shapes import QrelsMapping, RunMapping
+    from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.matching.matching import Key, Matching
-    from retrieval_metrics.results.query_scores import QueryScore
     from retrieval_metrics.scoring.rules import Rules
 
 
@@ -54,6 +48,7 @@ def scored_run(
     truth = truth_under(truth, rules)
     if scale is not None:
         truth = truth.with_largest_grade(scale)
+    run = run_under(run, rules)
     judged = judge_under(truth, run, match, rules)
     refuse(judged, rules)
     scored = [score(judged, metric, rules) for metric in metrics]
@@ -79,35 +74,3 @@ def scored_run(
 def _table(columns: Iterable[FloatArray | None]) -> FloatArray | None:
     known = [column for column in columns if column is not None]
     return np.column_stack(known) if known else None
-
-
-def score_queries(
-    qrels: QrelsMapping | Qrels,
-    run: RunMapping,
-    metrics: str | Metric | Iterable[str | Metric],
-    *,
-    match: str | Key | Matching = "id",
-) -> dict[Metric, dict[QueryId, QueryScore]]:
-    """Return the values of `evaluate` with the ranks behind them.
-
-    The warnings and counts of `evaluate` concern a whole run; a host that scores queries one by one would repeat them
-    for every query. Only items whose place is unknown, so that a 0 may be wrong, are warned of here too.
-
-    Args:
-        qrels: The judgments per query, as in `evaluate`.
-        run: The rankings per query, as in `evaluate`. A missing query counts as nothing retrieved.
-        metrics: Names or metrics.
-        match: What an id of the judgments is compared with, as in `evaluate`.
-
-    Raises:
-        TypeError: As in `evaluate`.
-        ValueError: As in `evaluate`, except that the run may be empty.
-
-    Example:
-        >>> scores = score_queries({"q": ["d1", "d2"]}, {"q": ["x", "d2"]}, ["map"])
-        >>> [values["q"].value for values in scores.values()]  # (1/2) / 2
-        [0.25]
-    """
-    scores = scored_run(as_qrels(qrels), run, as_metrics(metrics), STANDARD, match)
-    warn_of_unplaced(scores.needed_origin("warned of").judged, stacklevel=3)
-    return query_scores(scores)

@@ -24,17 +24,33 @@ class QueryScore(NamedTuple):
             rank.
         n_relevant: How many relevant documents, or groups, there are.
         n_retrieved: How many documents were retrieved, repeats included.
+        failure: Why the application failed on the query, if it did.
     """
 
     value: float
     relevant_ranks: tuple[int, ...]
     n_relevant: int
     n_retrieved: int
+    failure: str | None = None
 
     @property
     def is_defined(self) -> bool:
         """Whether there is a value."""
         return not isnan(self.value)
+
+    @property
+    def known(self) -> float | None:
+        """The value; None if the metric is undefined, for hosts that cannot store NaN."""
+        return self.value if self.is_defined else None
+
+    @property
+    def reason(self) -> str:
+        """What the value is computed from, and what went wrong."""
+        ranks = ", ".join(map(str, self.relevant_ranks)) or "none"
+        said = f"{self.n_relevant} relevant, {self.n_retrieved} retrieved; ranks of the relevant: {ranks}"
+        if not self.is_defined:
+            said = f"undefined and left out of the mean: {said}"
+        return said if self.failure is None else f"{said}; {self.failure}"
 
 
 def query_scores(scores: Scores) -> dict[Metric, dict[QueryId, QueryScore]]:

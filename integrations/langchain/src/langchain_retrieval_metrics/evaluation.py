@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
     from retrieval_metrics import Evaluation, Metric, RetrievedRun, Rules
-    from retrieval_metrics.adapting import ClustersBy, MatchBy
+    from retrieval_metrics.types import ClustersBy, MatchBy
 
 Documents: TypeAlias = Sequence[Document]
 Answer: TypeAlias = Documents | Mapping[str, Any]

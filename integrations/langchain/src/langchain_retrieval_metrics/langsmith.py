@@ -12,16 +12,9 @@ from langchain_core.documents import Document
 from langchain_retrieval_metrics.asking import Refused, how_to_ask
 from langchain_retrieval_metrics.documents import items_of, part
 from retrieval_metrics import DEFAULT_METRICS, Qrels, RetrievalWarning, RetrievedRun, evaluate
-from retrieval_metrics.adapting import (
-    Judgeable,
-    as_matching,
-    as_metrics,
-    judgments_of,
-    numbers,
-    run_until_complete,
-    score_queries,
-    scored_name,
-)
+from retrieval_metrics.adapting import Scorer, judgments_of, run_until_complete, scored_name
+from retrieval_metrics.adapting.printing import numbers
+from retrieval_metrics.types import Judgeable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -29,7 +22,7 @@ if TYPE_CHECKING:
     from langchain_core.runnables import Runnable
 
     from retrieval_metrics import Evaluation, Metric, Retrieved
-    from retrieval_metrics.adapting import MatchBy, QueryScore
+    from retrieval_metrics.types import MatchBy, QueryScore
 
     Target = Callable[[dict[str, Any]], dict[str, Any]]
     SummaryEvaluator = Callable[[Sequence[Any], Sequence[Any]], Any]
@@ -89,8 +82,8 @@ def langsmith_evaluators(
         >>> evaluator({"documents": [Document("a", id="d3"), Document("b", id="d7")]}, {"relevant": ["d7"]})
         {'results': [{'key': 'mrr', 'score': 0.5}, {'key': 'recall@1', 'score': 0.0}]}
     """
-    chosen, reading = as_metrics(metrics), _Reading(match, documents_key, relevant_key)
-    keys = {metric: reading.key(str(metric), prefix) for metric in chosen}
+    scorer, reading = Scorer(metrics, match=match), _Reading(match, documents_key, relevant_key)
+    keys = {metric: reading.key(str(metric), prefix) for metric in scorer.metrics}
 
     def retrieval_metrics(
         outputs: Outputs,
@@ -109,7 +102,7 @@ def langsmith_evaluators(
         found, failure = reading.found(outputs, qrels, run)
         if isinstance(failure, _Unreadable):
             return {"results": [{"key": key, "score": None, "comment": failure} for key in keys.values()]}
-        scores = score_queries(qrels, {_QUERY: found}, chosen, match=reading.match)
+        scores = scorer.queries(qrels, {_QUERY: found})
         return {"results": [_result(keys[metric], values[_QUERY], failure) for metric, values in scores.items()]}
 
     return [retrieval_metrics]
@@ -144,8 +137,8 @@ def langsmith_summary_evaluators(
     Warns:
         RetrievalWarning: (the evaluator) As in the core's `evaluate`.
     """
-    chosen, reading = as_metrics(metrics), _Reading(match, documents_key, relevant_key)
-    keys = {metric: reading.key(str(metric), prefix) for metric in chosen}
+    scorer, reading = Scorer(metrics, match=match), _Reading(match, documents_key, relevant_key)
+    keys = {metric: reading.key(str(metric), prefix) for metric in scorer.metrics}
 
     def retrieval_metrics(runs: Sequence[Any], examples: Sequence[Any]) -> Outputs:
         truths, unjudged = reading.truths(examples)
@@ -162,7 +155,7 @@ def langsmith_summary_evaluators(
         if len(errors) == len(found):
             comment = f"every example failed, so nothing is scored: {next(iter(errors.values()))}"
             return {"results": [{"key": key, "score": None, "comment": comment} for key in keys.values()]}
-        evaluation = evaluate(qrels, retrieved, chosen, match=reading.match, clusters=clusters)
+        evaluation = evaluate(qrels, retrieved, scorer.metrics, match=match, clusters=clusters)
         said = ["" if distinct == len(names) else f" runs of {numbers.count(distinct, 'example')}"]
         if errors:
             said.append(f"{len(errors)} failed and count as 0")
@@ -232,7 +225,6 @@ class _Reading:
     """Reads documents and judgments from outputs and reference outputs."""
 
     def __init__(self, match: MatchBy, documents_key: str, relevant_key: str) -> None:
-        as_matching(match)  # raises now if it is wrong
         self.match = match
         self._documents_key = documents_key
         self._relevant_key = relevant_key

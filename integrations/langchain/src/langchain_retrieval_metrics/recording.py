@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
     from retrieval_metrics import Retrieved
-    from retrieval_metrics.adapting import QueryId
+    from retrieval_metrics.types import QueryId
 
 
 class LangChainRecording(Recording):
@@ -70,7 +70,7 @@ async def searches_of(agent: Any, text: str, config: RunnableConfig | None = Non
     whole = merge_configs(config, {"callbacks": [recorded.handler("the question")]})
     await agent.ainvoke({"messages": [("user", text)]}, config=whole)
     (trajectory,) = recorded.trajectories.values()
-    return list(seen_in(trajectory.calls, "interleaved").ranking)  # type: ignore[arg-type]  # documents become items
+    return list(seen_in(trajectory, "interleaved").ranking)  # type: ignore[arg-type]  # documents become items
 
 
 class SearchHandler(BaseCallbackHandler):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from langchain_core.documents import Document
 
-    from retrieval_metrics.adapting import FloatArray
+    from retrieval_metrics.types import FloatArray
 
 SCORE_KEYS = ("relevance_score", "score")
 """The metadata in which rerankers of LangChain write scores."""

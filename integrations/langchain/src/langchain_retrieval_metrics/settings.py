@@ -20,7 +20,7 @@ from retrieval_metrics.adapting import by_rank
 
 if TYPE_CHECKING:
     from langchain_retrieval_metrics.vector_cache import Vector
-    from retrieval_metrics.adapting import FloatArray
+    from retrieval_metrics.types import FloatArray
 
 
 class MMRSettings(BaseModel):

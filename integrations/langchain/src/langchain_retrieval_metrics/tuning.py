@@ -10,7 +10,8 @@ from langchain_retrieval_metrics.documents import items_of
 from langchain_retrieval_metrics.evaluation import Asked, workers_of
 from langchain_retrieval_metrics.retriever import MMRRetriever
 from retrieval_metrics import RetrievalWarning, RetrievedRun, aretrieve, mmr, tune
-from retrieval_metrics.adapting import WORKERS, Tuning, positive_integer, run_until_complete
+from retrieval_metrics.adapting import WORKERS, positive_integer, run_until_complete
+from retrieval_metrics.types import Tuning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from langchain_retrieval_metrics.evaluation import Retriever
     from langchain_retrieval_metrics.vector_cache import Vector
     from retrieval_metrics import Evaluation, Retrieved, Rules
-    from retrieval_metrics.adapting import ClustersBy, MatchBy
+    from retrieval_metrics.types import ClustersBy, MatchBy
 
 LAMBDAS = tuple(step / 10 for step in range(11))
 BASE = "as retrieved"

@@ -16,7 +16,8 @@ from mlflow import MlflowClient
 from mlflow.entities import Metric as LoggedMetric
 
 from retrieval_metrics import Comparison, Evaluation, RetrievalWarning, __version__
-from retrieval_metrics.adapting import Scores, plain_name
+from retrieval_metrics.adapting import plain_name
+from retrieval_metrics.types import Scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

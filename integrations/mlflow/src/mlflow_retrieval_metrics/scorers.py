@@ -15,25 +15,20 @@ from mlflow.genai.scorers.base import ScorerKind, SerializedScorer
 from mlflow_retrieval_metrics.rows import FIELDS, TRACE, Row
 from retrieval_metrics import DEFAULT_METRICS, Evaluation, Metric
 from retrieval_metrics.adapting import (
-    CallsView,
-    Counts,
-    Scores,
-    as_matching,
-    as_metrics,
+    RowScorer,
     as_rules,
     check_calls,
     check_path,
-    check_row_metrics,
     plain_name,
-    score_row,
     scored_name,
 )
+from retrieval_metrics.types import CallsView, Counts, Scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from retrieval_metrics import Matching, Rules
-    from retrieval_metrics.adapting import Key
+    from retrieval_metrics.types import Key
 
 RELEVANT = "expectations.relevant_ids"
 LEVEL = 0.95
@@ -43,6 +38,7 @@ USUAL: dict[str, Any] = {
     "relevant": RELEVANT,
     "retrieved": TRACE,
     "calls": "interleaved",
+    "citations": None,
     "match": "id",
     "semantics": "standard",
     "max_grade": None,
@@ -57,7 +53,8 @@ class RetrievalScorer(Scorer):
         metric: The name of the metric.
         relevant: The path of the judgments in a row.
         retrieved: The path of the retrieved documents in a row.
-        calls: Which calls of the retriever count.
+        calls: Which calls of the retriever count, or what became of them.
+        citations: The path of what the answer cites in a row.
         match: What an id of the judgments is compared with.
         semantics: The rule set.
         max_grade: The largest grade of all judgments.
@@ -67,6 +64,7 @@ class RetrievalScorer(Scorer):
     relevant: str = RELEVANT
     retrieved: str = "trace"
     calls: CallsView = "interleaved"
+    citations: str | None = None
     match: Any = "id"
     semantics: Any = "standard"
     max_grade: float | None = None
@@ -84,18 +82,14 @@ class RetrievalScorer(Scorer):
             LookupError: If MLflow lost the trace of an answered row.
         """
         row = Row(inputs, outputs, expectations, trace)
-        metric, rules = Metric.parse(self.metric), as_rules(self.semantics)
-        (score,) = score_row(
+        scorer = RowScorer(self.metric, semantics=self.semantics, match=self.match, max_grade=self.max_grade)
+        (score,) = scorer.row(
             row.part(self.relevant),
-            lambda: row.retrieved(self.retrieved, self.calls),
-            [metric],
-            rules,
-            self.match,
-            max_grade=self.max_grade,
+            lambda: row.retrieved(self.retrieved, self.calls, self.citations),
             failure=row.failure(),
         ).values()
-        metadata = {"metric": self.metric, "semantics": rules.name}
-        return Feedback(name=self.name, value=score.value, rationale=score.reason, metadata=metadata)
+        metadata = {"metric": self.metric, "semantics": scorer.rules.name}
+        return Feedback(name=self.name, value=score.known, rationale=score.reason, metadata=metadata)
 
     @property
     def kind(self) -> ScorerKind:
@@ -141,6 +135,7 @@ def retrieval_scorers(
     relevant: str = RELEVANT,
     retrieved: str = "trace",
     calls: CallsView = "interleaved",
+    citations: str | None = None,
     match: str | Key | Matching = "id",
     semantics: str | Rules = "standard",
     max_grade: float | None = None,
@@ -165,7 +160,9 @@ def retrieval_scorers(
             LlamaIndex if their integrations are installed.
         calls: If a trace has several calls of the retriever, take the first document of each, then the second of each
             (`"interleaved"`); the `"union"` of all, in the order of the calls, which budgets such as `recall@2calls`
-            need; or the `"first"` or the `"last"` call.
+            need; the `"first"` or the `"last"` call; of what was found, the `"context"`, what the model that answered
+            has read, by the spans of models in the trace; or what of that is `"cited"`.
+        citations: For `calls="cited"`, the path of the ids that the answer cites, such as `"outputs.citations"`.
         match: What an id of the judgments is compared with: `"id"`, `"metadata:doc_uri"`, `"source"`, or anything else
             that the core's `evaluate` takes.
         semantics: The rule set; `"mlflow"` gives the same scores as the metrics that MLflow deprecates.
@@ -184,27 +181,25 @@ def retrieval_scorers(
         >>> feedback.name, round(feedback.value, 4), feedback.rationale  # 1 / log2(2 + 1)
         ('ndcg_at_10', 0.6309, '1 relevant, 2 retrieved; ranks of the relevant: 2')
     """
-    chosen = as_metrics(metrics)
-    check_row_metrics(chosen, max_grade)
-    rules = as_rules(semantics)
-    as_matching(match)
+    scorer = RowScorer(metrics, semantics=semantics, match=match, max_grade=max_grade)
     said: dict[str, Any] = {
         "relevant": check_path(relevant, "relevant", FIELDS),
         "retrieved": check_path(retrieved, "retrieved", (*FIELDS, TRACE)),
-        "calls": check_calls(calls),
+        "calls": check_calls(calls, citations, traced=retrieved.partition(".")[0] == TRACE),
+        "citations": citations if citations is None else check_path(citations, "citations", FIELDS),
         "match": match,
         "semantics": semantics,
         "max_grade": max_grade,
     }
     return [
         RetrievalScorer(
-            name=scored_name(plain_name(metric), said | {"semantics": rules.name}, USUAL, prefix=prefix),
+            name=scored_name(plain_name(metric), said | {"semantics": scorer.rules.name}, USUAL, prefix=prefix),
             description=metric.in_words,
             aggregations=["mean", *_aggregations(metric)],
             metric=str(metric),
             **said,
         )
-        for metric in chosen
+        for metric in scorer.metrics
     ]
 
 

@@ -10,28 +10,23 @@ from pydantic_evals.evaluators import EvaluationReason, Evaluator, EvaluatorCont
 from pydantic_evals.reporting.analyses import TableResult
 
 from pydantic_evals_retrieval_metrics.reports import (
-    FOUND,
-    GIVEN,
     RELEVANT,
     check_report_paths,
     judgments_of,
     to_evaluation,
 )
-from pydantic_evals_retrieval_metrics.spans import SPANS, check_spans, seen_in_spans
+from pydantic_evals_retrieval_metrics.spans import FOUND, GIVEN, SPANS, check_spans, seen_in_spans
 from retrieval_metrics import DEFAULT_METRICS
 from retrieval_metrics.adapting import (
-    CallsView,
-    as_matching,
-    as_metrics,
-    as_rules,
+    RowScorer,
+    Scorer,
     check_calls,
     check_path,
-    check_row_metrics,
     items_in,
     part_of,
-    score_row,
     scored_name,
 )
+from retrieval_metrics.types import CallsView
 
 if TYPE_CHECKING:
     from pydantic_evals.evaluators import ReportEvaluatorContext
@@ -43,6 +38,7 @@ USUAL: dict[str, Any] = {
     "relevant": RELEVANT,
     "retrieved": "output",
     "calls": "interleaved",
+    "citations": None,
     "match": "id",
     "semantics": "standard",
     "max_grade": None,
@@ -68,7 +64,9 @@ class RetrievalMetrics(Evaluator):
             documents.
         calls: If there are several such spans, take the first document of each, then the second of each
             (`"interleaved"`); the `"union"` of all, in the order of the calls, which budgets such as `recall@2calls`
-            need; or the `"first"` or the `"last"`.
+            need; the `"first"` or the `"last"`; of what was found, the `"context"`, what the model that answered has
+            read, by the spans of models; or what of that is `"cited"`.
+        citations: For `calls="cited"`, the path of the ids that the answer cites, such as `"output.citations"`.
         match: What an id of the judgments is compared with: `"id"`, `"source"`, `"metadata:<name>"`.
         semantics: The name of the rule set.
         max_grade: The largest grade of all judgments, which `err` and `rbp` divide by.
@@ -92,21 +90,26 @@ class RetrievalMetrics(Evaluator):
     relevant: str = RELEVANT
     retrieved: str = "output"
     calls: CallsView = "interleaved"
+    citations: str | None = None
     match: str = "id"
     semantics: str = "standard"
     max_grade: float | None = None
     evaluation_name: str | None = None
 
     def __post_init__(self) -> None:
-        check_row_metrics(as_metrics(self.metrics), self.max_grade)
+        self._scorer()
         check_path(self.relevant, "relevant", GIVEN)
-        if isinstance(self.retrieved, str) and self.retrieved.startswith(SPANS):
+        spans = isinstance(self.retrieved, str) and self.retrieved.startswith(SPANS)
+        if spans:
             check_spans(self.retrieved)
         else:
             check_path(self.retrieved, "retrieved", FOUND)
-        check_calls(self.calls)
-        as_matching(self.match)
-        as_rules(self.semantics)
+        check_calls(self.calls, self.citations, traced=spans)
+        if self.citations is not None:
+            check_path(self.citations, "citations", FOUND)
+
+    def _scorer(self) -> RowScorer:
+        return RowScorer(self.metrics, semantics=self.semantics, match=self.match, max_grade=self.max_grade)
 
     def evaluate(self, ctx: EvaluatorContext) -> dict[str, EvaluationReason]:
         """Return the scores of a case with their reasons; the report shows what is raised as a failed evaluator.
@@ -115,23 +118,19 @@ class RetrievalMetrics(Evaluator):
             ValueError: If the case has no judgments, or what was retrieved cannot be found or judged.
             TypeError: If the judgments or the documents have a wrong shape.
         """
-        scores = score_row(
+        scores = self._scorer().row(
             judgments_of(ctx, self.relevant),
             lambda: self._retrieved(ctx),
-            as_metrics(self.metrics),
-            as_rules(self.semantics),
-            self.match,
-            max_grade=self.max_grade,
-            row="the case" if ctx.name is None else f"case {ctx.name!r}",
+            name="the case" if ctx.name is None else f"case {ctx.name!r}",
         )
         return {
-            _name(self, str(metric)): EvaluationReason(UNDEFINED if score.value is None else score.value, score.reason)
+            _name(self, str(metric)): EvaluationReason(UNDEFINED if score.known is None else score.known, score.reason)
             for metric, score in scores.items()
         }
 
     def _retrieved(self, ctx: EvaluatorContext) -> Any:
         if self.retrieved.startswith(SPANS):
-            return seen_in_spans(ctx.span_tree, self.retrieved, self.calls)
+            return seen_in_spans(ctx, self.retrieved, self.calls, self.citations)
         return items_in(part_of(ctx, self.retrieved), self.retrieved)
 
 
@@ -167,10 +166,8 @@ class RetrievalReport(ReportEvaluator):
     evaluation_name: str | None = None
 
     def __post_init__(self) -> None:
-        as_metrics(self.metrics)
+        Scorer(self.metrics, semantics=self.semantics, match=self.match)
         check_report_paths(self.relevant, self.retrieved)
-        as_matching(self.match)
-        as_rules(self.semantics)
 
     def evaluate(self, ctx: ReportEvaluatorContext) -> TableResult:
         """Return the table."""

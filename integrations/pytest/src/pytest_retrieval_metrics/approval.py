@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_retrieval_metrics.failure import fitting, losers, named, texts_of, winners
 from pytest_retrieval_metrics.gates import NOW, Verdict
-from retrieval_metrics.adapting import numbers
+from retrieval_metrics.adapting.printing import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,7 +10,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics import Evaluation, Retrieved, RetrievedRun, Run, evaluate, load
-from retrieval_metrics.adapting import Piece, save_text
+from retrieval_metrics.adapting.printing import save_text
+from retrieval_metrics.types import Piece
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

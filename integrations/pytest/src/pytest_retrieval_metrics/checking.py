@@ -28,7 +28,8 @@ from pytest_retrieval_metrics.records import FAILING, head, metric_rows, moved, 
 from pytest_retrieval_metrics.repeating import RepeatedRuns
 from pytest_retrieval_metrics.retrieving import Task
 from retrieval_metrics import Evaluation, Metric, RetrievalWarning
-from retrieval_metrics.adapting import WORKERS, numbers, questions_fingerprint, with_documents
+from retrieval_metrics.adapting import WORKERS, questions_fingerprint, with_documents
+from retrieval_metrics.adapting.printing import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     from pytest_retrieval_metrics.settings import Settings
     from retrieval_metrics import Comparison, Matching, Rules
-    from retrieval_metrics.adapting import ClustersBy, Key, QueryId
+    from retrieval_metrics.types import ClustersBy, Key, QueryId
 
     # A mapping is invariant in its keys, so that this is a union of mappings.
     Floors: TypeAlias = Mapping[str, float | None] | Mapping[Metric, float | None]

@@ -8,15 +8,14 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from pytest_retrieval_metrics.gates import BASELINE, NOW
-from retrieval_metrics.adapting import numbers
+from retrieval_metrics.adapting.printing import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_retrieval_metrics.gates import Verdict
     from retrieval_metrics import Comparison, Evaluation
-    from retrieval_metrics.adapting import Difference, QueryId
-    from retrieval_metrics.types import Finding
+    from retrieval_metrics.types import Difference, Finding, QueryId
 
 LINES = 20
 """The number of lines of a failure, unless more queries are asked for than usual."""

@@ -12,7 +12,7 @@ from retrieval_metrics import Metric
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.adapting import QueryId
+    from retrieval_metrics.types import QueryId
 
 
 def floors_of(at_least: Any) -> dict[str, float | None]:

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Literal
 from pytest_retrieval_metrics.baseline import Baseline, with_metrics
 from pytest_retrieval_metrics.sensitivity import POWER, detectable_drop
 from retrieval_metrics import Comparison
-from retrieval_metrics.adapting import numbers
+from retrieval_metrics.adapting.printing import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_retrieval_metrics.settings import Settings
     from retrieval_metrics import Evaluation
-    from retrieval_metrics.adapting import Difference, QueryId
-    from retrieval_metrics.types import Conclusion
+    from retrieval_metrics.types import Conclusion, Difference, QueryId
 
 Outcome = Literal[
     "passed", "stored", "below the floor", "worse", "cannot tell", "not compared", "not stored", "warning"

@@ -13,7 +13,7 @@ from pytest_retrieval_metrics.naming import file_name
 from pytest_retrieval_metrics.records import failed, telling_queries, title
 from pytest_retrieval_metrics.summary import headline, notes, table
 from retrieval_metrics import Evaluation
-from retrieval_metrics.adapting import page
+from retrieval_metrics.adapting.printing import page
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_retrieval_metrics.failure import losers, texts_of, winners
 from pytest_retrieval_metrics.gates import BASELINE
-from retrieval_metrics.adapting import numbers, tables
+from retrieval_metrics.adapting.printing import numbers, tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics import Evaluation, RetrievedRun, evaluate
-from retrieval_metrics.adapting import numbers
+from retrieval_metrics.adapting.printing import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from retrieval_metrics import Qrels
-    from retrieval_metrics.adapting import QueryId
+    from retrieval_metrics.types import QueryId
 
 
 @dataclass(frozen=True, slots=True)

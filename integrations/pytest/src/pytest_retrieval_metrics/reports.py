@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 from pytest_retrieval_metrics.pages import SHOWN, write_pages
 from pytest_retrieval_metrics.records import failed, telling_queries, title
 from pytest_retrieval_metrics.summary import headline, notes, ordered, table
-from retrieval_metrics.adapting import save_text, tables
+from retrieval_metrics.adapting.printing import save_text, tables
 
 if TYPE_CHECKING:
     from pathlib import Path

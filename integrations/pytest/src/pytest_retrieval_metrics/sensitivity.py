@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from retrieval_metrics.adapting import Difference
+    from retrieval_metrics.types import Difference
 
 POWER = 0.8
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_retrieval_metrics.failure import USUAL, fitting
 from pytest_retrieval_metrics.records import failed, moved, title
-from retrieval_metrics.adapting import numbers, tables
+from retrieval_metrics.adapting.printing import numbers, tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -16,7 +16,7 @@ from retrieval_metrics.adapting import WORKERS, as_matching, host_of
 if TYPE_CHECKING:
     from ragas.dataset_schema import MultiTurnSample
 
-    from retrieval_metrics.adapting import Key, QrelsMapping
+    from retrieval_metrics.types import Key, QrelsMapping
 
 
 def from_llama_index(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ragas_retrieval_metrics.host import DataTable, EvaluationDataset
     from ragas_retrieval_metrics.names import By, OnUnjudged
     from ragas_retrieval_metrics.references import Judged
-    from retrieval_metrics.adapting import ClustersBy
+    from retrieval_metrics.types import ClustersBy
 
 
 def evaluate_dataset(

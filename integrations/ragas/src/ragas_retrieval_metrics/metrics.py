@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import retrieval_metrics as rm
     from ragas_retrieval_metrics.names import By, OnUnjudged
     from ragas_retrieval_metrics.references import Judged
-    from retrieval_metrics.adapting import ParameterValue
+    from retrieval_metrics.types import ParameterValue
 
 
 class _NamedMetric(RetrievalMetric):

@@ -11,7 +11,7 @@ import numpy as np
 import retrieval_metrics as rm
 from ragas_retrieval_metrics.evaluating import rules_of
 from ragas_retrieval_metrics.gathering import EveryRowFailedError, gather, scored
-from retrieval_metrics.adapting import Scores, scored_run
+from retrieval_metrics.adapting import Scorer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ragas_retrieval_metrics.names import Named, OnUnjudged
     from ragas_retrieval_metrics.reading import ScoredRow
     from ragas_retrieval_metrics.references import References
-    from retrieval_metrics.adapting import BoolArray, Counts, FloatArray
+    from retrieval_metrics.types import BoolArray, Counts, FloatArray, Scores
 
 SAME = 1e-9
 """The largest difference from the value computed again: a text file may have rounded it."""
@@ -50,7 +50,7 @@ def recomputed(rows: Sequence[ScoredRow], columns: Mapping[str, Named], referenc
         gathered = gather([row.row for row in rows], by.pop(), references)
         lost = [query for query, row in zip(gathered.run, rows, strict=True) if row.lost]
         gathered = gathered.with_failed({query: _error(gathered, query, metrics) for query in lost})
-        scores = scored(gathered, metrics, lambda truth, run: scored_run(truth, run, metrics, rules, gathered.match))
+        scores = scored(gathered, metrics, Scorer(metrics, semantics=rules, match=gathered.match).run)
     except EveryRowFailedError:
         raise
     except (TypeError, ValueError) as error:

@@ -8,14 +8,17 @@ import numpy as np
 
 import retrieval_metrics as rm
 from ray_retrieval_metrics.query_rows import column_name
-from retrieval_metrics.adapting import COLUMNS, Scores, as_qrels, clusters_of
+from retrieval_metrics.adapting import as_qrels, clusters_of
+from retrieval_metrics.adapting.distributed import COLUMNS
+from retrieval_metrics.types import Scores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
 
-    from retrieval_metrics.adapting import ClustersBy, Column, FloatArray
+    from retrieval_metrics.adapting.distributed import Column
+    from retrieval_metrics.types import ClustersBy, FloatArray
 
 DERIVED = "depends"
 """The column that can be computed from others."""

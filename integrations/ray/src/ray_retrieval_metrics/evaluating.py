@@ -18,14 +18,8 @@ from ray_retrieval_metrics.shuffled_rows import (
     to_rows,
     without_unjudged,
 )
-from retrieval_metrics.adapting import (
-    allowances,
-    as_metrics,
-    as_rules,
-    divides_by_largest_grade,
-    positive_integer,
-    same_kind,
-)
+from retrieval_metrics.adapting import as_rules, positive_integer
+from retrieval_metrics.adapting.distributed import allowances, as_metrics, divides_by_largest_grade, same_kind
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -34,7 +28,7 @@ if TYPE_CHECKING:
 
     from ray_retrieval_metrics.judgments import JudgmentRows
     from ray_retrieval_metrics.shuffled_rows import RowColumns
-    from retrieval_metrics.adapting import QrelsMapping
+    from retrieval_metrics.types import QrelsMapping
 
 ROWS_IN_A_PARTITION = 1_000_000
 """About 50 MB before scoring, and 300 MB during it."""

@@ -18,7 +18,8 @@ from ray_retrieval_metrics.shuffled_rows import (
     to_rows,
     with_said_of,
 )
-from retrieval_metrics.adapting import as_qrels, is_frame
+from retrieval_metrics.adapting import as_qrels
+from retrieval_metrics.adapting.distributed import is_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics import Qrels
-from retrieval_metrics.adapting import COLUMNS, enters_means, scored_run
+from retrieval_metrics.adapting.distributed import COLUMNS, enters_means, scored_run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     import retrieval_metrics as rm
-    from retrieval_metrics.adapting import Column, FloatArray, Scores
+    from retrieval_metrics.adapting.distributed import Column
+    from retrieval_metrics.types import FloatArray, Scores
 
 FACTS = {
     "is_judged": np.bool_,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ray_retrieval_metrics.shuffled_rows import blockwise
 from ray_retrieval_metrics.starting import start
-from retrieval_metrics.adapting import format_by_name, trec
+from retrieval_metrics.adapting.distributed import format_by_name, trec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -14,16 +14,16 @@ from ray_retrieval_metrics.clustering import clustered, values_of
 from ray_retrieval_metrics.query_rows import FACTS, LARGEST_GRADE, column_name
 from ray_retrieval_metrics.shuffled_rows import blockwise, need_dataset
 from retrieval_metrics import Totals
-from retrieval_metrics.adapting import (
+from retrieval_metrics.adapting import as_rules
+from retrieval_metrics.adapting.distributed import (
     COLUMNS,
     NOTHING_FOUND,
     OTHER_IDS,
-    Counts,
     ExactSums,
-    as_rules,
     defined_metrics,
     enters_means,
 )
+from retrieval_metrics.types import Counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ray.data import Dataset
 
     from ray_retrieval_metrics.clustering import Values
-    from retrieval_metrics.adapting import ClustersBy
+    from retrieval_metrics.types import ClustersBy
 
 
 TWICE = "is in these results twice, as when a result is joined with itself; every query must be there once"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ray_retrieval_metrics.query_rows import rows_of, rows_of_unjudged, value_columns
 from ray_retrieval_metrics.shuffled_rows import JUDGED, JUDGED_NOTHING, NOT_JUDGED, RETRIEVED
 from retrieval_metrics import Qrels, Run
-from retrieval_metrics.adapting import qrels_batch, run_batch, scored_run
+from retrieval_metrics.adapting.distributed import qrels_batch, run_batch, scored_run
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

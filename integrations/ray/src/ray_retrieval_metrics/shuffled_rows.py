@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
-from retrieval_metrics.adapting import OF_JUDGMENTS, allowances, find_columns, same_kind
+from retrieval_metrics.adapting.distributed import OF_JUDGMENTS, allowances, find_columns, same_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from retrieval_metrics.comparing.plan import plan
 from retrieval_metrics.inputs.pieces import Span
+from retrieval_metrics.presentation import numbers
 from retrieval_metrics.questions.linting.findings import LintFinding
 from retrieval_metrics.statistics.power import queries_needed
 
@@ -20,10 +22,8 @@ if TYPE_CHECKING:
 FEWEST_SOURCES = 10
 """With fewer documents of equal share, intervals over documents mean little."""
 FEWEST_QUESTIONS = 10
-USUAL_SPREAD = 0.3
-"""The assumed standard deviation of the difference of two retrievers in a metric from 0 to 1, without two runs."""
-SAMPLE = 500
-"""The assumed standard deviation counts as known from twice this many questions."""
+TWO_RUNS = 2
+"""With so many runs their differences show how much retrievers vary; without, the published spreads do."""
 
 
 def few_sources(subject: Subject, known: Mapping[QueryId, str]) -> Iterator[LintFinding]:
@@ -74,20 +74,29 @@ def too_few_questions(
         metric: The name of the metric.
         difference: The wanted difference of its means.
     """
-    differences, where = np.array([USUAL_SPREAD, -USUAL_SPREAD] * SAMPLE), "the usual spread of two retrievers"
-    if len(values) > 1:
-        one, other = list(values.values())[:2]
-        paired = (one - other)[~np.isnan(one - other)]
-        if len(paired) > 1 and paired.any():
-            differences, where = paired, f"the spread of {' against '.join(list(values)[:2])}"
-    needed = queries_needed(differences, difference)
-    spread = float(differences.std(ddof=1))
     count = sum(bool(relevant) for relevant in subject.relevant.values())
-    if count < needed.low:
+    differences = _of_two_runs(values)
+    if differences is None:
+        planned = plan(difference, metric)
+        enough, needed, spread = planned.questions, planned.range, planned.rows[1].spread
+        where = "how much retrievers usually differ"
+    else:
+        needed, spread = queries_needed(differences, difference), float(differences.std(ddof=1))
+        enough, where = needed[0], f"how much {' and '.join(list(values)[:2])} differ"
+    if count < enough:
         yield LintFinding(
             "too_few_questions",
             None,
-            f"detecting a difference of {difference:g} in {metric} with 80 % power needs {needed.low:,} to "
-            f"{needed.high:,} questions, by {where} ({spread:.2f}); {count:,} have something relevant",
+            f"detecting a difference of {difference:g} in {metric} with 80 % power needs {needed[0]:,} to "
+            f"{needed[1]:,} questions, by {where} ({numbers.value(spread)}); {count:,} have something relevant",
             {"needed": tuple(needed), "questions": count, "difference": difference, "spread": spread},
         )
+
+
+def _of_two_runs(values: Mapping[str, FloatArray]) -> FloatArray | None:
+    """Return the differences of the first two runs; None if they show no spread."""
+    if len(values) < TWO_RUNS:
+        return None
+    one, other = list(values.values())[:TWO_RUNS]
+    paired = (one - other)[~np.isnan(one - other)]
+    return paired if len(paired) >= TWO_RUNS and paired.any() else None

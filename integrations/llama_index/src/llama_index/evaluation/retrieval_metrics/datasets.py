@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
 
 from retrieval_metrics import EvaluationSet, Text
-from retrieval_metrics.adapting import Piece
+from retrieval_metrics.types import Piece
 
 if TYPE_CHECKING:
-    from retrieval_metrics.adapting import DocumentId, Judgments
+    from retrieval_metrics.types import DocumentId, Judgments
 
 
 def as_evaluation_set(dataset: Any) -> EvaluationSet:

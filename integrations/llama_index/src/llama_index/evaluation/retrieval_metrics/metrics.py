@@ -10,12 +10,12 @@ from llama_index.core.evaluation.retrieval.metrics import METRIC_REGISTRY
 from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric, RetrievalMetricResult
 
 from retrieval_metrics import Metric
-from retrieval_metrics.adapting import score_queries
+from retrieval_metrics.adapting import Scorer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from retrieval_metrics.adapting import Judgments, QueryScore, Ranking
+    from retrieval_metrics.types import Judgments, QueryScore, Ranking
 
 
 class RetrievalMetric(BaseRetrievalMetric):
@@ -71,7 +71,7 @@ class RetrievalMetric(BaseRetrievalMetric):
         if expected_ids is None or retrieved_ids is None:
             missing = "expected_ids" if expected_ids is None else "retrieved_ids"
             raise ValueError(f"{self.metric_name} needs {missing}; if there are none, pass an empty list")
-        return as_result(score_queries({0: expected_ids}, {0: retrieved_ids}, self.spec)[self.spec][0], self.spec)
+        return as_result(Scorer(self.spec).queries({0: expected_ids}, {0: retrieved_ids})[self.spec][0], self.spec)
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute; for options of LlamaIndex's own metrics, the error names the metric to use instead."""

@@ -23,7 +23,7 @@ from retrieval_metrics.adapting import scaled
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.adapting import FloatArray
+    from retrieval_metrics.types import FloatArray
 
     Vector = Sequence[float]
 

@@ -12,7 +12,7 @@ from retrieval_metrics import Retrieved
 from retrieval_metrics.adapting import as_matching
 
 if TYPE_CHECKING:
-    from retrieval_metrics.adapting import DocumentId, MatchBy
+    from retrieval_metrics.types import DocumentId, MatchBy
 
 Source: TypeAlias = str | Callable[[NodeWithScore], str | None]
 
@@ -108,6 +108,11 @@ def source_texts(documents: Iterable[Document], source: Source = "ref_doc_id") -
                 "source=lambda node: f\"{node.metadata['file_name']}#{node.metadata['page_label']}\", or by ref_doc_id"
             )
     return texts
+
+
+def texts_by_name(documents: Any, source: Source) -> Any:
+    """Return the texts of documents by name; None, or a mapping of names to texts, as it is."""
+    return documents if documents is None or isinstance(documents, Mapping) else source_texts(documents, source)
 
 
 def as_retrieved(scored: NodeWithScore, source: Callable[[NodeWithScore], str | None] = _document_id) -> Retrieved:

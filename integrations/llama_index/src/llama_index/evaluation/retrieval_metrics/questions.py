@@ -12,7 +12,7 @@ from retrieval_metrics.adapting import clusters_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics.adapting import ClustersBy, Judgments, QueryId
+    from retrieval_metrics.types import ClustersBy, Judgments, QueryId
 
 
 class CheckedQuestions:

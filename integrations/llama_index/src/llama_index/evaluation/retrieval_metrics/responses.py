@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 
 from llama_index.evaluation.retrieval_metrics.datasets import as_evaluation_set
-from llama_index.evaluation.retrieval_metrics.nodes import as_items, one_document_each
+from llama_index.evaluation.retrieval_metrics.nodes import as_items, one_document_each, texts_by_name
 from llama_index.evaluation.retrieval_metrics.questions import CheckedQuestions
 from retrieval_metrics import Metric, Qrels, Retrieved
-from retrieval_metrics.adapting import Judgeable, as_matching, numbers, score_queries
+from retrieval_metrics.adapting import Scorer, with_documents
+from retrieval_metrics.adapting.printing import numbers
+from retrieval_metrics.types import Judgeable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from llama_index.core.base.response.schema import Response
 
     from llama_index.evaluation.retrieval_metrics.nodes import Source
-    from retrieval_metrics.adapting import MatchBy
+    from retrieval_metrics.types import MatchBy
 
 
 class ResponseEvaluator(BaseEvaluator):
@@ -30,6 +32,7 @@ class ResponseEvaluator(BaseEvaluator):
             of the question with the same text.
         match: What identifies a node in the judgments, as in `RetrieverEvaluator`.
         source: The name of a node's document, as in `RetrieverEvaluator`.
+        documents: The documents that the nodes were cut from, if a `Span` is judged, as in `RetrieverEvaluator`.
         passing: The smallest score that passes.
 
     Raises:
@@ -51,11 +54,15 @@ class ResponseEvaluator(BaseEvaluator):
         *,
         match: MatchBy = "id",
         source: Source = "ref_doc_id",
+        documents: Any = None,
         passing: float = 0.5,
     ) -> None:
         """Set the questions, the judgments and the options."""
-        self._metric = Metric.parse(metric) if isinstance(metric, str) else metric
         questions = CheckedQuestions(as_evaluation_set(dataset))
+        texts = texts_by_name(documents, source) if questions.sources else None
+        matching = with_documents(match, texts, questions.qrels, questions.dataset)
+        self._scorer = Scorer([metric], match=matching)
+        (self._metric,) = self._scorer.metrics
         self._source = one_document_each(source, questions.sources)
         self._has_ids = questions.qrels.document_kind is not None
         self._judgments: dict[str, Any] = {}
@@ -63,8 +70,7 @@ class ResponseEvaluator(BaseEvaluator):
             if text in self._judgments:
                 raise ValueError(f"query {query!r} has the text of another, {text!r}, but responses are found by text")
             self._judgments[text] = judgments
-        as_matching(match)  # raises now if it is wrong
-        self._match, self._passing = match, passing
+        self._passing = passing
 
     def _get_prompts(self) -> dict[str, Any]:
         return {}
@@ -101,9 +107,8 @@ class ResponseEvaluator(BaseEvaluator):
         if query not in self._judgments:
             return _invalid(query, response, f"the dataset has no question {query!r}")
         qrels = Qrels({query: self._judgments[query]})
-        Judgeable(qrels, self._match).check(items, query)
-        scores = score_queries(qrels, {query: items}, self._metric, match=self._match)
-        score = scores[self._metric][query]
+        Judgeable(qrels, self._scorer.match).check(items, query)
+        score = self._scorer.queries(qrels, {query: items})[self._metric][query]
         if not score.is_defined:
             return _invalid(query, response, f"{self._metric} is undefined: nothing is relevant")
         return EvaluationResult(

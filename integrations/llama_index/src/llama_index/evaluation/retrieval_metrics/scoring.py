@@ -14,11 +14,9 @@ from llama_index.evaluation.retrieval_metrics.nodes import ids_of
 from llama_index.evaluation.retrieval_metrics.results import Basis, DatasetResult, RetrieverEvalResult
 from retrieval_metrics import Evaluation, evaluate
 from retrieval_metrics.adapting import (
-    as_rules,
+    Scorer,
     first_answer_check,
     query_scores,
-    score_queries,
-    scored_run,
     with_documents,
 )
 
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
 
     from llama_index.evaluation.retrieval_metrics.questions import CheckedQuestions
     from retrieval_metrics import Metric, RetrievedRun
-    from retrieval_metrics.adapting import MatchBy, QueryId, QueryScore
+    from retrieval_metrics.types import MatchBy, QueryId, QueryScore
 
 
 READS_TEXTS_ALONE = (CohereRerankRelevancyMetric,)
@@ -101,22 +99,25 @@ class NodeScorer:
             names=self.order,
             foreign=[one.metric_name for one in self.foreign],
             stages={name: self._evaluation(questions, one) for name, one in (stages or {}).items()},
-            basis=Basis({query: truth for query, (_, truth) in questions.rows.items()}, run, self._compared(questions)),
+            basis=None if evaluation is None else Basis.of(evaluation),
         )
 
     def _evaluation(self, questions: CheckedQuestions, run: Mapping[Any, Any]) -> Evaluation:
         """Return the evaluation of a stage, without the warnings that the last stage repeats."""
-        scores = scored_run(questions.qrels, run, self.specs, as_rules("standard"), self._compared(questions))
+        scores = self._scorer(questions).run(questions.qrels, run)
         return Evaluation(scores if questions.clusters is None else replace(scores, clusters=questions.clusters))
 
     def one(
         self, questions: CheckedQuestions, run: RetrievedRun, expected_texts: list[str] | None, mode: RetrievalEvalMode
     ) -> RetrieverEvalResult:
         """Return the result of a single query, whose id is its text; without the warnings that concern a whole run."""
-        scores = score_queries(questions.qrels, run, self.specs, match=self._compared(questions)) if self.own else {}
+        scores = self._scorer(questions).queries(questions.qrels, run) if self.own else {}
         (result,) = self._results(questions, run, scores, expected_texts=expected_texts, mode=mode)
         result.query_id = None
         return result
+
+    def _scorer(self, questions: CheckedQuestions) -> Scorer:
+        return Scorer(self.specs, match=self._compared(questions))
 
     def _compared(self, questions: CheckedQuestions) -> Any:
         """Return what the core compares with the judgments."""

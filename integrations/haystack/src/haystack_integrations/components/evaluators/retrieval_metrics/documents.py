@@ -10,7 +10,7 @@ from haystack import Document
 from retrieval_metrics import Retrieved
 
 if TYPE_CHECKING:
-    from retrieval_metrics.adapting import DocumentId
+    from retrieval_metrics.types import DocumentId
 
 META = "meta."
 SOURCE = "source_id"

@@ -1,0 +1,37 @@
+"""For integrations that evaluate large data in blocks: columns, rows of results, and sums that are merged exactly."""
+
+from retrieval_metrics.checks import same_kind
+from retrieval_metrics.definition.define import defined_metrics
+from retrieval_metrics.definition.largest_grade import divides_by_largest_grade
+from retrieval_metrics.definition.metric import as_metrics
+from retrieval_metrics.evaluation.scored_run import scored_run
+from retrieval_metrics.files import trec
+from retrieval_metrics.files.formats import format_by_name
+from retrieval_metrics.inputs.columns import OF_JUDGMENTS, allowances, find_columns
+from retrieval_metrics.inputs.frame_columns import is_frame
+from retrieval_metrics.inputs.frames import qrels_batch, run_batch
+from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, enters_means
+from retrieval_metrics.results.scores import COLUMNS, Column
+from retrieval_metrics.statistics import ExactSums
+
+__all__ = [
+    "COLUMNS",
+    "NOTHING_FOUND",
+    "OF_JUDGMENTS",
+    "OTHER_IDS",
+    "Column",
+    "ExactSums",
+    "allowances",
+    "as_metrics",
+    "defined_metrics",
+    "divides_by_largest_grade",
+    "enters_means",
+    "find_columns",
+    "format_by_name",
+    "is_frame",
+    "qrels_batch",
+    "run_batch",
+    "same_kind",
+    "scored_run",
+    "trec",
+]

@@ -1,0 +1,195 @@
+"""Score what a host retrieved: a run, single queries, or one row at a time."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.checks import RetrievalWarning
+from retrieval_metrics.definition.largest_grade import divides_by_largest_grade
+from retrieval_metrics.definition.metric import DEFAULT_METRICS, as_metrics
+from retrieval_metrics.evaluation.hidden_calls import hidden_calls
+from retrieval_metrics.evaluation.scored_run import scored_run
+from retrieval_metrics.evaluation.unplaced import warn_of_unplaced
+from retrieval_metrics.inputs.entries import judgments_of
+from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.judging.matching.matching import as_matching
+from retrieval_metrics.results.query_scores import query_scores
+from retrieval_metrics.scoring.rules import as_rules
+from retrieval_metrics.trajectories.views import Seen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from retrieval_metrics.aliases import DocumentId, QueryId
+    from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.inputs.retrieved import Retrieved
+    from retrieval_metrics.inputs.shapes import Judgments, QrelsMapping, Ranking, RunMapping
+    from retrieval_metrics.judging.matching.matching import Key, Matching
+    from retrieval_metrics.results.query_scores import QueryScore
+    from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.scoring.rules import Rules
+
+_QUERY = "the row"
+
+
+class Scorer:
+    """Scores what a host retrieved by the metrics, rules and `match` that its user chose.
+
+    `evaluate` warns of what concerns a whole run and counts it; a host that scores queries one by one would repeat that
+    for every query. Only items whose place is unknown, so that a 0 may be wrong, are warned of here too.
+
+    Attributes:
+        metrics: The metrics.
+        rules: The rule set.
+        match: What an id of the judgments is compared with.
+    """
+
+    def __init__(
+        self,
+        metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
+        *,
+        semantics: str | Rules = "standard",
+        match: str | Key | Matching = "id",
+    ) -> None:
+        """Read the arguments, as in `evaluate`.
+
+        Raises:
+            TypeError: If one is of a wrong type.
+            ValueError: If a metric or a rule set is unknown, or `match`.
+        """
+        self.metrics = as_metrics(metrics)
+        self.rules = as_rules(semantics)
+        as_matching(match)
+        self.match = match
+
+    def run(self, qrels: QrelsMapping | Qrels, run: RunMapping) -> Scores:
+        """Return the scores of a run without a warning.
+
+        Raises:
+            TypeError: As in `evaluate`.
+            ValueError: As in `evaluate`, except that the run may be empty.
+        """
+        return scored_run(as_qrels(qrels), run, self.metrics, self.rules, self.match)
+
+    def queries(self, qrels: QrelsMapping | Qrels, run: RunMapping) -> dict[Metric, dict[QueryId, QueryScore]]:
+        """Return the values of `evaluate` with the ranks behind them.
+
+        Args:
+            qrels: The judgments per query, as in `evaluate`.
+            run: The rankings per query, as in `evaluate`. A missing query counts as nothing retrieved.
+
+        Raises:
+            TypeError: As in `evaluate`.
+            ValueError: As in `evaluate`, except that the run may be empty.
+
+        Example:
+            >>> scores = Scorer("map").queries({"q": ["d1", "d2"]}, {"q": ["x", "d2"]})
+            >>> [values["q"].value for values in scores.values()]  # (1/2) / 2
+            [0.25]
+        """
+        return _query_scores(self.run(qrels, run), stacklevel=4)
+
+
+class RowScorer(Scorer):
+    """Scores one row at a time, for hosts that store a value and a reason for each.
+
+    Attributes:
+        max_grade: The largest grade of all judgments, which one row does not show.
+    """
+
+    def __init__(
+        self,
+        metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
+        *,
+        semantics: str | Rules = "standard",
+        match: str | Key | Matching = "id",
+        max_grade: float | None = None,
+    ) -> None:
+        """Read the arguments, as in `evaluate`.
+
+        Raises:
+            TypeError: If one is of a wrong type.
+            ValueError: If a metric, a rule set or `match` is unknown; or if a metric divides by the largest
+                grade of all judgments, and that is not given.
+        """
+        super().__init__(metrics, semantics=semantics, match=match)
+        self.max_grade = max_grade
+        if max_grade is None and (needy := [metric for metric in self.metrics if divides_by_largest_grade(metric)]):
+            raise ValueError(
+                f"{needy[0]} divides by the largest grade of all judgments, which one row does not show; pass "
+                "max_grade="
+            )
+
+    def row(
+        self,
+        relevant: Judgments,
+        retrieved: Callable[[], Ranking | Sequence[Retrieved | DocumentId] | Seen],
+        *,
+        failure: str | None = None,
+        name: str = "this row",
+    ) -> dict[Metric, QueryScore]:
+        """Return the values of `evaluate` for this row.
+
+        Args:
+            relevant: The judgments.
+            retrieved: Returns what was retrieved, or what was seen of several searches. If the application failed, and
+                this raises TypeError or ValueError, nothing was retrieved.
+            failure: Why the application failed on the row, if it did.
+            name: What the host calls the row, for messages.
+
+        Raises:
+            TypeError: If the judgments, or what was retrieved, have a wrong shape.
+            ValueError: If they cannot be used. A row that cannot be judged says nothing about the retriever, so it is
+                an error and not a 0.
+
+        Warns:
+            RetrievalWarning: If some of what was retrieved cannot be placed.
+        """
+        try:
+            truth = as_qrels({_QUERY: judgments_of(relevant, name)})
+        except (TypeError, ValueError) as error:
+            raise row_error(error, _QUERY, name) from error
+        try:
+            scores = self._of_row(truth, retrieved())
+        except (TypeError, ValueError) as error:
+            if failure is None:
+                raise row_error(error, _QUERY, name) from error
+            scores = self._of_row(truth, [])
+        return {metric: values[_QUERY]._replace(failure=failure) for metric, values in scores.items()}
+
+    def _of_row(self, truth: Qrels, ranking: Any) -> dict[Metric, dict[QueryId, QueryScore]]:
+        seen = ranking if isinstance(ranking, Seen) else Seen(ranking, ())
+        run = RetrievedRun({_QUERY: seen.ranking}, calls={_QUERY: seen.calls} if seen.calls else None)
+        if hidden := hidden_calls(self.metrics, run):
+            warnings.warn(hidden, RetrievalWarning, stacklevel=4)
+        scores = scored_run(truth, run, self.metrics, self.rules, self.match, scale=self.max_grade)
+        return _query_scores(scores, stacklevel=5)
+
+
+def _query_scores(scores: Scores, stacklevel: int) -> dict[Metric, dict[QueryId, QueryScore]]:
+    warn_of_unplaced(scores.needed_origin("warned of").judged, stacklevel=stacklevel)
+    return query_scores(scores)
+
+
+def row_error(error: Exception, query: QueryId | None, row: str) -> TypeError | ValueError:
+    """Return an error of the core in the words of a host whose rows hold judgments and what was retrieved.
+
+    Args:
+        error: The error.
+        query: The id of the query that stands for the row; None if it is not one row.
+        row: What the host calls the row.
+
+    Example:
+        >>> error = TypeError("document ids in the qrels are str and those in the run are int")
+        >>> row_error(error, "q", "case 'a'")
+        TypeError("case 'a' cannot be judged: document ids in the judgments are str and those in what was retrieved \
+are int")
+    """
+    said = str(error)
+    for ours, theirs in ((f"query {query!r}", row), ("the qrels", "the judgments"), ("the run", "what was retrieved")):
+        said = said.replace(ours, theirs)
+    said = f"{row} cannot be judged: {said}"
+    return TypeError(said) if isinstance(error, TypeError) else ValueError(said)
