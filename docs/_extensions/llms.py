@@ -15,12 +15,14 @@ DIRECTIVE = re.compile(r"^```\{(?:toctree|eval-rst)\}.*?^```\n?", re.MULTILINE |
 LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 FRONT = "index"
 FOLDERS = {
+    "tutorial": "Tutorial",
     "guides": "Guides",
     "integrations": "Integrations",
     "recipes": "Recipes",
     "reference/metrics": "Metrics",
     "reference": "Reference",
     "api": "API reference",
+    "explanation": "Explanation",
     "": "About the project",
 }
 

@@ -85,7 +85,7 @@ def test_every_public_name_has_its_entry(package: str) -> None:
 
 def test_what_is_quoted_of_the_simulations_stands_there() -> None:
     guide = (ROOT / "docs/guides/reading-a-result.md").read_text(encoding="utf-8")
-    page = (ROOT / "docs/reference/statistics.md").read_text(encoding="utf-8").splitlines()
+    page = (ROOT / "docs/explanation/statistics.md").read_text(encoding="utf-8").splitlines()
     _, _, trusted = guide.partition("## How far to trust confidence intervals and p values")
     quoted = [line for block in FENCE.finditer(trusted) for line in block["code"].splitlines()]
     assert len(quoted) >= 10

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import proportion
 from retrieval_metrics.definition.metric import Metric
+from retrieval_metrics.inputs.conversations import texts_in_context
 from retrieval_metrics.inputs.named_runs import named_runs
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.judging.judge import judge
@@ -41,7 +42,11 @@ def lint(
     """Find problems in an evaluation set; `EvaluationSet.lint` documents the arguments."""
     wanted = Metric.parse(metric) if isinstance(metric, str) else metric
     proportion(difference, "difference", one=True)
-    subject = Subject(questions.queries, as_qrels(questions), None if corpus is None else Passages.of(corpus))
+    subject = Subject(
+        texts_in_context(questions.queries, questions.history),
+        as_qrels(questions),
+        None if corpus is None else Passages.of(corpus),
+    )
     bench = _Bench(questions, subject, {} if runs is None else named_runs(runs, subject.relevant, "judged"))
     found: list[LintFinding] = []
     steps = bench.steps(wanted, difference)

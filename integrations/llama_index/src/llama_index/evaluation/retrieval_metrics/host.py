@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,9 +12,12 @@ from llama_index.core.agent.workflow import AgentOutput, AgentWorkflow
 from llama_index.core.agent.workflow.base_agent import BaseWorkflowAgent
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.bridge.pydantic import create_model
 from llama_index.core.chat_engine.types import BaseChatEngine
 from llama_index.core.llms import LLM
+from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.tools import FunctionTool
 from llama_index.core.workflow import Workflow
 
 from llama_index.evaluation.retrieval_metrics.nodes import items_of
@@ -120,10 +124,33 @@ def _model(model: Any) -> Callable[[str], Any] | None:
     if not isinstance(model, LLM):
         return None
 
-    async def reply(prompt: str) -> str:
-        return (await model.acomplete(prompt)).text
+    async def reply(prompt: str, schema: dict[str, Any] | None = None) -> str:
+        if schema is None or not isinstance(model, FunctionCallingLLM) or not model.metadata.is_function_calling_model:
+            return (await model.acomplete(prompt)).text
+        answer = await model.achat_with_tools([_tool(schema)], user_msg=prompt, tool_required=True)
+        calls = model.get_tool_calls_from_response(answer, error_on_no_tool_call=False)
+        # A model that calls nothing has replied in words, in which the core looks for the object.
+        return json.dumps(calls[0].tool_kwargs, ensure_ascii=False) if calls else answer.message.content or ""
 
     return reply
+
+
+def _tool(schema: dict[str, Any]) -> FunctionTool:
+    """Return a tool whose arguments are the fields of a JSON schema: how LlamaIndex asks for structured output."""
+    fields: dict[str, Any] = {name: (_kind(one), ...) for name, one in schema["properties"].items()}
+    arguments = create_model(schema["title"], **fields)
+    return FunctionTool.from_defaults(
+        fn=arguments, name=schema["title"], description=schema["description"], fn_schema=arguments
+    )
+
+
+def _kind(schema: dict[str, Any]) -> Any:
+    return _LISTS[schema["items"]["type"]] if schema["type"] == "array" else _KINDS[schema["type"]]
+
+
+_KINDS: dict[str, Any] = {"string": str, "integer": int, "boolean": bool}
+_LISTS: dict[str, Any] = {"string": list[str], "integer": list[int]}
+"""The types of the values that the core asks for."""
 
 
 HOST = Host(
