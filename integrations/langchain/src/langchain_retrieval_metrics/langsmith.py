@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from langchain_retrieval_metrics.asking import Refused, how_to_ask
 from langchain_retrieval_metrics.documents import part
-from langchain_retrieval_metrics.langsmith_reading import QUERY, Reading, Unreadable
+from langchain_retrieval_metrics.langsmith_reading import QUERY, ExampleReading, UnreadableOutput
 from retrieval_metrics import DEFAULT_METRICS, Qrels, RetrievedRun, evaluate
 from retrieval_metrics.adapting import Scorer, run_until_complete
 from retrieval_metrics.adapting.printing import numbers
@@ -79,7 +79,7 @@ def langsmith_evaluators(
         >>> evaluator({"documents": [Document("a", id="d3"), Document("b", id="d7")]}, {"relevant": ["d7"]})
         {'results': [{'key': 'mrr', 'score': 0.5}, {'key': 'recall@1', 'score': 0.0}]}
     """
-    scorer, reading = Scorer(metrics, match=match), Reading(match, documents_key, relevant_key, documents)
+    scorer, reading = Scorer(metrics, match=match), ExampleReading(match, documents_key, relevant_key, documents)
     keys = {metric: reading.key(str(metric), prefix) for metric in scorer.metrics}
 
     def retrieval_metrics(
@@ -97,7 +97,7 @@ def langsmith_evaluators(
             comment = f"the example is not judged: {error}"
             return {"results": [{"key": key, "score": None, "comment": comment} for key in keys.values()]}
         found, failure = reading.found(outputs, qrels, run)
-        if isinstance(failure, Unreadable):
+        if isinstance(failure, UnreadableOutput):
             return {"results": [{"key": key, "score": None, "comment": failure} for key in keys.values()]}
         matched = reading.matching(qrels)
         as_given = matched is match
@@ -138,7 +138,7 @@ def langsmith_summary_evaluators(
     Warns:
         RetrievalWarning: (the evaluator) As in the core's `evaluate`.
     """
-    scorer, reading = Scorer(metrics, match=match), Reading(match, documents_key, relevant_key, documents)
+    scorer, reading = Scorer(metrics, match=match), ExampleReading(match, documents_key, relevant_key, documents)
     keys = {metric: reading.key(str(metric), prefix) for metric in scorer.metrics}
 
     def retrieval_metrics(runs: Sequence[Any], examples: Sequence[Any]) -> Outputs:
@@ -148,7 +148,7 @@ def langsmith_summary_evaluators(
             return {"results": [{"key": key, "score": None, "comment": comment} for key in keys.values()]}
         qrels = Qrels(truths)
         found = {at: reading.found(runs[at].outputs, qrels, runs[at]) for at in truths}
-        unreadable = {at: str(failure) for at, (_, failure) in found.items() if isinstance(failure, Unreadable)}
+        unreadable = {at: str(failure) for at, (_, failure) in found.items() if isinstance(failure, UnreadableOutput)}
         found = {at: one for at, one in found.items() if at not in unreadable}
         if not found:
             comment = f"no output can be judged: {next(iter(unreadable.values()))}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from langchain_retrieval_metrics.langsmith_reading import QUERY, Reading
+from langchain_retrieval_metrics.langsmith_reading import QUERY, ExampleReading
 from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, Qrels
 from retrieval_metrics.adapting import Scorer
 
@@ -78,14 +78,14 @@ def langsmith_comparative_evaluators(
     Warns:
         RetrievalWarning: (the evaluators) If an output cannot be judged.
     """
-    reading = Reading(match, documents_key, relevant_key, documents)
+    reading = ExampleReading(match, documents_key, relevant_key, documents)
     return [
         _comparative(metric, reading, reading.key(str(metric), prefix))
         for metric in Scorer(metrics, match=match).metrics
     ]
 
 
-def _comparative(metric: Metric, reading: Reading, key: str) -> ComparativeEvaluator:
+def _comparative(metric: Metric, reading: ExampleReading, key: str) -> ComparativeEvaluator:
     def retrieval_metric(runs: Sequence[Any], example: Any) -> dict[str, Any]:
         try:
             qrels = Qrels({QUERY: reading.truth(example.outputs)})

@@ -23,13 +23,13 @@ QUERY = "query"
 USUAL = {"match": "id", "documents_key": "documents", "relevant_key": "relevant"}
 
 
-class Unreadable(str):
+class UnreadableOutput(str):
     """Why an output cannot be judged, which says nothing about the retriever; a failed target retrieved nothing."""
 
     __slots__ = ()
 
 
-class Reading:
+class ExampleReading:
     """Reads documents and judgments from outputs and reference outputs."""
 
     def __init__(self, match: MatchBy, documents_key: str, relevant_key: str, documents: Any = None) -> None:
@@ -78,7 +78,7 @@ class Reading:
             if run is None:
                 raise
             # An exception would only be logged, and the reason would not stand beside the question.
-            failure = Unreadable(f"the output cannot be judged: {type(error).__name__}: {error}")
+            failure = UnreadableOutput(f"the output cannot be judged: {type(error).__name__}: {error}")
             warnings.warn(failure, RetrievalWarning, stacklevel=3)
             return [], failure
         return items, None
