@@ -145,8 +145,10 @@ def test_the_contents_for_language_models_name_every_page(site: Path) -> None:
 @pytest.mark.parametrize("look", [LOOKS[0], LOOKS[3]], ids=lambda look: f"{look.width}-{look.scheme}")
 @pytest.mark.parametrize(
     "page",
-    ["index", "tutorial/4-compare", "concepts", "guides/comparing", "guides/labelling", "reference/metrics/ndcg"]
-    + ["integrations/pytest", "explanation/statistics", "examples/report", "examples/labelling"],
+    [
+        *("index", "tutorial/4-compare", "concepts", "guides/comparing", "guides/labelling", "reference/metrics/ndcg"),
+        *("integrations/pytest", "explanation/statistics", "examples/report", "examples/labelling"),
+    ],
 )
 def test_axe_finds_nothing_that_some_readers_cannot_use(site: Path, browser: Browser, page: str, look: Look) -> None:
     browser.open(site / f"{page}.html", look)
