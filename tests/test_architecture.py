@@ -30,6 +30,7 @@ NUMBERS = [
     ["definition"],
     ["scoring"],
     ["metrics"],
+    ["pytrec_eval"],
     ["results"],
     ["keeping"],
     ["explaining"],
