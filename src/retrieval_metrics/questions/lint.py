@@ -15,6 +15,7 @@ from retrieval_metrics.judging.matching.matching import Matching
 from retrieval_metrics.presentation.progress import progress
 from retrieval_metrics.questions.linting import difficulty, questions_alone, repeated_questions, searching, whole_set
 from retrieval_metrics.questions.linting.judgments import JudgmentChecks, short_quotes, without_relevant
+from retrieval_metrics.questions.linting.languages import COMMON_WORDS, unknown_language
 from retrieval_metrics.questions.linting.passages import Passages
 from retrieval_metrics.questions.linting.result import Lint
 from retrieval_metrics.questions.linting.subject import Subject
@@ -89,6 +90,13 @@ class _Bench:
         """Return what could not be checked."""
         passages = self._subject.passages
         said = []
+        foreign = sum(unknown_language(tokens) for tokens in self._subject.words.values())
+        if foreign:
+            known = f"{', '.join(list(COMMON_WORDS)[:-1])} and {list(COMMON_WORDS)[-1]}"
+            said.append(
+                f"whether {foreign:,} of {len(self._subject.queries):,} questions make sense without their passage, "
+                f"because their language seems to be none of {known}"
+            )
         if passages is None:
             said.append("whether ids, quotes and spans are in the corpus, and what else answers, which needs corpus=")
         elif not passages.items:
