@@ -215,7 +215,7 @@ def _flat(judged: Any) -> list[Any]:
 
 
 def reworded(case: Case, chance: random.Random, change: Callable[[str, str], str | None]) -> Planted:
-    queries, chosen = dict(case.queries), []
+    queries, chosen = dict(case.queries), list[str]()
     for query in chance.sample(sorted(queries), len(queries)):
         text = change(query, queries[query])
         if text is not None and len(chosen) < PLANTED:
@@ -285,7 +285,7 @@ def misplaced(case: Case, chance: random.Random) -> Planted:
 
 def rejudged(case: Case, chance: random.Random, kind: type, change: Callable[[Any], Any]) -> Planted:
     """Change one judgment of a kind in some questions."""
-    qrels, chosen = dict(case.qrels), []
+    qrels, chosen = dict(case.qrels), list[str]()
     for query in chance.sample(sorted(qrels), len(qrels)):
         judged = case.judged(query, kind)
         if len(chosen) == PLANTED or not judged:
@@ -383,7 +383,7 @@ def reworded_copies(case: Case, chance: random.Random) -> Planted:
 
 def halved(case: Case, chance: random.Random) -> Planted:
     """Half of what is relevant is not judged."""
-    qrels, chosen = dict(case.qrels), []
+    qrels, chosen = dict(case.qrels), list[str]()
     for query in chance.sample(sorted(qrels), len(qrels)):
         relevant = case.judged(query, str)
         if len(chosen) == PLANTED or len(relevant) < 2 or not isinstance(qrels[query], dict):
