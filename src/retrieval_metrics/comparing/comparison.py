@@ -25,6 +25,7 @@ from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reporting.retrieval import notes_tables, retrieval_tables
 from retrieval_metrics.reporting.verdict import comparison_tables, small_print
+from retrieval_metrics.results.aligned import Aligned
 from retrieval_metrics.results.compared import Compared
 from retrieval_metrics.results.room import budgets_used
 from retrieval_metrics.results.standings import ranking_of
@@ -101,10 +102,11 @@ class Comparison(Compared, Printed):
         whole = {name: evaluation.scores for name, evaluation in evaluations.items()}
         scores, metrics, notes = common_ground(whole, metrics)
         clusters, ranked = common_clusters(scores), ranking_metrics(metrics)
-        budgets = budgets_used(scores, ranked)
+        budgets, aligned = budgets_used(scores, ranked), Aligned.of(scores, metrics)
         resamples = max(resamples, round(FINENESS * looks / (1 - level))) if looks > 1 else resamples
         differences = tested(
             scores,
+            aligned,
             ranked,
             baseline,
             level=1 - (1 - level) / looks,
@@ -127,7 +129,9 @@ class Comparison(Compared, Printed):
             margin=margin,
             clusters=clusters,
             ignorance=ignorance(scores, ranked),
-            unjudged=bounds_of_unjudged(scores, ranked, differences, resamples=resamples, seed=seed, unseen=unseen)
+            unjudged=bounds_of_unjudged(
+                scores, aligned, ranked, differences, resamples=resamples, seed=seed, unseen=unseen
+            )
             if unjudged == "bounds"
             else None,
             notes=notes,

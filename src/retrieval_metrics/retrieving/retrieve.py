@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.retrieving.event_loop import run_until_complete
+from retrieval_metrics.signatures import arguments_of, bound
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
 WORKERS = 8
 
 
-def retrieve(
+async def aretrieve(
     retriever: Any,
     questions: QueryTexts | Questions,
     *,
     workers: int = WORKERS,
-    timeout: float | None = None,
+    timeout: float | None = None,  # noqa: ASYNC109  (of each query, not of the whole)
     retries: int = 0,
     show_progress: bool = False,
     raise_on_error: bool = False,
@@ -33,6 +34,28 @@ def retrieve(
     items: Callable[[Any], Sequence[Retrieved]] | None = None,
     resume: str | PathLike[str] | None = None,
 ) -> RetrievedRun:
+    """Ask a retriever every question and collect its rankings, on the running event loop.
+
+    This is the asynchronous twin of `retrieve`, with the same arguments, result and errors. Synchronous functions run
+    in threads and do not block the loop. Cancelling it cancels the queries that are under way.
+    """
+    return await _retrieved(
+        retriever,
+        questions,
+        show_progress=show_progress,
+        workers=workers,
+        timeout=timeout,
+        retries=retries,
+        raise_on_error=raise_on_error,
+        match=match,
+        check=check,
+        items=items,
+        resume=resume,
+    )
+
+
+@arguments_of(aretrieve)
+def retrieve(*args: Any, **options: Any) -> RetrievedRun:  # noqa: D417  (they are those of aretrieve)
     """Ask a retriever every question and collect its rankings.
 
     The first question is asked alone, and its answer is checked before the others are asked. An error in every answer,
@@ -90,56 +113,7 @@ def retrieve(
         >>> run["q1"], run.errors
         (['d7', 'd1'], {})
     """
-    return run_until_complete(
-        _retrieved(
-            retriever,
-            questions,
-            show_progress=show_progress,
-            synchronously=True,
-            workers=workers,
-            timeout=timeout,
-            retries=retries,
-            raise_on_error=raise_on_error,
-            match=match,
-            check=check,
-            items=items,
-            resume=resume,
-        )
-    )
-
-
-async def aretrieve(
-    retriever: Any,
-    questions: QueryTexts | Questions,
-    *,
-    workers: int = WORKERS,
-    timeout: float | None = None,  # noqa: ASYNC109  (of each query, not of the whole)
-    retries: int = 0,
-    show_progress: bool = False,
-    raise_on_error: bool = False,
-    match: MatchBy = "id",
-    check: Callable[[RunMapping], object] | None = None,
-    items: Callable[[Any], Sequence[Retrieved]] | None = None,
-    resume: str | PathLike[str] | None = None,
-) -> RetrievedRun:
-    """Ask a retriever every question and collect its rankings, on the running event loop.
-
-    This is the asynchronous twin of `retrieve`, with the same arguments, result and errors. Synchronous functions run
-    in threads and do not block the loop. Cancelling it cancels the queries that are under way.
-    """
-    return await _retrieved(
-        retriever,
-        questions,
-        show_progress=show_progress,
-        workers=workers,
-        timeout=timeout,
-        retries=retries,
-        raise_on_error=raise_on_error,
-        match=match,
-        check=check,
-        items=items,
-        resume=resume,
-    )
+    return run_until_complete(_retrieved(synchronously=True, **bound("retrieve", aretrieve, args, options)))
 
 
 async def _retrieved(
