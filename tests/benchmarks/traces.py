@@ -108,17 +108,16 @@ def main() -> int:
         read = rm.read_traces(path, query="metadata.question_id")
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         assert sum(len(one.calls) for one in read.values()) == traces * SEARCHES
-        print(
-            f"{written} spans, {path.stat().st_size / 1e6:.0f} MB, peak {peak / 1000:.0f} MB ({before / 1000:.0f} before)"
-        )
+        size = path.stat().st_size / 1e6
+        print(f"{written} spans, {size:.0f} MB, peak {peak / 1000:.0f} MB, {before / 1000:.0f} MB before")
         del read
         ratios = []
         for _ in range(options.rounds):
 
             def loads() -> None:
                 with path.open("rb") as file:
-                    for line in file:
-                        json.loads(line)
+                    kept = [json.loads(line) for line in file]
+                assert len(kept) == written
 
             ratios.append(seconds_of(lambda: rm.read_traces(path, query="metadata.question_id")) / seconds_of(loads))
     median = statistics.median(ratios)
