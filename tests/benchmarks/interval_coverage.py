@@ -476,7 +476,7 @@ PARTS: dict[str, tuple[Callable[[int], None], str, str]] = {
         "    ours  width        t   width      BCa  width",
     ),
 }
-PAGE = Path(__file__).parents[2] / "docs" / "reference" / "statistics.md"
+PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "statistics.md"
 
 
 def write(part: str, lines: list[str]) -> None:

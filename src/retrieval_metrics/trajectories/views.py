@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.trajectories.items import first_of, identity, in_order, only
+from retrieval_metrics.trajectories.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.inputs.shapes import Ranking
-    from retrieval_metrics.trajectories.trajectory import Trajectory
 
 CallsView: TypeAlias = Literal["interleaved", "union", "first", "last", "context", "cited"]
 """The views of one trajectory, by name."""
@@ -184,14 +184,31 @@ class View(RetrievedRun):
         places = self.places.get(query, ())
         return places[rank - 1] if rank <= len(places) and places[rank - 1][0] else None
 
-    def story(self, query: QueryId, document: Any, key: Callable[[Retrieved], Any]) -> str:
-        """Return what became of a document, call by call: `found by call 2, repeated by call 3, not read`."""
+    def everything(self, query: QueryId) -> list[Retrieved]:
+        """Return every item that the searches of a query found or that the model has read, each once."""
+        one = self.trajectories.get(query, Trajectory())
+        rankings = [ranking for call in one.calls for ranking in (call.ranking, *call.before)]
+        found = {
+            identity(item): item
+            for ranking in (*rankings, one.context or (), one.citations or ())
+            for item in ranking
+            if isinstance(item, Retrieved)
+        }
+        return list(found.values())
+
+    def story(self, query: QueryId, wanted: Callable[[Any], bool]) -> str:
+        """Return what became of a document, call by call: `found by call 2, repeated by call 3, not read`.
+
+        Args:
+            query: The query.
+            wanted: Whether an item is the document, or holds it.
+        """
         trajectory = self.trajectories.get(query)
         if trajectory is None:
             return ""
 
         def holds(ranking: Ranking | None) -> bool:
-            return any((key(item) if isinstance(item, Retrieved) else item) == document for item in ranking or ())
+            return any(map(wanted, ranking or ()))
 
         found = [str(number) for number, call in enumerate(trajectory.calls, start=1) if holds(call.ranking)]
         cut = [str(n) for n, call in enumerate(trajectory.calls, start=1) if any(map(holds, call.before))]

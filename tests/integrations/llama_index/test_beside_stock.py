@@ -15,7 +15,7 @@ from llama_index.core.evaluation.retrieval.metrics import NDCG, AveragePrecision
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import ImageNode, NodeWithScore, QueryBundle, TextNode
 
-from llama_index.evaluation.retrieval_metrics import MultiModalRetrieverEvaluator, RetrieverEvaluator, metric
+from llama_index.evaluation.retrieval_metrics import RetrieverEvaluator, metric
 from llama_index_hosts import Prepared, PreparedAsync
 
 SAME = [
@@ -40,8 +40,8 @@ EVALUATORS = [
         RetrieverEvaluator,
         RetrievalEvalMode.TEXT,
     ),  # the host's ranks texts too if asked for images
-    (StockMultiModalRetrieverEvaluator, MultiModalRetrieverEvaluator, RetrievalEvalMode.TEXT),
-    (StockMultiModalRetrieverEvaluator, MultiModalRetrieverEvaluator, RetrievalEvalMode.IMAGE),
+    (StockMultiModalRetrieverEvaluator, RetrieverEvaluator, RetrievalEvalMode.TEXT),
+    (StockMultiModalRetrieverEvaluator, RetrieverEvaluator, RetrievalEvalMode.IMAGE),
 ]
 
 
