@@ -47,7 +47,8 @@ def test_a_clear_winner_is_not_flattered_and_nothing_is_said() -> None:
     values[2] = 0.8
     best = flattered("ndcg", list("abcdef"), values, 1, None)
     assert best is not None
-    assert (best.system, best.mean) == ("c", pytest.approx(0.8))
+    assert best.system == "c"
+    assert best.mean == pytest.approx(0.8)
     assert best.worth == pytest.approx(0.8)
 
 
